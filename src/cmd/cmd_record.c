@@ -6,6 +6,7 @@
 #include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
+#include "cmd/record_points.h"
 #include "cmd/record_summary.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
@@ -30,6 +31,8 @@ struct record_command {
     uint64_t unit, every;
     const char *warm;
     struct as_sampled_options how;
+    struct as_record_points_options points;
+    struct as_record_points chosen;
 };
 static const struct as_option options_table[] = {
     AS_OUTPUT_OPTION(
@@ -101,6 +104,52 @@ static const struct as_option options_table[] = {
          "auto (the default): with all between the first 800 regions, then with as many as it takes, which is tried "
          "out "
          "before that. Large caches see what they would see in any case."},
+    {.name = "points",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, points.points),
+     .value = "auto|FILE",
+     .help = "Measure simulation points, intervals that stand for phases of the program, and estimate all of it from "
+             "them: those of a file as SimPoint writes it, or (auto) those that a first run of the program gives. For "
+             "programs with one thread that do the same in every run."},
+    {.name = "point-weights",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, points.weights),
+     .value = "FILE",
+     .help = "The weights of the points of a file, as SimPoint writes them."},
+    {.name = "point-interval",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, points.interval),
+     .value = "N",
+     .min = 1000,
+     .max = UINT64_C(10000000000),
+     .help = "The length of an interval in instructions (default 1M)."},
+    {.name = "point-warm",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct record_command, points.warm),
+     .value = "N|all",
+     .help = "Warm everything with the N instructions before each point (default 1M), or with all; large caches see "
+             "what they would see in any case."},
+    {.name = "max-k",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, points.max_k),
+     .value = "N",
+     .min = 1,
+     .max = 1000,
+     .help = "With --points=auto: find at most N phases (default 30)."},
+    {.name = "per-phase",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, points.per_phase),
+     .value = "N",
+     .min = 1,
+     .max = AS_PLAN_PER_PHASE,
+     .help = "With --points=auto: measure N intervals of each phase (default 2). How much they differ gives the error "
+             "bars; with 1 there are none."},
+    {.name = "jobs",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, points.jobs),
+     .value = "N",
+     .max = 1024,
+     .help = "Measure N simulation points at a time (default 0: one a processor). The result is the same."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
@@ -250,6 +299,7 @@ static const char *model_option(const struct record_command *command)
                                   {"window", run->window != usual_run.window},
                                   {"sampled", command->sampled},
                                   {"budget", command->budget != NULL},
+                                  {"points", command->points.points != NULL},
                                   {"memo", run->memo != usual_run.memo},
                                   {"memo-size", run->memo_size != usual_run.memo_size},
                                   {"quantum", run->quantum != usual_run.quantum},
@@ -343,6 +393,39 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
     return true;
 }
 
+/* Whether simulation points go with the other options. */
+static bool check_points(const struct record_command *command, struct as_error *err)
+{
+    const char *wrong = NULL;
+    if (!command->points.points && !command->points.weights)
+        return true;
+    if (!command->points.points)
+        wrong = "--point-weights needs --points";
+    else if (command->sampled || command->budget)
+        wrong = "--points is another way to sample than --sampled and --budget: give one of them";
+    else if (command->run.regions.list.len > 0)
+        wrong = "--points needs the whole program, but another option selects a part of it";
+    else if (command->golden != 0)
+        wrong = "--points needs the golden reference: leave out --golden=off";
+    else if (command->record.repeat > 1)
+        wrong = "--points and --repeat do not go together";
+    else if (strcmp(command->record.source, "auto") != 0 && strcmp(command->record.source, "model") != 0)
+        wrong = "--points needs --source=model";
+    return !wrong || as_error_set_status(err, AS_EXIT_USAGE, "%s", wrong);
+}
+
+static bool choose_points(struct record_command *command, char **argv, struct as_error *err)
+{
+    if (!command->points.points)
+        return true;
+    command->points.seed = command->record.seed;
+    if (!as_record_points_choose(&command->points, &command->run, argv, &command->chosen, err))
+        return false;
+    command->record.points = &command->chosen.plan;
+    command->record.source = "model";
+    return true;
+}
+
 static int record(struct record_command *command, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -372,7 +455,8 @@ static int record(struct record_command *command, char **argv)
     options->notices = as_notices_to_log;
     options->meter = &as_progress_meter;
     options->meter_context = &progress;
-    bool ok = as_record_run(options, &result, &err);
+    bool ok = choose_points(command, argv, &err) && as_record_run(options, &result, &err);
+    as_record_points_free(&command->chosen);
     as_cli_note_servers();
     free(region);
     if (!ok)
@@ -385,7 +469,11 @@ static int record(struct record_command *command, char **argv)
 static int run_record(int argc, char **argv)
 {
     struct record_command command = {
-        .record = as_record_defaults, .run = AS_RUN_OPTIONS_DEFAULT, .how = AS_SAMPLED_DEFAULT};
+        .record = as_record_defaults,
+        .run = AS_RUN_OPTIONS_DEFAULT,
+        .how = AS_SAMPLED_DEFAULT,
+        .points = AS_RECORD_POINTS_DEFAULT,
+    };
     command.record.core = NULL; /* unless it is given, the program decides */
     command.unit = command.how.unit;
     command.every = command.how.period;
@@ -398,7 +486,8 @@ static int run_record(int argc, char **argv)
         status = as_cli_usage(&as_command_record, "give either --pid or a program, not both");
     else if (!command.record.pid && !command.record.system_wide && rest == argc)
         status = as_cli_usage(&as_command_record, "no program given");
-    else if (!as_run_options_settle(&command.run, &err) || !plan_sampling(&command, &err))
+    else if (!as_run_options_settle(&command.run, &err) || !plan_sampling(&command, &err) ||
+             !check_points(&command, &err))
         status = as_cli_fail(&as_command_record, &err);
     else
         status = record(&command, argv + rest);

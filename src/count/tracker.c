@@ -7,6 +7,8 @@
  */
 #include "count/tracker.h"
 
+#include "symbol/calltree.h"
+
 #include "base/vec.h"
 #include "count/waiting_stacks.h"
 
@@ -360,6 +362,12 @@ size_t as_call_tracker_count_images(const struct as_call_tracker *tracker)
 const struct as_image *as_call_tracker_image(const struct as_call_tracker *tracker, size_t index)
 {
     return tracker->images.data[index].image;
+}
+
+uint32_t as_call_tracker_adopt(struct as_call_tracker *tracker, size_t index, const struct as_call_node *node)
+{
+    return as_call_tree_child(tracker->images.data[index].tree, node->parent, node->function, node->call_site,
+                              node->signal);
 }
 
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index)

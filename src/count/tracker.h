@@ -38,6 +38,8 @@ void as_call_tracker_forget(struct as_call_tracker *tracker);
 /* Each image has a tree of its own: addresses mean nothing across images. */
 size_t as_call_tracker_count_images(const struct as_call_tracker *tracker);
 const struct as_image *as_call_tracker_image(const struct as_call_tracker *tracker, size_t index);
+/* Returns the node of a call in the tree of an image, made if it is new. */
+uint32_t as_call_tracker_adopt(struct as_call_tracker *tracker, size_t index, const struct as_call_node *node);
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index);
 /* Of the image that a thread runs: what its nodes refer to. */
 size_t as_call_tracker_image_of(const struct as_call_tracker *tracker, const struct as_thread *thread);

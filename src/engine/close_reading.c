@@ -97,7 +97,7 @@ static void give_room(struct close_round *round, bool *progress)
         const struct close_lane *own = &round->lanes[i];
         if (own->position == own->read_before)
             continue;
-        as_lane_give_room(own->lane, own->position);
+        as_lane_give_room(round->reader, (uint32_t)(own->lane - round->reader->wire->lanes), own->position);
         *progress = true;
     }
 }

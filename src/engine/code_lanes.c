@@ -124,7 +124,8 @@ static bool read_code_lane(struct as_reader *reader, uint32_t number)
         for (size_t i = 0; i < n; i++)
             message[i] = ring[(position + 1 + i) % AS_WIRE_RING];
         bool sound = on_message(reader, head, message, n);
-        as_lane_give_room(lane, position + 1 + n); /* not before: the writer may wait for its message to be read */
+        as_lane_give_room(reader, number,
+                          position + 1 + n); /* not before: the writer may wait for its message to be read */
         if (!sound)
             return false;
     }

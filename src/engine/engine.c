@@ -5,6 +5,7 @@
 #include "base/signals.h"
 #include "engine/launch.h"
 #include "engine/reader.h"
+#include "engine/twin.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -115,6 +116,29 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     else if (ok && !result->started)
         ok = as_error_set(err, "QEMU ended before the program started (status %d)", result->end.exit_status);
     return ok;
+}
+
+pid_t as_engine_twin(struct as_engine *engine, void (*at_end)(void *context), void *context, struct as_error *err)
+{
+    return as_reader_twin(&engine->reader, at_end, context, err);
+}
+
+void as_engine_twin_end(struct as_engine *engine)
+{
+    as_twin_free(&engine->reader);
+}
+
+void as_engine_treat_as(struct as_engine *engine, enum as_mode mode)
+{
+    as_reader_treat_as(&engine->reader, mode);
+}
+
+bool as_engine_is_single(const struct as_engine *engine)
+{
+    uint32_t used = atomic_load(&engine->reader.wire->lanes_used), threads = 0;
+    for (uint32_t i = 0; i < used; i++)
+        threads += engine->reader.streams[i] != NULL;
+    return threads == 1 && as_reader_count_alive(&engine->reader) == 1;
 }
 
 uint64_t as_engine_progress(const struct as_engine *engine)

@@ -274,6 +274,9 @@ struct as_engine_options {
     const char *debug_path; /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
     void *tick_context;
+    /* Called when a stretch has begun, after the sink; there as_engine_twin may be called. NULL: not. */
+    void (*border)(void *border_context, const struct as_stretch *stretch);
+    void *border_context;
 };
 #define AS_ENGINE_OPTIONS_DEFAULT                                                                                      \
     {                                                                                                                  \
@@ -308,6 +311,19 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
 /* Reads to the end of the program or of the region. False only for failures of Assay itself. */
 bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *context, struct as_engine_result *result,
                    struct as_error *err) AS_MUST_CHECK;
+
+/* Makes a copy of the run (twin.h), in a process of its own; only while a border is told, and while the program has one
+ * thread. Returns 0 in the copy, which goes on with what the original reads, up to as_engine_twin_end; there it calls
+ * `at_end`, which must end the process. Returns the copy's process number in the original; -1: failed. In the copy only
+ * memory is as it was: it has no other threads. */
+pid_t as_engine_twin(struct as_engine *engine, void (*at_end)(void *context), void *context,
+                     struct as_error *err) AS_MUST_CHECK;
+/* In the original: the copy that was made last gets nothing more. */
+void as_engine_twin_end(struct as_engine *engine);
+/* In the copy: the stretch that has just begun has another mode there. */
+void as_engine_treat_as(struct as_engine *engine, enum as_mode mode);
+/* Whether one thread of one process is all that runs. */
+bool as_engine_is_single(const struct as_engine *engine);
 
 /* Instructions executed so far, roughly: for progress. */
 uint64_t as_engine_progress(const struct as_engine *engine);

@@ -12,6 +12,7 @@
  */
 #include "engine/close_reading.h"
 #include "engine/reader_lanes.h"
+#include "engine/twin.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -45,8 +46,11 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
 
 /* The writer sets writer_waits and then looks at consumed
  * again; here it is the other way round, so one of the two sees the other. */
-void as_lane_give_room(struct as_wire_lane *lane, uint64_t consumed)
+void as_lane_give_room(struct as_reader *reader, uint32_t number, uint64_t consumed)
 {
+    struct as_wire_lane *lane = &reader->wire->lanes[number];
+    if (reader->twin)
+        as_twin_send(reader, number, consumed);
     atomic_store(&lane->consumed, consumed);
     if (atomic_exchange(&lane->writer_waits, 0)) {
         atomic_fetch_add(&lane->room, 1);
@@ -120,7 +124,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->disagreements = &reader->disagreements;
     stream->blocks_only = reader->options->blocks_only;
     reader->streams[number] = stream;
-    as_lane_give_room(lane, START_WORDS);
+    as_lane_give_room(reader, number, START_WORDS);
     if (reader->sink->thread_start)
         reader->sink->thread_start(reader->context, &stream->thread);
     return START_DONE;
@@ -174,7 +178,7 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
         status = as_stream_consume(reader->streams[number], wrapped, whole, &done);
     }
     if (done) {
-        as_lane_give_room(lane, position + done);
+        as_lane_give_room(reader, number, position + done);
         *progress = true;
     }
     if (status == AS_STREAM_NEEDS_CODE)
@@ -203,7 +207,7 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
         return false;
     bool waits = !reader->streams[number] && end - position >= START_WORDS; /* for its process, or to be forked */
     if (position < end && !moved && !waits && state == AS_WIRE_ENDED && !reader->regions.over) {
-        as_lane_give_room(lane, end); /* a killed thread left half a record */
+        as_lane_give_room(reader, number, end); /* a killed thread left half a record */
         moved = true;
     }
     if (position == end && state == AS_WIRE_ENDED && end == atomic_load(&lane->published)) {
@@ -412,6 +416,8 @@ static void on_stretch(void *context)
             as_ways_report(reader->streams[i]);
     if (reader->sink->stretch)
         reader->sink->stretch(reader->context, &reader->regions.stretch);
+    if (reader->options->border && !as_twin_is_copy(reader))
+        reader->options->border(reader->options->border_context, &reader->regions.stretch);
 }
 
 /* What starts and stops regions from outside the program. */
@@ -427,6 +433,16 @@ static void look_outside(struct as_reader *reader)
         as_region_run_signal(&reader->regions);
 }
 
+/* One round of a copy of the run: nobody waits for it, and what it needs comes from its original. */
+static bool run_copy(struct as_reader *reader)
+{
+    bool progress = as_twin_pull(reader, false);
+    bool sound = read_all_lanes(reader, &progress);
+    if (sound && !progress)
+        as_twin_pull(reader, true);
+    return sound;
+}
+
 bool as_reader_run(struct as_reader *reader, struct as_error *err)
 {
     unsigned rounds = 0;
@@ -437,6 +453,11 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
         reader->sink->stretch(reader->context, &reader->regions.stretch);
     while (!reader->regions.over && as_signals_interrupts() < 2) {
         bool progress = false;
+        if (as_twin_is_copy(reader)) {
+            if (!run_copy(reader))
+                return as_error_set(err, "the log of a region is corrupt");
+            continue;
+        }
         look_outside(reader);
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))
@@ -500,4 +521,5 @@ void as_reader_free(struct as_reader *reader)
     as_region_run_free(&reader->regions);
     as_code_table_free(&reader->code);
     as_pace_free(reader);
+    as_twin_free(reader);
 }

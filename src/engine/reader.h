@@ -19,9 +19,10 @@ struct as_reader {
     struct as_region_run regions;
     struct as_gear gear;
     struct as_pace pace;
-    uint64_t blind;             /* see as_stream */
-    uint32_t switches;          /* of options->switches, those that were heeded */
-    double started;             /* when the program was, on the wall clock */
+    struct as_twin *twin; /* a copy of the run is fed by this one, or this is such a copy; NULL: neither (twin.h) */
+    uint64_t blind;       /* see as_stream */
+    uint32_t switches;    /* of options->switches, those that were heeded */
+    double started;       /* when the program was, on the wall clock */
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;

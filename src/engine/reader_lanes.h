@@ -5,7 +5,7 @@
 #include "engine/reader.h"
 
 /* Releases the words before `consumed` to has_room (lane.c) and wakes a writer that waits. */
-void as_lane_give_room(struct as_wire_lane *lane, uint64_t consumed);
+void as_lane_give_room(struct as_reader *reader, uint32_t lane, uint64_t consumed);
 /* Returns NULL if there is no process of that number. */
 struct as_process *as_reader_find_process(struct as_reader *reader, uint32_t number);
 /* Marks the lanes of a process, of programs before an image, as written to their end. Their writers must be gone. */

@@ -67,6 +67,20 @@ void as_model_copy_caches(struct as_model *model, const struct as_model *other);
 typedef void as_region_measured(void *context, uint32_t region);
 void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context);
 
+/* Makes a copy of the run (as_engine_twin) in which the stretch that has just begun has another mode, and which has the
+ * observers of `fanout`, which nobody has started. Call this at a border. Returns 0 in the copy: `measured` is called there
+ * at the end of the first measured stretch and must end the process. Returns the copy's process number in the original,
+ * -1 and `err` on failure. */
+pid_t as_model_twin(struct as_model *model, enum as_mode mode, struct as_fanout *fanout, as_region_measured *measured,
+                    void *context, struct as_error *err) AS_MUST_CHECK;
+/* In the original: the copy that was made last needs nothing more. */
+void as_model_twin_end(struct as_model *model);
+/* Makes known here what a copy has met: a call (returns its node in the tree; `node.parent` is one of this model), a path
+ * (returns its number), a target of an indirect jump. */
+uint32_t as_model_adopt_call(struct as_model *model, uint32_t tree, const struct as_call_node *node);
+uint32_t as_model_adopt_path(struct as_model *model, const struct as_path_key *key);
+void as_model_adopt_leader(struct as_model *model, uint64_t leader);
+
 struct as_model_result {
     struct as_engine_result engine;
     uint64_t instructions;       /* iterations of rep instructions are not counted */

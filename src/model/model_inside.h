@@ -5,6 +5,7 @@
  *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
  *   model_warm.c        blocks that warm
  *   model_sieve.c       counted stretches whose accesses are sieved
+ *   model_twin.c        copies of a run that measure one stretch of it
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
  */
 #ifndef AS_MODEL_MODEL_INSIDE_H

@@ -42,9 +42,10 @@ struct as_record_options {
     struct as_strlist set;
     /* How to continue after the head; NULL: the whole program is measured. */
     const struct as_sampled_options *sampled;
-    size_t memo_bytes;            /* memory for what the pipeline did; 0: the pipeline runs every time */
-    bool memo_checks;             /* the pipeline always runs, and the memo must agree with it */
-    const struct as_meter *meter; /* reports progress; NULL: not */
+    const struct as_points_plan *points; /* simulation points that stand for the whole program; NULL: none */
+    size_t memo_bytes;                   /* memory for what the pipeline did; 0: the pipeline runs every time */
+    bool memo_checks;                    /* the pipeline always runs, and the memo must agree with it */
+    const struct as_meter *meter;        /* reports progress; NULL: not */
     void *meter_context;
     /* For the other sources: */
     struct as_strlist event;

@@ -76,10 +76,8 @@ static bool check_observers(struct as_modelled *modelled, const struct as_notice
 bool as_record_execute(const struct as_record *record, struct as_modelled *modelled, struct as_error *err)
 {
     struct as_engine_options engine = record->options->engine;
-    if (record->sampled) {
-        engine.regions = as_sampled_regions(record->sampled);
-        as_sampled_attach(record->sampled, modelled);
-    }
+    if (record->sampled)
+        as_sampled_attach(record->sampled, modelled, &engine);
     engine.argv = record->argv;
     engine.stdout_to_stderr = record->options->stdout_to_stderr;
     modelled->meter = record->options->meter;
@@ -91,7 +89,8 @@ bool as_record_execute(const struct as_record *record, struct as_modelled *model
         return false;
     if (record->sampled) {
         modelled->result.engine.region_troubles = 0; /* the plan continues beyond the end of any program */
-        as_sampled_finish(record->sampled);
+        const struct as_run_end *end = &modelled->result.engine.end;
+        return as_sampled_finish(record->sampled, end->interrupted || end->asked, err);
     }
     return true;
 }
@@ -267,12 +266,15 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
 {
     struct model_run run = {.options = record->options};
     struct as_modelled modelled = {0};
-    if (record->options->sampled && record->options->golden)
+    if (record->options->points)
+        run.sampled = record->sampled = as_sampled_new_points(record->options->points);
+    else if (record->options->sampled && record->options->golden)
         run.sampled = record->sampled = as_sampled_new(record->options->sampled);
     bool ok = choose_samplers(&run, err) && set_up(&run, &modelled, record->options->golden, err);
     if (ok)
         run.waits = as_record_waits_new(modelled.model);
-    ok = ok && as_record_execute(record, &modelled, err) && as_record_check_measured(record, &modelled, err) &&
+    ok = ok && as_record_execute(record, &modelled, err) &&
+         (estimate_of(&run) || as_record_check_measured(record, &modelled, err)) &&
          (!modelled.oracle || as_oracle_check(modelled.oracle, err)) && write_profile(record, &run, &modelled, err);
     if (ok) {
         struct as_model_result what = result_of(&run, &modelled);

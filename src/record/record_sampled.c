@@ -10,7 +10,10 @@
 void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series)
 {
     series->name = AS_SAMPLED_SERIES;
-    series->description = "cycles of the whole program: executions are exact, their costs were measured in regions";
+    series->description =
+        as_sampled_phases(all->sampled)
+            ? "cycles of the whole program: executions are exact, times are those of simulation points by their weights"
+            : "cycles of the whole program: executions are exact, their costs were measured in regions";
     series->exact = false;
     series->samples = as_sampled_summary(all->sampled)->regions;
 }
@@ -68,6 +71,8 @@ void as_record_sampled_add(struct as_record_series *all)
 {
     struct as_levels levels = as_groups_levels(all->groups);
     uint32_t own = all->series - 1;
+    if (!as_sampled_has_error(all->sampled))
+        return;
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         add_estimate(all, own, "estimate", as_level_names[level], expected_error(all, levels.grouping[level]));
@@ -75,18 +80,44 @@ void as_record_sampled_add(struct as_record_series *all)
         add_replicate(all, group);
 }
 
+/* What the estimate is from. */
+static char *basis_of(const struct as_record_series *all)
+{
+    size_t phases = as_sampled_phases(all->sampled);
+    if (!phases)
+        return as_format("%s", "");
+    return as_format(" from %" PRIu32 " simulation points of %zu phases", as_sampled_summary(all->sampled)->regions,
+                     phases);
+}
+
+/* Whether the points were chosen in another run than this. */
+static void add_difference(const struct as_record_series *all)
+{
+    static const double tolerable = 0.001;
+    double differs = as_sampled_differs(all->sampled);
+    if (differs > tolerable)
+        as_store_add_quality(all->code->writer, "runs_differ", differs,
+                             "part of the instructions that this run has more or less than the one in which its "
+                             "simulation points were chosen: they may stand for something else");
+}
+
 void as_record_sampled_quality(const struct as_record_series *all)
 {
     const struct as_sampled_summary *summary = as_sampled_summary(all->sampled);
     double share = (double)summary->measured / (double)summary->instructions;
-    char *text = as_format("SAMPLED: an estimate for all %s instructions; %s of them were measured",
-                           AS_COUNT(summary->instructions), AS_COUNT(summary->measured));
+    char *basis = basis_of(all);
+    char *text = as_format("SAMPLED: an estimate for all %s instructions%s; %s of them were measured",
+                           AS_COUNT(summary->instructions), basis, AS_COUNT(summary->measured));
+    free(basis);
     as_store_add_quality(all->code->writer, "sampled", share, text);
     free(text);
+    add_difference(all);
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,
-            "part of the executions is of code that no measured region has: its cost is that of other code");
+            as_sampled_phases(all->sampled)
+                ? "part of the executions is of code that no simulation point has: it has no time"
+                : "part of the executions is of code that no measured region has: its cost is that of other code");
     if (summary->warm) {
         const char *used = summary->warm == AS_REGION_ALL ? "all" : AS_COUNT(summary->warm);
         text = as_format("part by which regions differ that were warmed with %s and with all instructions before them; "

@@ -16,8 +16,9 @@
 static bool has_rows(const struct as_record_series *all, uint32_t thread)
 {
     const struct as_modelled *modelled = all->modelled;
-    struct as_pics pics = modelled->oracle ? as_oracle_thread_pics(modelled->oracle, thread)
-                                           : as_sampling_thread_pics(modelled->samplings.data[0], 0, thread);
+    struct as_pics pics = all->sampled       ? as_sampled_thread_pics(all->sampled, thread)
+                          : modelled->oracle ? as_oracle_thread_pics(modelled->oracle, thread)
+                                             : as_sampling_thread_pics(modelled->samplings.data[0], 0, thread);
     size_t n = pics.len;
     as_pics_free(&pics);
     return n > 0;

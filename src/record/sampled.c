@@ -2,6 +2,7 @@
  * charged since the last one is added. A stratum ends with its last region. It waits until the next stratum has enough
  * regions to stand on its own; if the program ends before that, the two are joined. */
 #include "base/random.h"
+#include "record/points_run.h"
 #include "record/sampled_internal.h"
 
 #include <inttypes.h>
@@ -54,9 +55,12 @@ struct as_sampled *as_sampled_new(const struct as_sampled_options *options)
     return sampled;
 }
 
-const struct as_regions *as_sampled_regions(const struct as_sampled *sampled)
+struct as_sampled *as_sampled_new_points(const struct as_points_plan *plan)
 {
-    return &sampled->regions;
+    struct as_sampled *sampled = as_alloc(sizeof *sampled);
+    sampled->last_region = AS_REGION_NONE;
+    sampled->points = as_points_run_new(sampled, plan);
+    return sampled;
 }
 
 /* ---- exact counts ---- */
@@ -307,9 +311,17 @@ static void on_measured(void *context, uint32_t region)
         close_stratum(sampled);
 }
 
-void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled)
+void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled, struct as_engine_options *engine)
 {
+    engine->regions = &sampled->regions;
     sampled->modelled = modelled;
+    if (sampled->points) {
+        as_points_run_attach(sampled->points, modelled);
+        as_model_add_also(modelled->model, &sampled_sink, sampled);
+        engine->border = as_points_run_border;
+        engine->border_context = sampled->points;
+        return;
+    }
     as_model_set_sieve(modelled->model);
     as_model_add_also(modelled->model, &sampled_sink, sampled);
     if (sampled->options.warm == AS_SAMPLED_AUTO)
@@ -319,21 +331,35 @@ void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *mod
 
 bool as_sampled_is_whole(const struct as_sampled *sampled)
 {
-    return sampled->last_region == AS_REGION_NONE;
+    return sampled->last_region == AS_REGION_NONE && !sampled->points;
 }
 
-void as_sampled_finish(struct as_sampled *sampled)
+/* The points count in all of the run. */
+static bool finish_points(struct as_sampled *sampled, bool interrupted, struct as_error *err)
 {
+    take_counts(sampled);
+    add_numbers(&sampled->counts, &sampled->open.counts);
+    if (!as_points_run_finish(sampled->points, interrupted, err))
+        return false;
+    as_sampled_make_rows(sampled);
+    return true;
+}
+
+bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err)
+{
+    if (sampled->points)
+        return finish_points(sampled, interrupted, err);
     const struct as_engine *engine = as_model_engine(sampled->modelled->model);
     uint32_t next = sampled->last_region + 1;
     if (as_sampled_is_whole(sampled))
-        return;
+        return true;
     if (as_engine_region(engine, next).instructions > 0) /* the program ended in a region */
         take_region(sampled, next);
     if (sampled->executed > 0 || sampled->open.regions > 0)
         close_stratum(sampled);
     fold_waiting(sampled);
     as_sampled_make_rows(sampled);
+    return true;
 }
 
 void as_sampled_free(struct as_sampled *sampled)
@@ -341,6 +367,7 @@ void as_sampled_free(struct as_sampled *sampled)
     if (!sampled)
         return;
     as_warming_free(sampled->warming);
+    as_points_run_free(sampled->points);
     as_regions_free(&sampled->regions);
     as_vec_free(&sampled->runs);
     as_vec_free(&sampled->blocks);

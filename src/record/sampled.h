@@ -24,11 +24,19 @@ enum { AS_SAMPLED_GROUPS = 10 };
 
 struct as_sampled;
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options);
+/* The same from simulation points (points_run.h): all functions below work for it. */
+struct as_sampled *as_sampled_new_points(const struct as_points_plan *plan);
 void as_sampled_free(struct as_sampled *sampled); /* accepts NULL */
-const struct as_regions *as_sampled_regions(const struct as_sampled *sampled);
-void as_sampled_attach(struct as_sampled *sampled, const struct as_modelled *modelled);
+/* Sets what the engine needs to know of it, too. */
+void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled, struct as_engine_options *engine);
 /* Call this after the run, when the Oracle has finished. */
-void as_sampled_finish(struct as_sampled *sampled);
+bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err) AS_MUST_CHECK;
+/* For simulation points: how many phases there are (0: it is sampled systematically), and the part by which the number of
+ * instructions differs from that of the run in which they were chosen. */
+size_t as_sampled_phases(const struct as_sampled *sampled);
+double as_sampled_differs(const struct as_sampled *sampled);
+/* Whether the spread of the estimate is known. */
+bool as_sampled_has_error(const struct as_sampled *sampled);
 
 /* Whether the program ended in the head: then everything was measured, and the functions below are not needed. */
 bool as_sampled_is_whole(const struct as_sampled *sampled);

@@ -1,4 +1,5 @@
-/* Shared by the parts of a sampled run: sampled.c (plan, strata), sampled_result.c (the estimate). */
+/* Shared by the parts of a sampled run: sampled.c (plan, strata), sampled_result.c (the estimate), points_run.c (simulation
+ * points instead of strata). */
 #ifndef AS_RECORD_SAMPLED_INTERNAL_H
 #define AS_RECORD_SAMPLED_INTERNAL_H
 
@@ -33,10 +34,12 @@ struct as_sampled_part {
 typedef AS_VEC(struct as_sampled_part) as_sampled_parts;
 
 struct as_warming;
+struct as_points_run;
 
 struct as_sampled {
     struct as_sampled_options options;
-    struct as_warming *warming; /* NULL: the length of warming was given */
+    struct as_warming *warming;   /* NULL: the length of warming was given */
+    struct as_points_run *points; /* NULL: systematic samples */
     struct as_regions regions;
     const struct as_modelled *modelled;
     /* Exact counts of the open stratum: whole blocks, and instructions of blocks that were cut. */

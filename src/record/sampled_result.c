@@ -1,5 +1,6 @@
 /* The estimate of a sampled run: scales strata to the executions in them, and computes replicates, and rows like the
  * Oracle's. */
+#include "record/points_run.h"
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
 
@@ -329,6 +330,8 @@ static void make_threads(struct as_sampled *sampled)
             busiest = (uint32_t)sampled->threads.len - 1;
         }
     }
+    if (sampled->threads.len == 0 && sampled->points) /* copies of this process have measured the only thread */
+        *as_vec_push(&sampled->threads) = (struct as_sampled_thread){.number = threads};
     if (sampled->threads.len == 0)
         return;
     struct as_sampled_thread last = sampled->threads.data[busiest];
@@ -384,6 +387,21 @@ void as_sampled_make_rows(struct as_sampled *sampled)
 }
 
 /* ---- reading the results ---- */
+
+size_t as_sampled_phases(const struct as_sampled *sampled)
+{
+    return sampled->points ? as_points_run_phases(sampled->points) : 0;
+}
+
+double as_sampled_differs(const struct as_sampled *sampled)
+{
+    return sampled->points ? as_points_run_differs(sampled->points) : 0;
+}
+
+bool as_sampled_has_error(const struct as_sampled *sampled)
+{
+    return !sampled->points || as_points_run_has_error(sampled->points);
+}
 
 const struct as_sampled_summary *as_sampled_summary(const struct as_sampled *sampled)
 {

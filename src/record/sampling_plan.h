@@ -1,4 +1,5 @@
-/* How to measure a run that may be too long to be measured completely (sampled.h). */
+/* How to measure a run that may be too long to be measured completely: systematically (sampled.h), or by simulation points
+ * (points_run.h). */
 #ifndef AS_RECORD_SAMPLING_PLAN_H
 #define AS_RECORD_SAMPLING_PLAN_H
 
@@ -18,5 +19,24 @@ struct as_sampled_options {
     {                                                                                                                  \
         .head = 100000000, .unit = 10000, .period = 200000, .warm = AS_SAMPLED_AUTO, .seed = 1                         \
     }
+
+/* Simulation points: intervals that stand for all others of their phase. */
+enum { AS_PLAN_PER_PHASE = 10 };
+struct as_plan_point {
+    uint64_t start;  /* the number of its first instruction */
+    uint32_t phase;  /* from 0; the points of a phase stand for it in equal parts */
+    uint32_t number; /* among the points of its phase, from 0 */
+    uint32_t chosen; /* points of its phase: at most AS_PLAN_PER_PHASE */
+    uint32_t of;     /* intervals of its phase; 0: not known */
+    double weight;   /* the part of the program's instructions that it stands for; of all points together 1 */
+};
+struct as_points_plan {
+    const struct as_plan_point *points; /* by start */
+    size_t n;
+    uint64_t interval;     /* instructions */
+    uint64_t warm;         /* instructions before each point that warm everything; before that a sieve does */
+    uint64_t instructions; /* that the program executed when the points were chosen; 0: not known */
+    uint32_t jobs;         /* points that are measured at a time; 0: one for each processor */
+};
 
 #endif

@@ -66,8 +66,10 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     }
     if (summary->sampled) {
         summary->error = as_store_estimate_of(store, summary->series, "interval", "program");
-        summary->error_how = "the 95 % interval of the cycles is this wide on each side, as computed from the "
-                             "differences between the regions";
+        summary->error_how = isnan(summary->error)
+                                 ? "is not known: of each phase one interval was measured"
+                                 : "the 95 % interval of the cycles is this wide on each side, as computed from the "
+                                   "differences between the regions";
         return;
     }
     summary->error = as_store_estimate_of(store, summary->series, "error", "instruction");

@@ -1,0 +1,189 @@
+/* See record_points.h. In the first run the program is counted in intervals, whose vectors are grouped into phases as 'assay
+ * points' does it. The interval that represents a phase is measured, and others of the phase, chosen at random: how much
+ * they differ is the error bar. */
+#include "cmd/record_points.h"
+
+#include "base/log.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "cmd/progress.h"
+#include "cmd/shared_options.h"
+#include "points/collect.h"
+#include "points/simpoints.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_warm(const char *text, uint64_t *warm, struct as_error *err)
+{
+    if (strcmp(text, "all") == 0)
+        *warm = AS_REGION_ALL;
+    else if (!as_number_read(text, warm))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--point-warm=%s: not 'all' and not a number like 500k or 2M",
+                                   text);
+    return true;
+}
+
+/* ---- from files ---- */
+
+static bool read_files(const struct as_record_points_options *options, struct as_choice *choice, struct as_error *err)
+{
+    FILE *points = fopen(options->points, "re");
+    if (!points)
+        return as_error_set(err, "%s: %s", options->points, strerror(errno));
+    FILE *weights = fopen(options->weights, "re");
+    bool ok = weights ? as_choice_read(choice, points, options->points, weights, options->weights, err)
+                      : as_error_set(err, "%s: %s", options->weights, strerror(errno));
+    if (weights)
+        fclose(weights);
+    fclose(points);
+    return ok;
+}
+
+static void plan_files(const struct as_record_points_options *options, const struct as_choice *choice,
+                       struct as_record_points *points)
+{
+    for (uint32_t i = 0; i < choice->points.len; i++)
+        *as_vec_push(&points->points) =
+            (struct as_plan_point){.start = choice->points.data[i].interval * options->interval,
+                                   .phase = i,
+                                   .chosen = 1,
+                                   .weight = choice->points.data[i].weight};
+}
+
+/* ---- from a first run ---- */
+
+static bool check_run(const struct as_record_points_options *options, const struct as_vectors *vectors,
+                      const struct as_engine_result *result, struct as_error *err)
+{
+    uint64_t instructions = as_vectors_instructions(vectors);
+    if (result->end.interrupted || result->end.asked)
+        return as_error_set(err, "interrupted before the simulation points were chosen");
+    if (vectors->list.len < 2)
+        return as_error_set(err,
+                            "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
+                            ": choose a shorter --point-interval, or leave out --points",
+                            instructions, options->interval);
+    return true;
+}
+
+static bool run_first(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
+                      struct as_collect *collect, const struct as_vectors **vectors, struct as_error *err)
+{
+    struct as_regions regions = {0};
+    struct as_progress_watch watch = {0};
+    struct as_engine_result result;
+    struct as_engine_options engine = as_run_engine_options(run, argv);
+    as_collect_region(&regions, options->interval);
+    engine.regions = &regions;
+    engine.blocks_only = true;
+    engine.discard_stdout = true; /* the second run shows it */
+    engine.tick = as_progress_tick;
+    engine.tick_context = &watch;
+    struct as_engine *started = as_engine_start(&engine, err);
+    watch.engine = started;
+    as_progress_start(&watch.progress, 0);
+    bool ok = started && as_engine_run(started, &as_collect_sink, collect, &result, err);
+    as_progress_end(&watch.progress);
+    if (ok) {
+        *vectors = as_collect_finish(collect);
+        ok = check_run(options, *vectors, &result, err);
+    }
+    as_engine_free(started);
+    as_regions_free(&regions);
+    return ok;
+}
+
+/* The intervals of a phase besides the one that represents it, in a random order. */
+typedef AS_VEC(uint32_t) intervals;
+
+static void shuffle_others(const struct as_choice *choice, uint32_t phase, uint64_t *seed, intervals *others)
+{
+    as_vec_clear(others);
+    for (uint32_t i = 0; i < choice->groups.len; i++)
+        if (choice->groups.data[i] == phase && i != choice->points.data[phase].interval)
+            *as_vec_push(others) = i;
+    for (size_t i = others->len; i > 1; i--) {
+        size_t with = as_random_below(seed, i);
+        uint32_t last = others->data[i - 1];
+        others->data[i - 1] = others->data[with];
+        others->data[with] = last;
+    }
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct as_plan_point *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void plan_phases(const struct as_record_points_options *options, const struct as_choice *choice,
+                        struct as_record_points *points)
+{
+    uint64_t seed = options->seed;
+    intervals others = {0};
+    for (uint32_t phase = 0; phase < choice->points.len; phase++) {
+        shuffle_others(choice, phase, &seed, &others);
+        uint32_t of = (uint32_t)others.len + 1;
+        uint32_t chosen = of < options->per_phase ? of : (uint32_t)options->per_phase;
+        for (uint32_t i = 0; i < chosen; i++)
+            *as_vec_push(&points->points) = (struct as_plan_point){
+                .start = (i ? others.data[i - 1] : choice->points.data[phase].interval) * options->interval,
+                .phase = phase,
+                .number = i,
+                .chosen = chosen,
+                .of = options->per_phase > 1 || of == 1 ? of : 0,
+                .weight = choice->points.data[phase].weight / chosen};
+    }
+    as_vec_free(&others);
+    qsort(points->points.data, points->points.len, sizeof *points->points.data, by_start);
+}
+
+static bool choose(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
+                   struct as_record_points *points, struct as_choice *choice, struct as_error *err)
+{
+    struct as_choose_options how = AS_CHOOSE_DEFAULT;
+    const struct as_vectors *vectors;
+    how.max_k = (uint32_t)options->max_k;
+    how.seed = options->seed;
+    if (!as_input_keep(&points->input, &as_notices_to_log, err))
+        return false;
+    struct as_collect *collect = as_collect_new(false);
+    bool ok = run_first(options, run, argv, collect, &vectors, err);
+    if (ok) {
+        as_choose(vectors, &how, choice);
+        points->plan.instructions = as_vectors_instructions(vectors);
+        plan_phases(options, choice, points);
+        as_input_rewind(&points->input);
+        as_log_debug("%zu simulation points of %" PRIu32 " phases", points->points.len, choice->k);
+    }
+    as_collect_free(collect);
+    return ok;
+}
+
+bool as_record_points_choose(const struct as_record_points_options *options, const struct as_run_options *run,
+                             char **argv, struct as_record_points *points, struct as_error *err)
+{
+    struct as_choice choice = {0};
+    bool from_files = strcmp(options->points, "auto") != 0;
+    if (from_files != (options->weights != NULL))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--points=FILE and --point-weights=FILE belong together");
+    points->input.start = -1;
+    bool ok = read_warm(options->warm, &points->plan.warm, err) &&
+              (from_files ? read_files(options, &choice, err) : choose(options, run, argv, points, &choice, err));
+    if (ok && from_files)
+        plan_files(options, &choice, points);
+    points->plan.points = points->points.data;
+    points->plan.n = points->points.len;
+    points->plan.interval = options->interval;
+    points->plan.jobs = (uint32_t)options->jobs;
+    as_choice_free(&choice);
+    return ok;
+}
+
+void as_record_points_free(struct as_record_points *points)
+{
+    as_vec_free(&points->points);
+}

@@ -1,0 +1,341 @@
+/* See points_run.h. */
+#include "record/points_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    MOMENT = 500, /* microseconds */
+    /* Instructions that go through the pipeline before a point, unmeasured, which also teaches the core what only timed
+     * execution does (which loads wait for which stores): so many, but no more than such a part of an interval. */
+    SETTLE = 100000,
+    SETTLE_PART = 10,
+};
+
+/* A point that is measured by a copy of this process, or has been. */
+struct measured {
+    pid_t pid; /* 0: not running */
+    int status;
+    int fd; /* of its result; 0: it was not begun */
+    as_point_nodes known;
+};
+
+/* What a region of the run is for: a copy begins there, or measures there. */
+struct use {
+    uint32_t point;
+    bool leads; /* it fills the pipeline for the next region */
+};
+
+struct as_points_run {
+    struct as_sampled *sampled;
+    struct as_points_plan plan;
+    struct as_modelled *modelled;
+    struct as_fanout *observed, *idle; /* the observers of the copies; nobody for the original */
+    struct measured *points;           /* by number */
+    AS_VEC(struct use) uses;           /* by region */
+    uint32_t jobs;
+    struct as_error err; /* why a point could not be measured; no message: none */
+    bool failed;
+};
+
+/* ---- the plan ---- */
+
+static void add_region(struct as_regions *regions, uint64_t start, uint64_t length, uint64_t warm)
+{
+    struct as_region *region = as_regions_add(regions);
+    region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = start};
+    region->max = length;
+    region->warm = warm;
+    region->mode = AS_MODE_WARM; /* for the original */
+    region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
+}
+
+static uint32_t count_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+/* Where another point ends right before this one, there is no room to settle. */
+static void plan_point(struct as_points_run *run, uint32_t number)
+{
+    struct as_regions *regions = &run->sampled->regions;
+    const struct as_points_plan *plan = &run->plan;
+    uint64_t start = plan->points[number].start, settle = plan->interval / SETTLE_PART;
+    uint64_t before = number ? plan->points[number - 1].start + plan->interval : 0;
+    settle = settle < SETTLE ? settle : SETTLE;
+    settle = settle < start - before ? settle : start - before;
+    if (settle) {
+        add_region(regions, start - settle, settle, plan->warm);
+        *as_vec_push(&run->uses) = (struct use){.point = number, .leads = true};
+    }
+    bool first = start == 0; /* a copy needs a thread, which is there when it has executed something */
+    add_region(regions, start + first, plan->interval - first, settle ? 0 : plan->warm);
+    *as_vec_push(&run->uses) = (struct use){.point = number};
+}
+
+struct as_points_run *as_points_run_new(struct as_sampled *sampled, const struct as_points_plan *plan)
+{
+    struct as_points_run *run = as_alloc(sizeof *run);
+    run->sampled = sampled;
+    run->plan = *plan;
+    run->points = as_alloc_array(plan->n + 1, sizeof *run->points);
+    run->jobs = plan->jobs ? plan->jobs : count_processors();
+    for (uint32_t i = 0; i < plan->n; i++)
+        plan_point(run, i);
+    add_region(&sampled->regions, UINT64_MAX / 4, plan->interval, 0); /* so that the program runs to its end */
+    return run;
+}
+
+void as_points_run_free(struct as_points_run *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; i < run->plan.n; i++) {
+        if (run->points[i].fd > 0)
+            close(run->points[i].fd);
+        as_vec_free(&run->points[i].known);
+    }
+    if (run->idle)
+        as_fanout_free(run->idle);
+    as_vec_free(&run->uses);
+    free(run->points);
+    free(run);
+}
+
+void as_points_run_attach(struct as_points_run *run, struct as_modelled *modelled)
+{
+    struct as_fanout_options options = AS_FANOUT_DEFAULTS;
+    options.inline_ = true;
+    run->modelled = modelled;
+    run->observed = modelled->fanout;
+    modelled->fanout = run->idle = as_fanout_new(&options);
+    as_model_set_sieve(modelled->model);
+}
+
+/* ---- copies ---- */
+
+static void fail(struct as_points_run *run, const char *why, uint32_t point)
+{
+    if (!run->failed)
+        as_error_set(&run->err, "interval %" PRIu64 ": %s",
+                     run->plan.interval ? run->plan.points[point].start / run->plan.interval : 0, why);
+    run->failed = true;
+}
+
+/* Takes note of copies that have ended. Returns how many still run. */
+static uint32_t look_at_copies(struct as_points_run *run)
+{
+    uint32_t running = 0;
+    for (size_t i = 0; i < run->plan.n; i++) {
+        struct measured *point = &run->points[i];
+        if (point->pid && waitpid(point->pid, &point->status, WNOHANG) != 0)
+            point->pid = 0;
+        running += point->pid != 0;
+    }
+    return running;
+}
+
+static void wait_for_copies(struct as_points_run *run, uint32_t most)
+{
+    while (look_at_copies(run) > most)
+        usleep(MOMENT);
+}
+
+/* In the copy, at the end of its point. */
+static void deliver(void *context, uint32_t region)
+{
+    struct as_points_run *run = context;
+    const struct measured *point = &run->points[run->uses.data[region].point];
+    bool ok = as_point_result_write(run->modelled, &point->known, region, point->fd);
+    _exit(ok ? AS_EXIT_OK : AS_EXIT_FAILURE);
+}
+
+static void note_nodes(const struct as_points_run *run, as_point_nodes *known)
+{
+    const struct as_call_tracker *calls = as_model_calls(run->modelled->model);
+    for (size_t tree = 0; tree < as_call_tracker_count_images(calls); tree++)
+        *as_vec_push(known) = as_call_tree_count(as_call_tracker_tree(calls, tree));
+}
+
+static void begin_point(struct as_points_run *run, uint32_t region)
+{
+    struct use use = run->uses.data[region];
+    struct measured *point = &run->points[use.point];
+    struct as_model *model = run->modelled->model;
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_engine_is_single(as_model_engine(model))) {
+        fail(run, "the program has several threads or processes there, which only --sampled can measure", use.point);
+        return;
+    }
+    wait_for_copies(run, run->jobs - 1);
+    point->fd = memfd_create("assay-point", MFD_CLOEXEC);
+    if (point->fd < 0) {
+        fail(run, strerror(errno), use.point);
+        return;
+    }
+    note_nodes(run, &point->known);
+    struct as_region *measured = &run->sampled->regions.list.data[region + use.leads];
+    measured->mode = AS_MODE_DETAIL; /* for the copy */
+    point->pid = as_model_twin(model, use.leads ? AS_MODE_SETTLE : AS_MODE_DETAIL, run->observed, deliver, run, &err);
+    if (point->pid != 0)
+        measured->mode = AS_MODE_WARM;
+    if (point->pid < 0) {
+        point->pid = 0;
+        fail(run, err.message, use.point);
+    }
+}
+
+void as_points_run_border(void *context, const struct as_stretch *stretch)
+{
+    struct as_points_run *run = context;
+    bool used = stretch->region < run->uses.len, follows = used && stretch->region > 0;
+    if (follows && !run->uses.data[stretch->region].leads && run->uses.data[stretch->region - 1].leads)
+        return; /* the copy was made where the pipeline began to settle */
+    as_model_twin_end(run->modelled->model);
+    if (used && !run->failed)
+        begin_point(run, stretch->region);
+}
+
+/* ---- the estimate ---- */
+
+/* How much a point counts in the estimate without a group. The points of a phase are in different groups; without one of
+ * them its phase's mean is moved towards that of the others, as far as makes the spread of the replicates that of the mean
+ * of as many points out of as many intervals. */
+static double replicate_weight(const struct as_plan_point *point, uint32_t group)
+{
+    double n = point->chosen, groups = AS_SAMPLED_GROUPS;
+    uint32_t left_out = (group + AS_SAMPLED_GROUPS - point->phase % AS_SAMPLED_GROUPS) % AS_SAMPLED_GROUPS;
+    if (point->chosen < 2 || point->of <= point->chosen || left_out >= point->chosen)
+        return 1;
+    double part = sqrt((n - 1) / n * groups / (groups - 1) * (1 - n / point->of));
+    return left_out == point->number ? 1 - part : 1 + part / (n - 1);
+}
+
+static void add_rows(struct as_sampled *sampled, const struct as_plan_point *plan, const struct as_point_result *result,
+                     double factor)
+{
+    for (size_t i = 0; i < result->rows.len; i++) {
+        const struct as_point_row *row = &result->rows.data[i];
+        while (sampled->costs.len <= row->id)
+            *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
+        struct as_sampled_cost *cost = &sampled->costs.data[row->id];
+        for (int state = 0; state < AS_STATE_COUNT; state++)
+            cost->units[state] += factor * row->cost.units[state];
+        cost->executions += factor * row->cost.executions;
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+            as_sampled_numbers_add(&sampled->replicates[group], row->id,
+                                   factor * replicate_weight(plan, group) * as_sampled_units(&row->cost));
+    }
+}
+
+static void add_parts(as_sampled_parts *parts, const struct as_pics *pics, double factor)
+{
+    for (size_t i = 0; i < pics->len; i++)
+        *as_vec_push(parts) = (struct as_sampled_part){.id = pics->data[i].id,
+                                                       .events = pics->data[i].events,
+                                                       .units = factor * (double)pics->data[i].units,
+                                                       .count = factor * (double)pics->data[i].count};
+}
+
+static void add_counters(struct as_counters *to, const struct as_counters *from, double factor)
+{
+    for (size_t i = 0; i < as_counter_count; i++) {
+        uint64_t *sum = (uint64_t *)((char *)to + as_counter_table[i].offset);
+        *sum += (uint64_t)llround(factor * (double)as_counter_value(from, &as_counter_table[i]));
+    }
+}
+
+static bool add_point(struct as_points_run *run, uint32_t number, struct as_error *err)
+{
+    struct as_sampled *sampled = run->sampled;
+    const struct as_plan_point *plan = &run->plan.points[number];
+    const struct measured *point = &run->points[number];
+    struct as_point_result result = {0};
+    bool ended = WIFEXITED(point->status) && WEXITSTATUS(point->status) == AS_EXIT_OK;
+    if (!point->fd)
+        return as_error_set(err,
+                            "the program ends before the interval that begins at instruction %" PRIu64
+                            ", or does not do the same in every run",
+                            plan->start);
+    bool ok = ended && as_point_result_read(&result, run->modelled, &point->known, point->fd) &&
+              result.counters.instructions > 0;
+    if (!ok && WIFEXITED(point->status) && WEXITSTATUS(point->status) == AS_EXIT_USAGE)
+        as_error_set(err,
+                     "the program starts a thread or a process in the interval at instruction %" PRIu64
+                     ", which only --sampled can measure",
+                     plan->start);
+    else if (!ok)
+        as_error_set(err, "the interval at instruction %" PRIu64 " was not measured: its process ended with status %d",
+                     plan->start, point->status);
+    if (ok) {
+        uint64_t instructions = result.counters.instructions;
+        double factor = plan->weight * (double)sampled->summary.instructions / (double)instructions;
+        add_rows(sampled, plan, &result, factor);
+        add_parts(&sampled->parts, &result.pics, factor);
+        add_parts(&sampled->path_parts, &result.paths, factor);
+        add_counters(&sampled->counters, &result.counters, factor);
+        sampled->summary.measured += instructions;
+        sampled->summary.regions++;
+    }
+    as_point_result_free(&result);
+    return ok;
+}
+
+/* Code that the program executes and no point does. */
+static void count_unseen(struct as_sampled *sampled)
+{
+    size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
+    while (sampled->costs.len < n)
+        *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
+    for (size_t id = 0; id < n; id++)
+        if (sampled->costs.data[id].executions == 0)
+            sampled->summary.unseen += (uint64_t)as_sampled_at(&sampled->counts, id);
+}
+
+bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err)
+{
+    as_model_twin_end(run->modelled->model);
+    wait_for_copies(run, 0);
+    run->modelled->fanout = run->observed;
+    if (run->failed) {
+        *err = run->err;
+        return false;
+    }
+    if (interrupted)
+        return as_error_set(err, "interrupted: not all simulation points were measured");
+    for (uint32_t i = 0; i < run->plan.n; i++)
+        if (!add_point(run, i, err))
+            return false;
+    count_unseen(run->sampled);
+    run->sampled->summary.strata = 1;
+    return true;
+}
+
+bool as_points_run_has_error(const struct as_points_run *run)
+{
+    for (size_t i = 0; i < run->plan.n; i++)
+        if (run->plan.points[i].of == 0)
+            return false;
+    return true;
+}
+
+size_t as_points_run_phases(const struct as_points_run *run)
+{
+    size_t phases = 0;
+    for (size_t i = 0; i < run->plan.n; i++)
+        phases += run->plan.points[i].number == 0;
+    return phases;
+}
+
+double as_points_run_differs(const struct as_points_run *run)
+{
+    double now = (double)run->sampled->summary.instructions, then = (double)run->plan.instructions;
+    return then > 0 ? fabs(now / then - 1) : 0;
+}

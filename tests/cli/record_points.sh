@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# assay record --points: the estimate against the truth, points of files, points side by side, and what is refused.
+# plain-only: forks of a sanitized program; the parts that it uses run under the sanitizers elsewhere
+. "$(dirname "$0")/lib.sh"
+
+gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=5 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
+    { skip "simulation points" "no C compiler for this machine" && exit 0; }
+how=(--points=auto --point-interval 100k --max-k 4)
+one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+
+# ---- the estimate ----
+
+check "a profile from points" "$ASSAY" record "${how[@]}" --jobs 1 -o one.db -- ./two
+check_same "… says so" 1 "$(grep -c 'SAMPLED: an estimate for all .* from [0-9]* simulation points of [0-9]* phases' <<<"$err")"
+check "the truth" "$ASSAY" record -q --budget 0 -o true.db -- ./two
+"$ASSAY" report --json --limit 0 one.db >one.json
+"$ASSAY" report --json --limit 0 true.db >true.json
+holds "cycles are near the truth" 'abs(d[0]["summary"]["cycles"] / d[1]["summary"]["cycles"] - 1) < 0.05' one.json true.json
+holds "an interval is claimed" '0 <= d["summary"]["error_estimate"] < 0.5 and not d["summary"]["exact"]' one.json
+holds "shares are near the truth" 'max(abs(a["share"] - b["share"]) for a in d[0]["rows"] for b in d[1]["rows"] if a["function"] == b["function"]) < 0.03' one.json true.json
+holds "rows have error bars" 'all(r["share_error"] >= 0 for r in d["rows"])' one.json
+check_same "executions are exact" "$(one true.db 'SELECT sum(executions) FROM times WHERE series = 0')" \
+    "$(one one.db 'SELECT sum(executions) FROM times WHERE series = 0')"
+for table in components path_times state_times; do
+    check_same "$table add up" "$(one one.db 'SELECT sum(units) FROM times WHERE series = 0')" \
+        "$(one one.db "SELECT sum(units) FROM $table WHERE series = 0")"
+done
+check_same "the call path of the truth" "$(one true.db 'SELECT count(*) FROM paths')" "$(one one.db 'SELECT count(*) FROM paths')"
+
+# ---- side by side: the same, to the unit ----
+
+cat >same.py <<'END'
+import sqlite3
+a, b = sqlite3.connect("one.db"), sqlite3.connect("four.db")
+tables = [t for (t,) in a.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+varies = {"date", "host_seconds", "command_line"}
+for table in tables:
+    if table in ("runs", "sqlite_stat1"):
+        continue
+    rows = [sorted(map(repr, (r for r in db.execute(f"SELECT * FROM {table}") if table != "meta" or r[0] not in varies)))
+            for db in (a, b)]
+    assert rows[0] == rows[1], (table, [x for x in rows[0] if x not in rows[1]][:3], [x for x in rows[1] if x not in rows[0]][:3])
+assert a.execute("SELECT count(*) FROM times").fetchone()[0] > 100
+END
+check "four points at a time" "$ASSAY" record -q "${how[@]}" --jobs 4 -o four.db -- ./two
+check "… give the same profile" python3 same.py
+
+# ---- points of files ----
+
+check "points in files" "$ASSAY" points -q --interval 100k --max-k 4 --cpi off --simpoints p.s --weights p.w -o /dev/null -- ./two
+check "a profile from files" "$ASSAY" record --points=p.s --point-weights=p.w --point-interval 100k -o files.db -- ./two
+check_same "… has no error bars" 0 "$(one files.db "SELECT count(*) FROM series WHERE name LIKE 'replicate%'")"
+check_same "… and says that" 1 "$(grep -c 'error is not known: of each phase one interval was measured' <<<"$err")"
+check_same "one interval of each phase is the same" "$(one files.db "SELECT value FROM meta WHERE key = 'cycles'")" \
+    "$("$ASSAY" record -q "${how[@]}" --per-phase 1 -o single.db -- ./two; one single.db "SELECT value FROM meta WHERE key = 'cycles'")"
+
+# ---- real programs ----
+
+cat >count.pl <<'END'
+my $n = 0; my $seed = 7; $n += () = <STDIN>;
+for (1 .. 60000) { $seed = ($seed * 1103515245 + 12345) % 2147483648; $n += $seed % 3; }
+print "$n\n";
+END
+if command -v perl >/dev/null; then
+    export PERL_HASH_SEED=0
+    printf 'a\nb\nc\n' >lines
+    check "standard input is read by both runs" "$ASSAY" record -q --points=auto --point-interval 500k --max-k 3 -o perl.db -- perl count.pl <lines
+    check_same "… and the output is there once" "$(perl count.pl <lines)" "$out"
+fi
+
+# ---- what is refused ----
+
+check_fails 125 "several threads or processes" "a program with threads" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 2 -o no.db -- "$WORKLOADS/threads"
+check_fails 125 "less than one interval" "a short program" "$ASSAY" record -q --points=auto --point-interval 1G -o no.db -- "$WORKLOADS/demo" 1
+sed 's/^/77/' p.s >far.s
+check_fails 125 "the program ends before the interval" "points beyond the end" "$ASSAY" record -q --points=far.s --point-weights=p.w \
+    --point-interval 100k -o no.db -- ./two
+check_fails 2 "belong together" "weights are missing" "$ASSAY" record -q --points=p.s -o no.db -- ./two
+check_fails 2 "another way to sample" "two ways to sample" "$ASSAY" record -q --points=auto --sampled -o no.db -- ./two
+check_fails 2 "needs the whole program" "a part of the program" "$ASSAY" record -q --points=auto --max 1M -o no.db -- ./two
+check_same "no profile was written" 0 "$([ -e no.db ] && echo 1 || echo 0)"
+check_no_strays "no copy is left"
