@@ -1,9 +1,9 @@
 /* See granules.h. */
 #include "reuse/granules.h"
 
-#include <sys/mman.h>
+#include "reuse/huge.h"
 
-enum { FIRST_PLACES = 1 << 10, HUGE_CHUNK = 2 << 20, FIRST_CHUNK = 64 << 10 };
+enum { FIRST_PLACES = 1 << 6, LARGE_CHUNK = 16 << 20, FIRST_CHUNK = 64 << 10, LEAVES = 1 << AS_GRANULES_REGION };
 
 void as_granules_init(struct as_granules *granules, size_t record)
 {
@@ -16,7 +16,7 @@ void as_granules_init(struct as_granules *granules, size_t record)
 void as_granules_free(struct as_granules *granules)
 {
     for (size_t i = 0; i < granules->chunks.len; i++)
-        munmap(granules->chunks.data[i], granules->chunk_sizes.data[i]);
+        as_huge_free(granules->chunks.data[i], granules->chunk_sizes.data[i]);
     as_vec_free(&granules->chunks);
     as_vec_free(&granules->chunk_sizes);
     free(granules->places);
@@ -31,34 +31,32 @@ uint64_t as_granules_bytes(const struct as_granules *granules)
     return bytes - granules->room;
 }
 
-/* Mapped, not allocated: the kernel zeroes pages when they are touched, and large ones spare most misses of the TLB. */
 static void add_chunk(struct as_granules *granules)
 {
-    size_t size = granules->chunks.len < 8 ? (size_t)FIRST_CHUNK << granules->chunks.len : (size_t)HUGE_CHUNK * 8;
-    void *chunk = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (chunk == MAP_FAILED)
-        free(as_alloc_array(SIZE_MAX, SIZE_MAX)); /* says that memory is out, and ends */
-    if (size >= HUGE_CHUNK)
-        madvise(chunk, size, MADV_HUGEPAGE);
-    *as_vec_push(&granules->chunks) = chunk;
+    size_t size = granules->chunks.len < 8 ? (size_t)FIRST_CHUNK << granules->chunks.len : (size_t)LARGE_CHUNK;
+    *as_vec_push(&granules->chunks) = as_huge_alloc(size);
     *as_vec_push(&granules->chunk_sizes) = size;
     granules->room = size;
 }
 
-static char *make_leaf(struct as_granules *granules)
+static void *take(struct as_granules *granules, size_t bytes)
 {
-    size_t bytes = granules->record << AS_GRANULES_LEAF;
     if (granules->room < bytes)
         add_chunk(granules);
     size_t last = granules->chunks.len - 1;
-    char *leaf = granules->chunks.data[last] + granules->chunk_sizes.data[last] - granules->room;
+    char *taken = granules->chunks.data[last] + granules->chunk_sizes.data[last] - granules->room;
     granules->room -= bytes;
-    return leaf;
+    return taken;
 }
 
-static struct as_granule_leaf *place_of(const struct as_granules *granules, uint64_t number)
+char *as_granules_make_leaf(struct as_granules *granules, char **leaf)
 {
-    size_t mask = granules->size - 1, at = as_granules_place(granules, number);
+    return *leaf = take(granules, granules->record << AS_GRANULES_LEAF);
+}
+
+static struct as_granule_region *place_of(const struct as_granules *granules, uint64_t number)
+{
+    size_t mask = granules->size - 1, at = (number * AS_RANDOM_STEP >> 20) & mask;
     while (granules->places[at].number && granules->places[at].number != number + 1)
         at = (at + 1) & mask;
     return &granules->places[at];
@@ -66,7 +64,7 @@ static struct as_granule_leaf *place_of(const struct as_granules *granules, uint
 
 static void grow(struct as_granules *granules)
 {
-    struct as_granule_leaf *old = granules->places;
+    struct as_granule_region *old = granules->places;
     size_t n = granules->size;
     granules->size *= 2;
     granules->places = as_alloc_array(granules->size, sizeof *granules->places);
@@ -76,25 +74,25 @@ static void grow(struct as_granules *granules)
     free(old);
 }
 
-char *as_granules_find_leaf(struct as_granules *granules, uint64_t number, bool make)
+char **as_granules_find_region(struct as_granules *granules, uint64_t number, bool make)
 {
-    struct as_granule_leaf *place = place_of(granules, number);
-    if (!place->number) {
-        if (!make)
-            return NULL;
-        *place = (struct as_granule_leaf){.number = number + 1, .records = make_leaf(granules)};
-        struct as_granule_leaf made = *place;
+    struct as_granule_region region = *place_of(granules, number);
+    if (!region.number && !make)
+        return NULL;
+    if (!region.number) {
+        region = (struct as_granule_region){.number = number + 1, .leaves = take(granules, LEAVES * sizeof(char *))};
+        *place_of(granules, number) = region;
         if (++granules->len > granules->size / 2)
             grow(granules);
-        return (granules->recent[number % AS_GRANULES_RECENT] = made).records;
     }
-    return (granules->recent[number % AS_GRANULES_RECENT] = *place).records;
+    granules->recent[number % AS_GRANULES_RECENT] = region;
+    return region.leaves;
 }
 
 void *as_granules_get(struct as_granules *granules, uint64_t key)
 {
-    uint64_t number = key >> AS_GRANULES_LEAF;
-    char *records = as_granules_find_leaf(granules, number, false);
+    char **leaves = as_granules_find_region(granules, key >> (AS_GRANULES_LEAF + AS_GRANULES_REGION), false);
+    char *records = leaves ? leaves[key >> AS_GRANULES_LEAF & (LEAVES - 1)] : NULL;
     return records ? records + (key & ((1 << AS_GRANULES_LEAF) - 1)) * granules->record : NULL;
 }
 
@@ -102,6 +100,8 @@ void as_granules_each(struct as_granules *granules, void (*visit)(void *context,
                       void *context)
 {
     for (size_t i = 0; i < granules->size; i++)
-        if (granules->places[i].number)
-            visit(context, (granules->places[i].number - 1) << AS_GRANULES_LEAF, granules->places[i].records);
+        for (uint64_t leaf = 0; granules->places[i].number && leaf < LEAVES; leaf++)
+            if (granules->places[i].leaves[leaf])
+                visit(context, ((granules->places[i].number - 1) << AS_GRANULES_REGION | leaf) << AS_GRANULES_LEAF,
+                      granules->places[i].leaves[leaf]);
 }

@@ -17,7 +17,7 @@ void as_lru_stack_free(struct as_lru_stack *stack)
 
 uint64_t as_lru_stack_bytes(const struct as_lru_stack *stack)
 {
-    return as_granules_bytes(&stack->uses) + stack->order.size / 8 + stack->order.size / 100 +
+    return as_granules_bytes(&stack->uses) + as_slot_order_bytes(&stack->order) +
            stack->holes.cap * sizeof *stack->holes.data;
 }
 
@@ -57,13 +57,12 @@ static void renumber(void *context, uint64_t first, void *records)
             uses[i].slot = as_slot_order_renumber(context, uses[i].slot);
 }
 
-static __attribute__((noinline)) void squeeze(struct as_lru_stack *stack)
+void as_lru_stack_squeeze(struct as_lru_stack *stack)
 {
-    as_slot_order_squeeze(&stack->order);
     as_granules_each(&stack->uses, renumber, &stack->order);
     for (size_t i = 0; i < stack->holes.len; i++) /* the order stays, so it stays a heap */
         stack->holes.data[i] = as_slot_order_renumber(&stack->order, stack->holes.data[i]);
-    as_slot_order_squeezed(&stack->order);
+    as_slot_order_squeeze(&stack->order);
 }
 
 /* ---- touches ---- */
@@ -79,34 +78,14 @@ static uint32_t slot_given_up(struct as_lru_stack *stack, uint32_t slot)
     return hole;
 }
 
-struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use, const struct as_touch *touch,
-                                     uint32_t thread, uint64_t now)
+struct as_slot_moved as_lru_stack_place(struct as_lru_stack *stack, uint32_t slot, bool reuse)
 {
-    struct as_touched touched = {.kind = AS_TOUCH_COLD, .last = *use};
-    uint32_t slot = use->slot;
-    if (use->invalid) {
-        touched.kind = AS_TOUCH_INVALIDATED;
-    } else if (slot) {
-        touched.kind = AS_TOUCH_REUSE;
-        touched.distance = as_slot_order_behind(&stack->order, slot);
-        touched.time = now - use->time - 1;
-    } else {
-        stack->granules++;
-    }
-    if (touched.kind != AS_TOUCH_REUSE || touched.distance) {
-        if (as_slot_order_full(&stack->order)) {
-            squeeze(stack);
-            slot = slot ? use->slot : 0;
-        }
-        slot = as_slot_order_move(&stack->order, slot_given_up(stack, slot));
-    }
-    *use = (struct as_use){.slot = slot,
-                           .code = touch->code,
-                           .time = now,
-                           .offset = touch->offset,
-                           .thread = thread & 0xfff,
-                           .write = touch->write};
-    return touched;
+    struct as_slot_moved moved = {.slot = slot};
+    if (reuse)
+        moved.behind = as_slot_order_behind(&stack->order, slot);
+    if (!reuse || moved.behind)
+        moved.slot = as_slot_order_move(&stack->order, slot_given_up(stack, slot));
+    return moved;
 }
 
 bool as_lru_stack_invalidate(struct as_lru_stack *stack, uint64_t key)

@@ -54,9 +54,6 @@ void as_lru_stack_init(struct as_lru_stack *stack);
 void as_lru_stack_free(struct as_lru_stack *stack);
 uint64_t as_lru_stack_bytes(const struct as_lru_stack *stack);
 
-/* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. */
-struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use, const struct as_touch *touch,
-                                     uint32_t thread, uint64_t now);
 /* Returns whether the granule was there. */
 bool as_lru_stack_invalidate(struct as_lru_stack *stack, uint64_t key);
 /* A stack of its own that is the same. */
@@ -67,6 +64,42 @@ void as_lru_stack_forget(struct as_lru_stack *stack, struct as_use *use);
 static inline struct as_use *as_lru_stack_use(struct as_lru_stack *stack, uint64_t key)
 {
     return as_granules_put(&stack->uses, key);
+}
+
+/* When the slots run out: new numbers for all. */
+void as_lru_stack_squeeze(struct as_lru_stack *stack);
+/* Moves a granule from `slot` (0: it has none) to the top where holes may be in the way. */
+struct as_slot_moved as_lru_stack_place(struct as_lru_stack *stack, uint32_t slot, bool reuse);
+
+/* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. */
+static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use,
+                                                   const struct as_touch *touch, uint32_t thread, uint64_t now)
+{
+    struct as_touched touched = {.kind = AS_TOUCH_COLD, .last = *use};
+    struct as_slot_moved moved = {.slot = use->slot};
+    bool reuse = moved.slot && !use->invalid;
+    if (reuse) {
+        touched.kind = AS_TOUCH_REUSE;
+        touched.time = now - use->time - 1;
+    } else if (use->invalid) {
+        touched.kind = AS_TOUCH_INVALIDATED;
+    } else {
+        stack->granules++;
+    }
+    if (!reuse || moved.slot + 1 != stack->order.next) { /* else it is on top already */
+        if (__builtin_expect(as_slot_order_full(&stack->order), 0))
+            as_lru_stack_squeeze(stack);
+        moved = reuse && !stack->holes.len ? as_slot_order_renew(&stack->order, use->slot)
+                                           : as_lru_stack_place(stack, use->slot, reuse);
+    }
+    touched.distance = moved.behind;
+    *use = (struct as_use){.slot = moved.slot,
+                           .code = touch->code,
+                           .time = now,
+                           .offset = touch->offset,
+                           .thread = thread & 0xfff,
+                           .write = touch->write};
+    return touched;
 }
 
 #endif

@@ -313,29 +313,29 @@ static inline void take_touch(struct as_reuse *reuse, struct thread *thread, con
     add(reuse, thread, touch);
 }
 
-static inline void take_access(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *access)
+/* The part of an access from `address` on that lies in one granule. */
+static inline void take_part(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *access,
+                             uint64_t address, uint64_t bytes)
 {
     uint32_t shift = reuse->options.shape.shift;
-    uint64_t mask = (UINT64_C(1) << shift) - 1, address = access->address;
-    uint64_t left = access->size ? access->size : 1;
-    bool write = access->kind & AS_ACCESS_STORE, first = true;
-    uint64_t threshold = UINT64_MAX;
-    if (reuse->options.shape.sampled)
-        threshold = atomic_load_explicit(reuse->options.threshold, memory_order_relaxed);
-    while (left) {
-        uint64_t offset = address & mask, room = mask + 1 - offset, bytes = left < room ? left : room;
-        struct as_touch touch = {.key = as_reuse_key(thread->shown.process, address, shift),
-                                 .code = access->insn,
-                                 .bytes = (uint16_t)bytes,
-                                 .offset = (uint16_t)(offset & 0xfff),
-                                 .write = write,
-                                 .first = first};
-        if (as_reuse_hash(touch.key) <= threshold)
-            take_touch(reuse, thread, &touch);
-        address += bytes;
-        left -= bytes;
-        first = false;
-    }
+    struct as_touch touch = {.key = as_reuse_key(thread->shown.process, address, shift),
+                             .code = access->insn,
+                             .bytes = (uint16_t)bytes,
+                             .offset = (uint16_t)(address & ((UINT64_C(1) << shift) - 1) & 0xfff),
+                             .write = (access->kind & AS_ACCESS_STORE) != 0,
+                             .first = address == access->address};
+    if (!reuse->options.shape.sampled ||
+        as_reuse_hash(touch.key) <= atomic_load_explicit(reuse->options.threshold, memory_order_relaxed))
+        take_touch(reuse, thread, &touch);
+}
+
+static inline void take_access(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *access)
+{
+    uint64_t granule = UINT64_C(1) << reuse->options.shape.shift, address = access->address;
+    uint64_t left = access->size ? access->size : 1, room = granule - (address & (granule - 1));
+    for (; __builtin_expect(left > room, 0); left -= room, address += room, room = granule)
+        take_part(reuse, thread, access, address, room);
+    take_part(reuse, thread, access, address, left);
 }
 
 void as_reuse_take(struct as_reuse *reuse, uint32_t thread_number, uint32_t process,

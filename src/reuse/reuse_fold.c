@@ -52,11 +52,13 @@ static void fold_pairs(struct as_reuse_view *view, const struct as_code_sites *s
     }
     as_vec_free(&view->pairs);
     as_map_free(&view->pair_index);
-    memset(view->recent_pairs, 0, sizeof view->recent_pairs);
+    free(view->recent);
     view->pairs.data = folded->pairs.data;
     view->pairs.len = folded->pairs.len;
     view->pairs.cap = folded->pairs.cap;
     view->pair_index = folded->pair_index;
+    view->recent = folded->recent;
+    view->n_recent = folded->n_recent;
     free(folded);
 }
 

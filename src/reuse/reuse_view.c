@@ -4,7 +4,14 @@
 #include "base/random.h"
 #include "reuse/reuse_rules.h"
 
-enum { GROUP = 64 }; /* touches whose records are fetched ahead */
+enum { GROUP = 64 /* touches whose records are fetched ahead */, LEAST_RECENT = 1 << 9, MOST_RECENT = 1 << 18 };
+
+static void make_recent(struct as_reuse_view *view, uint32_t n)
+{
+    free(view->recent);
+    view->n_recent = n;
+    view->recent = as_alloc_array(n, sizeof *view->recent);
+}
 
 void as_reuse_view_init(struct as_reuse_view *view, const struct as_reuse_shape *shape, bool shared,
                         enum as_reuse_level first, enum as_reuse_level last)
@@ -28,6 +35,7 @@ void as_reuse_view_free(struct as_reuse_view *view)
     as_vec_free(&view->codes);
     as_vec_free(&view->pairs);
     as_map_free(&view->pair_index);
+    free(view->recent);
     as_vec_free(&view->working_set);
 }
 
@@ -39,38 +47,77 @@ uint64_t as_reuse_view_bytes(const struct as_reuse_view *view)
 
 /* ---- codes and pairs ---- */
 
-struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code)
+static __attribute__((noinline)) void add_codes(struct as_reuse_view *view, size_t len)
 {
-    if (__builtin_expect(code >= view->codes.len, 0)) {
-        as_vec_reserve((void **)&view->codes.data, &view->codes.cap, (size_t)code + 1, sizeof *view->codes.data);
-        memset(view->codes.data + view->codes.len, 0, (code + 1 - view->codes.len) * sizeof *view->codes.data);
-        view->codes.len = (size_t)code + 1;
-    }
+    as_vec_reserve((void **)&view->codes.data, &view->codes.cap, len, sizeof *view->codes.data);
+    memset(view->codes.data + view->codes.len, 0, (len - view->codes.len) * sizeof *view->codes.data);
+    view->codes.len = len;
+}
+
+static inline struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
+{
+    if (__builtin_expect(code >= view->codes.len, 0))
+        add_codes(view, (size_t)code + 1);
     return &view->codes.data[code];
 }
 
-struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code)
+{
+    return code_of(view, code);
+}
+
+static inline struct as_recent_pair *recent_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
     uint64_t key = (uint64_t)use << 32 | reuse;
-    uint32_t *recent = &view->recent_pairs[(key * AS_RANDOM_STEP >> 40) % AS_REUSE_RECENT_PAIRS];
-    if (*recent && view->pairs.data[*recent - 1].use == use && view->pairs.data[*recent - 1].reuse == reuse)
-        return &view->pairs.data[*recent - 1];
+    return &view->recent[key * AS_RANDOM_STEP >> 40 & (view->n_recent - 1)];
+}
+
+static __attribute__((noinline)) struct as_reuse_pair *find_pair(struct as_reuse_view *view, uint32_t use,
+                                                                 uint32_t reuse)
+{
+    uint64_t key = (uint64_t)use << 32 | reuse;
     uint64_t *place = as_map_get(&view->pair_index, key);
     if (!place && view->pairs.len >= AS_REUSE_PAIRS && use != AS_REUSE_NO_CODE)
-        return as_reuse_pair_of(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
+        return find_pair(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
     place = place ? place : as_map_put(&view->pair_index, key);
     if (!*place) {
         *as_vec_push(&view->pairs) = (struct as_reuse_pair){.use = use, .reuse = reuse};
         *place = view->pairs.len;
+        if (view->pairs.len * 4 > view->n_recent && view->n_recent < MOST_RECENT)
+            make_recent(view, view->n_recent * 4);
     }
-    *recent = (uint32_t)*place;
+    *recent_of(view, use, reuse) = (struct as_recent_pair){use, reuse, (uint32_t)*place};
     return &view->pairs.data[*place - 1];
 }
 
-static void count_pair(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
-                       bool spatial, bool false_sharing)
+static inline struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
-    struct as_reuse_pair *pair = as_reuse_pair_of(view, touched->last.code, touch->code);
+    const struct as_recent_pair *recent = recent_of(view, use, reuse);
+    if (recent->place && recent->use == use && recent->reuse == reuse)
+        return &view->pairs.data[recent->place - 1];
+    return find_pair(view, use, reuse);
+}
+
+struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+{
+    if (!view->recent)
+        make_recent(view, LEAST_RECENT);
+    return pair_of(view, use, reuse);
+}
+
+/* The pair will be counted soon, if the use is still the granule's last then. */
+static inline void prefetch_pair(const struct as_reuse_view *view, const struct as_recent_pair *recent)
+{
+    if (!recent->place)
+        return;
+    const struct as_reuse_pair *pair = &view->pairs.data[recent->place - 1];
+    __builtin_prefetch(&pair->count, 1);
+}
+
+static inline void count_pair(struct as_reuse_view *view, const struct as_touch *touch,
+                              const struct as_touched *touched, bool spatial, bool false_sharing)
+{
+    struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
     uint64_t weight = UINT64_C(1) << view->scale;
     pair->count += weight;
     pair->spatial += spatial * weight;
@@ -224,19 +271,22 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
     if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
         look_up(view, touch, &touched);
     if (!view->shared)
-        as_reuse_code_of(view, touch->code)->touches += weight;
+        code_of(view, touch->code)->touches += weight;
 }
 
 /* A touch needs its record and, with that, its place in the order of slots: both are asked for ahead of time. */
 static void run_group(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
 {
     struct as_use *uses[GROUP];
+    char **leaves[GROUP];
     for (size_t i = 0; i < n; i++)
-        as_granules_prefetch(&view->stack.uses, touches[i].key);
+        __builtin_prefetch(leaves[i] = as_granules_leaf(&view->stack.uses, touches[i].key));
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(uses[i] = as_lru_stack_use(&view->stack, touches[i].key), 1);
-    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(uses[i] = as_granules_put_in(&view->stack.uses, leaves[i], touches[i].key), 1);
+    for (size_t i = 0; i < n; i++) {
         as_slot_order_prefetch(&view->stack.order, uses[i]->slot);
+        prefetch_pair(view, recent_of(view, uses[i]->code, touches[i].code));
+    }
     for (size_t i = 0; i < n; i++)
         if (touches[i].invalidate && !view->shared)
             as_reuse_view_invalidate(view, touches[i].key);
@@ -246,6 +296,8 @@ static void run_group(struct as_reuse_view *view, uint32_t thread, struct as_tou
 
 void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
 {
+    if (!view->recent)
+        make_recent(view, LEAST_RECENT);
     for (size_t i = 0; i < n; i += GROUP)
         run_group(view, thread, touches + i, n - i < GROUP ? n - i : GROUP);
 }

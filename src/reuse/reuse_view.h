@@ -61,7 +61,12 @@ struct as_reuse_misses {
     uint64_t used;        /* a bit for each byte that was used at all; of longer granules for each 1/64 */
 };
 
-enum { AS_REUSE_RECENT_PAIRS = 1 << 10, AS_REUSE_PAIRS = 1 << 18 /* of a view; further ones count as one */ };
+enum { AS_REUSE_PAIRS = 1 << 18 /* of a view; further ones count as one */ };
+
+/* Where a pair was found last. */
+struct as_recent_pair {
+    uint32_t use, reuse, place; /* place + 1; 0: nothing yet */
+};
 
 struct as_reuse_view {
     const struct as_reuse_shape *shape;
@@ -77,10 +82,11 @@ struct as_reuse_view {
     uint64_t fetched, fetched_bytes;
     AS_VEC(struct as_reuse_code) codes; /* by code */
     AS_VEC(struct as_reuse_pair) pairs;
-    struct as_map pair_index; /* use << 32 | reuse: place + 1 */
-    uint32_t recent_pairs[AS_REUSE_RECENT_PAIRS];
-    struct as_granules misses;    /* struct as_reuse_misses by granule */
-    AS_VEC(uint32_t) working_set; /* granules touched in each interval that is over */
+    struct as_map pair_index;      /* use << 32 | reuse: place + 1 */
+    struct as_recent_pair *recent; /* by hash; at least four times as many as pairs, up to a limit */
+    uint32_t n_recent;             /* a power of two */
+    struct as_granules misses;     /* struct as_reuse_misses by granule */
+    AS_VEC(uint32_t) working_set;  /* granules touched in each interval that is over */
     uint64_t interval_start;
     uint32_t interval_granules;
 };

@@ -1,34 +1,59 @@
 /* See slot_order.h. */
 #include "reuse/slot_order.h"
 
-#include "base/alloc.h"
+#include "reuse/huge.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Counting bits and adding counts is what takes the time: with the instructions for it where the processor has them.
- * With LTO, clang 14 drops the symbol of a function that it has cloned. */
+/* Counting bits and changing a group's numbers is what takes the time: with the instructions for it where the processor has
+ * them. With LTO, clang 14 drops the symbol of a function that it has cloned. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&          \
     !defined(__SANITIZE_THREAD__)
 #define AS_FAST __attribute__((target_clones("avx2", "default")))
 #else
 #define AS_FAST
 #endif
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
-enum { LINE_SLOTS = 1 << AS_SLOT_LINE, WORDS = LINE_SLOTS / 64, FAN = 1 << AS_SLOT_FAN, SMALLEST = 1 << 16 };
+enum {
+    LINE_SLOTS = 1 << AS_SLOT_LINE,
+    WORDS = LINE_SLOTS / 64,
+    GROUP = 1 << AS_SLOT_GROUP,
+    FAN = 1 << AS_SLOT_FAN,
+    SMALLEST = 1 << 16
+};
 
-static size_t counts_on(uint32_t size, int level)
+/* ---- memory ---- */
+
+static size_t lines_of(uint32_t size)
 {
-    size_t groups = (size_t)size >> (AS_SLOT_LINE + AS_SLOT_FAN * level);
+    return (((size_t)size >> AS_SLOT_LINE) + GROUP - 1) & ~(size_t)(GROUP - 1); /* whole groups */
+}
+
+static size_t counts_on(uint32_t size, uint32_t level)
+{
+    size_t groups = (size_t)size >> (AS_SLOT_LINE + AS_SLOT_GROUP + AS_SLOT_FAN * level);
     return (groups + FAN) & ~(size_t)(FAN - 1); /* whole groups of FAN, and never none */
 }
 
 static void make(struct as_slot_order *order, uint32_t size)
 {
     order->size = size;
-    order->bits = as_alloc_array(size / 64, sizeof *order->bits);
-    for (int level = 0; level < AS_SLOT_LEVELS; level++)
-        order->counts[level] = as_alloc_array(counts_on(size, level), sizeof(uint32_t));
+    order->bits = as_huge_alloc(size / 8);
+    order->lines = as_huge_alloc(lines_of(size) * sizeof *order->lines);
+    order->levels = 0;
+    for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++) {
+        order->counts[level] = as_huge_alloc(counts_on(size, level) * sizeof(uint32_t));
+        order->levels += (size - 1) >> (AS_SLOT_LINE + AS_SLOT_GROUP + AS_SLOT_FAN * level) > 0;
+    }
+}
+
+static void unmake(struct as_slot_order *order)
+{
+    as_huge_free(order->bits, order->size / 8);
+    as_huge_free(order->lines, lines_of(order->size) * sizeof *order->lines);
+    for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++)
+        as_huge_free(order->counts[level], counts_on(order->size, level) * sizeof(uint32_t));
 }
 
 void as_slot_order_init(struct as_slot_order *order)
@@ -42,110 +67,127 @@ void as_slot_order_copy(struct as_slot_order *to, const struct as_slot_order *fr
     *to = (struct as_slot_order){.next = from->next, .taken = from->taken};
     make(to, from->size);
     memcpy(to->bits, from->bits, from->size / 8);
-    for (int level = 0; level < AS_SLOT_LEVELS; level++)
+    memcpy(to->lines, from->lines, lines_of(from->size) * sizeof *from->lines);
+    for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++)
         memcpy(to->counts[level], from->counts[level], counts_on(from->size, level) * sizeof(uint32_t));
 }
 
 void as_slot_order_free(struct as_slot_order *order)
 {
-    free(order->bits);
-    free(order->ranks);
-    for (int level = 0; level < AS_SLOT_LEVELS; level++)
-        free(order->counts[level]);
+    unmake(order);
     memset(order, 0, sizeof *order);
 }
 
-static inline __attribute__((always_inline)) uint32_t count_line(const uint64_t *words, uint32_t from)
+/* Of the bitmap, as much as slots were taken of. */
+uint64_t as_slot_order_bytes(const struct as_slot_order *order)
 {
-    uint32_t first = from / 64, n = (uint32_t)__builtin_popcountll(words[first] >> from % 64);
-    for (uint32_t i = first + 1; i < WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(words[i]);
-    return n;
+    return order->next / 8 + order->next / 128;
 }
 
-/* Those of a group's counts behind number `at` of it. All are read, so that there is no branch to mispredict. */
-static inline __attribute__((always_inline)) uint32_t count_group(const uint32_t *group, uint32_t at)
+/* ---- questions ---- */
+
+/* Taken ones in the slot's line before it. All words are read, so that there is no branch to mispredict. */
+static ALWAYS_INLINE uint32_t before_in_line(const struct as_slot_order *order, uint32_t slot)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < FAN; i++)
-        n += i > at ? group[i] : 0;
+    const uint64_t *words = order->bits + (size_t)(slot >> AS_SLOT_LINE) * WORDS;
+    uint32_t at = slot % LINE_SLOTS / 64, n = 0;
+    for (uint32_t i = 0; i < WORDS; i++)
+        n += (uint32_t)__builtin_popcountll(i < at ? words[i] : 0);
+    return n + (uint32_t)__builtin_popcountll(words[at] & ((UINT64_C(1) << slot % 64) - 1));
+}
+
+static ALWAYS_INLINE uint32_t before(const struct as_slot_order *order, uint32_t slot)
+{
+    uint32_t n = before_in_line(order, slot) + order->lines[slot >> AS_SLOT_LINE];
+    uint32_t group = slot >> (AS_SLOT_LINE + AS_SLOT_GROUP);
+    for (uint32_t level = 0; level < order->levels; level++, group >>= AS_SLOT_FAN)
+        n += order->counts[level][group];
     return n;
 }
 
 AS_FAST uint32_t as_slot_order_behind(const struct as_slot_order *order, uint32_t slot)
 {
-    uint32_t from = slot + 1, last = order->next - 1;
-    if (from > last)
-        return 0;
-    uint32_t line = from >> AS_SLOT_LINE, end = last >> AS_SLOT_LINE;
-    uint32_t n = count_line(order->bits + (size_t)line * WORDS, from % LINE_SLOTS);
-    for (int level = 0; level < AS_SLOT_LEVELS && line != end; level++) {
-        n += count_group(order->counts[level] + (line & ~(uint32_t)(FAN - 1)), line % FAN);
-        line >>= AS_SLOT_FAN;
-        end >>= AS_SLOT_FAN;
-    }
-    return n;
+    uint32_t itself = order->bits[slot / 64] >> slot % 64 & 1;
+    return order->taken - itself - before(order, slot);
 }
 
-uint32_t as_slot_order_move(struct as_slot_order *order, uint32_t old)
+/* ---- changes ---- */
+
+/* The first slot of a line is about to be taken. */
+static __attribute__((noinline)) void begin_line(struct as_slot_order *order, uint32_t line)
 {
-    uint32_t slot = order->next++, from = old >> AS_SLOT_LINE, to = slot >> AS_SLOT_LINE;
+    uint32_t n = order->lines[line - 1];
+    for (uint32_t i = 0; i < WORDS; i++)
+        n += (uint32_t)__builtin_popcountll(order->bits[(size_t)(line - 1) * WORDS + i]);
+    order->lines[line] = line % GROUP ? (uint16_t)n : 0;
+    if (line % GROUP)
+        return;
+    uint32_t group = line >> AS_SLOT_GROUP;
+    for (uint32_t level = 0; level < order->levels; level++, group >>= AS_SLOT_FAN) {
+        n += order->counts[level][group - 1];
+        order->counts[level][group] = group % FAN ? n : 0;
+        if (group % FAN)
+            return;
+    }
+}
+
+static ALWAYS_INLINE uint32_t take_next(struct as_slot_order *order)
+{
+    uint32_t slot = order->next++;
+    if (__builtin_expect(slot % LINE_SLOTS == 0, 0))
+        begin_line(order, slot >> AS_SLOT_LINE);
     order->bits[slot / 64] |= UINT64_C(1) << slot % 64;
-    if (!old) {
-        order->taken++;
-        for (int level = 0; level < AS_SLOT_LEVELS; level++, to >>= AS_SLOT_FAN)
-            order->counts[level][to]++;
-        return slot;
-    }
-    order->bits[old / 64] &= ~(UINT64_C(1) << old % 64);
-    for (int level = 0; level < AS_SLOT_LEVELS && from != to; level++) {
-        order->counts[level][from]--;
-        order->counts[level][to]++;
-        from >>= AS_SLOT_FAN;
-        to >>= AS_SLOT_FAN;
-    }
     return slot;
 }
 
-void as_slot_order_drop(struct as_slot_order *order, uint32_t slot)
+static ALWAYS_INLINE void release(struct as_slot_order *order, uint32_t slot)
 {
-    order->taken--;
+    uint32_t line = slot >> AS_SLOT_LINE, group = line >> AS_SLOT_GROUP;
+    uint16_t *lines = order->lines + (line & ~(uint32_t)(GROUP - 1)), at = line % GROUP;
     order->bits[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-    slot >>= AS_SLOT_LINE;
-    for (int level = 0; level < AS_SLOT_LEVELS; level++, slot >>= AS_SLOT_FAN)
-        order->counts[level][slot]--;
+    for (uint16_t i = 0; i < GROUP; i++)
+        lines[i] -= i > at;
+    for (uint32_t level = 0; level < order->levels; level++, group >>= AS_SLOT_FAN) {
+        uint32_t *counts = order->counts[level] + (group & ~(uint32_t)(FAN - 1)), in_group = group % FAN;
+        for (uint32_t i = 0; i < FAN; i++)
+            counts[i] -= i > in_group;
+    }
 }
 
-void as_slot_order_squeeze(struct as_slot_order *order)
+AS_FAST uint32_t as_slot_order_move(struct as_slot_order *order, uint32_t old)
 {
-    uint32_t lines = order->size >> AS_SLOT_LINE, n = 0;
-    order->ranks = as_realloc_array(order->ranks, lines, sizeof *order->ranks);
-    for (uint32_t i = 0; i < lines; i++) {
-        order->ranks[i] = n;
-        n += order->counts[0][i];
-    }
+    uint32_t slot = take_next(order);
+    if (old)
+        release(order, old);
+    else
+        order->taken++;
+    return slot;
+}
+
+AS_FAST struct as_slot_moved as_slot_order_renew(struct as_slot_order *order, uint32_t old)
+{
+    uint32_t behind = order->taken - 1 - before(order, old);
+    uint32_t slot = take_next(order);
+    release(order, old);
+    return (struct as_slot_moved){.slot = slot, .behind = behind};
+}
+
+AS_FAST void as_slot_order_drop(struct as_slot_order *order, uint32_t slot)
+{
+    order->taken--;
+    release(order, slot);
 }
 
 AS_FAST uint32_t as_slot_order_renumber(const struct as_slot_order *order, uint32_t slot)
 {
-    uint32_t line = slot >> AS_SLOT_LINE, in_line = slot % LINE_SLOTS;
-    const uint64_t *words = order->bits + (size_t)line * WORDS;
-    uint32_t n = order->ranks[line];
-    for (uint32_t i = 0; i < in_line / 64; i++)
-        n += (uint32_t)__builtin_popcountll(words[i]);
-    n += (uint32_t)__builtin_popcountll(words[in_line / 64] & ((UINT64_C(1) << in_line % 64) - 1));
-    return n + 1;
+    return before(order, slot) + 1;
 }
 
 /* The taken ones are 1 to n now. */
-void as_slot_order_squeezed(struct as_slot_order *order)
+void as_slot_order_squeeze(struct as_slot_order *order)
 {
     uint32_t size = order->size, n = order->taken;
-    free(order->bits);
-    for (int level = 0; level < AS_SLOT_LEVELS; level++)
-        free(order->counts[level]);
-    free(order->ranks);
-    order->ranks = NULL;
+    unmake(order);
     while (size / 8 < n + 1 && size < UINT32_C(1) << 31) /* new numbers cost a walk over all uses: seldom */
         size *= 2;
     make(order, size);
@@ -154,10 +196,6 @@ void as_slot_order_squeezed(struct as_slot_order *order)
         order->bits[word] = UINT64_MAX;
     order->bits[0] &= ~UINT64_C(1);
     order->bits[n / 64] &= UINT64_MAX >> (63 - n % 64);
-    for (uint32_t slot = 1; slot <= n; slot++)
-        order->counts[0][slot >> AS_SLOT_LINE]++;
-    for (int level = 1; level < AS_SLOT_LEVELS; level++)
-        for (size_t i = 0; i < counts_on(size, level - 1); i++)
-            if (order->counts[level - 1][i])
-                order->counts[level][i >> AS_SLOT_FAN] += order->counts[level - 1][i];
+    for (uint32_t line = 1; line <= n >> AS_SLOT_LINE; line++)
+        begin_line(order, line);
 }

@@ -1,29 +1,34 @@
 /* An order of slots of which some are taken, that tells how many taken ones lie behind a slot: the LRU stack as a line
  * of time. Every use takes the next slot; what was used least recently has the smallest.
  *
- * The slots are a bitmap; counts of taken slots stand above it, one for each 512 slots, then one for each 16 of the
- * counts below. A query adds up at most 15 counts a level, and none on the levels where the slot lies in the last group:
- * recent slots cost little. Bitmap and counts of 16 M taken slots are 5 MiB. */
+ * The slots are a bitmap in lines of 512, a host cache line each. For each line there is the number of taken slots before it
+ * in its group of 32 lines; for each group that of those before it in its group of 16, and so on. A query adds up one number
+ * of each level and the bits before the slot in its line. A slot that becomes free changes the numbers behind it in its
+ * groups, a host cache line a level, all at once. Slots are taken in order, so the numbers of a line are made when the
+ * first of its slots is, and those of lines that are not begun mean nothing. Bitmap and numbers of 16 M taken slots are at
+ * most 17 MiB, all but half a MiB of it bits. */
 #ifndef AS_REUSE_SLOT_ORDER_H
 #define AS_REUSE_SLOT_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { AS_SLOT_LEVELS = 6, AS_SLOT_LINE = 9, AS_SLOT_FAN = 4 };
+enum { AS_SLOT_LEVELS = 6, AS_SLOT_LINE = 9, AS_SLOT_GROUP = 5, AS_SLOT_FAN = 4 };
 
 struct as_slot_order {
     uint64_t *bits;
-    uint32_t *counts[AS_SLOT_LEVELS];
-    uint32_t *ranks; /* while the slots are being renumbered: taken ones before each line of 512 */
-    uint32_t size;   /* slots, a multiple of 512 */
-    uint32_t next;   /* the first that was never taken; slot 0 is never taken, so it can mean none */
+    uint16_t *lines;                  /* taken slots before a line in its group … */
+    uint32_t *counts[AS_SLOT_LEVELS]; /* … before a group in its own, and so on */
+    uint32_t levels;                  /* of `counts` that have more than one number */
+    uint32_t size;                    /* slots, a multiple of 512 */
+    uint32_t next;                    /* the first that was never taken; slot 0 is never taken, so it can mean none */
     uint32_t taken;
 };
 
 void as_slot_order_init(struct as_slot_order *order);
 void as_slot_order_copy(struct as_slot_order *to, const struct as_slot_order *from);
 void as_slot_order_free(struct as_slot_order *order);
+uint64_t as_slot_order_bytes(const struct as_slot_order *order);
 
 static inline bool as_slot_order_full(const struct as_slot_order *order)
 {
@@ -37,16 +42,20 @@ static inline void as_slot_order_prefetch(const struct as_slot_order *order, uin
     if (slot >= order->size)
         return;
     __builtin_prefetch(&order->bits[slot / 64], 1);
-    __builtin_prefetch(&order->counts[0][slot >> AS_SLOT_LINE], 1);
+    __builtin_prefetch(&order->lines[slot >> AS_SLOT_LINE], 1);
 }
 /* Takes the next slot, which there must be, and gives `old` up (0: none). */
 uint32_t as_slot_order_move(struct as_slot_order *order, uint32_t old);
+/* The same for a slot that is taken, and how many lay behind it. */
+struct as_slot_moved {
+    uint32_t slot, behind;
+};
+struct as_slot_moved as_slot_order_renew(struct as_slot_order *order, uint32_t old);
 void as_slot_order_drop(struct as_slot_order *order, uint32_t slot);
 
-/* When it is full: squeeze, ask for the new number of each taken slot, done. The order of slots stays, and at least as
+/* When it is full: ask for the new number of each taken slot, then squeeze. The order of slots stays, and at least as
  * many as are taken are free afterwards. */
-void as_slot_order_squeeze(struct as_slot_order *order);
 uint32_t as_slot_order_renumber(const struct as_slot_order *order, uint32_t slot);
-void as_slot_order_squeezed(struct as_slot_order *order);
+void as_slot_order_squeeze(struct as_slot_order *order);
 
 #endif

@@ -1,0 +1,11 @@
+/* Zeroed memory for large tables that are read at random: on cache lines of its own, and on large pages where the kernel has
+ * them, which spares most misses of the TLB. Pages take memory when they are first touched. */
+#ifndef AS_REUSE_HUGE_H
+#define AS_REUSE_HUGE_H
+
+#include <stddef.h>
+
+void *as_huge_alloc(size_t bytes); /* out of memory ends the process, as in base/alloc.h */
+void as_huge_free(void *memory, size_t bytes);
+
+#endif
