@@ -5,10 +5,15 @@
  *   coroutines assembly     a switch written by hand that ends in a return
  *   coroutines jump         … that ends in a jump; new coroutines are entered by a jump to the entry of a function
  *   coroutines longjmp      setjmp and longjmp between stacks that were set up by hand
+ *   coroutines scheduler    alpha and beta change places on two threads, as goroutines do: what waits is left by a call of
+ *                           the scheduler on the thread's own stack, and resumed by a jump, by the other thread (x86-64)
  *
- * Stacks of the last three are small and lie side by side, as those of goroutines do.
+ * Stacks of all but the first are small and lie side by side, as those of goroutines do.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +167,92 @@ static void switch_places(int from, int to)
     _longjmp(places[to], 1);
 }
 
+/* ---- a scheduler ---- */
+
+#if defined(__x86_64__)
+struct context {
+    void *stack, *next, *kept[6];
+};
+struct thread { /* its own stack, and what it is given to run */
+    void *stack;
+    struct context *_Atomic given;
+};
+static struct context waits[2];
+static struct thread scheduler_threads[2];
+static __thread int this_thread;
+void park(struct context *own, void *stack);
+void schedule(struct context *parked);
+void resume(const struct context *context) __attribute__((noreturn));
+
+/* park: keeps where its caller goes on, and calls the scheduler on another stack. resume: goes on there. */
+__asm__(".pushsection .text\n"
+        ".type park, @function\npark: mov (%rsp), %rax; mov %rax, 8(%rdi); lea 8(%rsp), %rax; mov %rax, (%rdi);"
+        "mov %rbx, 16(%rdi); mov %rbp, 24(%rdi); mov %r12, 32(%rdi); mov %r13, 40(%rdi); mov %r14, 48(%rdi);"
+        "mov %r15, 56(%rdi); mov %rsi, %rsp; call schedule; ud2\n"
+        ".size park, .-park\n"
+        ".type resume, @function\nresume: mov (%rdi), %rsp; mov 16(%rdi), %rbx; mov 24(%rdi), %rbp;"
+        "mov 32(%rdi), %r12; mov 40(%rdi), %r13; mov 48(%rdi), %r14; mov 56(%rdi), %r15; mov 8(%rdi), %rdi; jmp *%rdi\n"
+        ".size resume, .-resume\n"
+        ".popsection");
+
+static NOINLINE struct context *wait_for_work(struct thread *own)
+{
+    struct context *context;
+    while (!(context = atomic_exchange(&own->given, NULL)))
+        sched_yield();
+    return context;
+}
+
+__attribute__((used)) void schedule(struct context *parked)
+{
+    int thread = this_thread;
+    atomic_store(&scheduler_threads[!thread].given, parked);
+    resume(wait_for_work(&scheduler_threads[thread]));
+}
+
+/* Not inlined: a coroutine comes back on another thread. */
+static NOINLINE void change_places(int from, int to)
+{
+    park(&waits[from], scheduler_threads[this_thread].stack);
+    sink++;
+}
+
+static _Atomic int passed;
+
+static NOINLINE void finish(int from, int to)
+{
+    if (atomic_fetch_add(&passed, 1) == 2 * ROUNDS)
+        exit(0);
+    change_places(from, to);
+}
+
+static void *run_thread(void *argument)
+{
+    static void (*const bodies[])(void) = {alpha, beta};
+    this_thread = argument != NULL;
+    scheduler_threads[this_thread].stack = stacks[1] + (size_t)(this_thread + 1) * SMALL;
+    waits[this_thread].next = (void *)bodies[this_thread];
+    waits[this_thread].stack = stacks[0] + (size_t)(this_thread + 1) * SMALL - 128 - 8;
+    resume(&waits[this_thread]);
+}
+
+static int run_scheduler(void)
+{
+    pthread_t thread;
+    switch_from_to = finish;
+    if (pthread_create(&thread, NULL, run_thread, waits) != 0)
+        return 1;
+    run_thread(NULL);
+    return 0;
+}
+#else
+static int run_scheduler(void)
+{
+    fprintf(stderr, "coroutines: scheduler is for x86-64\n");
+    return 2;
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -172,6 +263,8 @@ int main(int argc, char **argv)
                 {"assembly", set_up_stacks, switch_returning},
                 {"jump", set_up_stacks, switch_jumping},
                 {"longjmp", set_up_stacks, switch_places}};
+    if (argc > 1 && strcmp(argv[1], "scheduler") == 0)
+        return run_scheduler();
     for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++) {
         if (strcmp(argv[1], ways[i].name) != 0)
             continue;
@@ -184,6 +277,6 @@ int main(int argc, char **argv)
         printf("%d rounds\n", ROUNDS);
         return 0;
     }
-    fprintf(stderr, "usage: coroutines ucontext|assembly|jump|longjmp\n");
+    fprintf(stderr, "usage: coroutines ucontext|assembly|jump|longjmp|scheduler\n");
     return 2;
 }

@@ -1,43 +1,12 @@
 /* See tracker.h. Calls and returns go straight to the shadow stack. A jump or taken branch matters only if it leaves
  * its block's function; the extents of functions come from the symbols and are cached for each block.
  *
- * A return whose slot (callpath.h) is on no frame of the thread's stack, or a jump after the stack pointer got a value from
- * elsewhere, switches to another stack. Calls never do: a function that is called on another stack (Go's systemstack) is
- * still called.
+ * Coroutines and goroutines go from stack to stack: tracker_stacks.c.
  */
 #include "count/tracker.h"
 
+#include "count/tracker_stacks.h"
 #include "symbol/calltree.h"
-
-#include "base/vec.h"
-#include "count/waiting_stacks.h"
-
-struct extent {
-    uint64_t start, size; /* size 0: not looked up yet, or unknown */
-    bool known;
-};
-
-struct image_calls {
-    const struct as_image *image;
-    struct as_call_tree *tree;
-};
-
-struct thread_calls {
-    size_t image; /* index of tracker->images */
-    struct as_callpath *path, *at_fork;
-    bool signal_arrived;
-    bool moved;             /* the stack pointer came from elsewhere since the last call or return */
-    uint64_t pointer, slot; /* the stack pointer since then; where the link register was loaded from. 0: unknown */
-    uint64_t interrupted;
-};
-
-struct as_call_tracker {
-    AS_VEC(struct image_calls) images;
-    AS_VEC(struct thread_calls) threads; /* by number - 1 */
-    AS_VEC(struct extent) extents;       /* by block index */
-    struct as_stacks stacks;
-    struct as_stack_switches switches;
-};
 
 static const uint32_t fork_numbers[AS_ARCH_COUNT][4] = {
     [AS_ARCH_X86_64] = {56, 57, 58, 435},
@@ -49,11 +18,11 @@ struct as_call_tracker *as_call_tracker_new(void)
     return as_alloc(sizeof(struct as_call_tracker));
 }
 
-static void free_thread(struct thread_calls *thread)
+static void free_thread(struct as_thread_calls *thread)
 {
     as_callpath_free(thread->path);
     as_callpath_free(thread->at_fork);
-    *thread = (struct thread_calls){0};
+    *thread = (struct as_thread_calls){0};
 }
 
 void as_call_tracker_free(struct as_call_tracker *tracker)
@@ -71,27 +40,18 @@ void as_call_tracker_free(struct as_call_tracker *tracker)
     free(tracker);
 }
 
-/* The entry of the function at an address, for the shadow stack. */
-static uint64_t function_of(void *context, uint64_t address)
-{
-    const struct as_image *image = context;
-    struct as_location location;
-    as_space_find(image->space, address, &location);
-    return location.function_start ? location.function_start : address;
-}
-
 static size_t find_image(struct as_call_tracker *tracker, const struct as_image *image)
 {
     for (size_t i = tracker->images.len; i-- > 0;)
         if (tracker->images.data[i].image == image)
             return i;
-    struct image_calls calls = {.image = image, .tree = as_call_tree_new()};
-    as_call_tree_set_resolver(calls.tree, function_of, (void *)image);
+    struct as_image_calls calls = {.image = image, .tree = as_call_tree_new()};
+    as_call_tree_set_resolver(calls.tree, as_calls_function, (void *)image);
     *as_vec_push(&tracker->images) = calls;
     return tracker->images.len - 1;
 }
 
-static struct thread_calls *calls_of(struct as_call_tracker *tracker, const struct as_thread *thread)
+static struct as_thread_calls *calls_of(struct as_call_tracker *tracker, const struct as_thread *thread)
 {
     return &tracker->threads.data[thread->number - 1];
 }
@@ -99,11 +59,12 @@ static struct thread_calls *calls_of(struct as_call_tracker *tracker, const stru
 void as_call_tracker_thread_start(struct as_call_tracker *tracker, const struct as_thread *thread)
 {
     while (tracker->threads.len < thread->number)
-        *as_vec_push(&tracker->threads) = (struct thread_calls){0};
-    struct thread_calls *calls = calls_of(tracker, thread);
-    const struct thread_calls *parent = thread->parent ? &tracker->threads.data[thread->parent - 1] : NULL;
+        *as_vec_push(&tracker->threads) = (struct as_thread_calls){0};
+    struct as_thread_calls *calls = calls_of(tracker, thread);
+    const struct as_thread_calls *parent = thread->parent ? &tracker->threads.data[thread->parent - 1] : NULL;
     free_thread(calls);
     calls->image = find_image(tracker, thread->image);
+    calls->process = thread->process;
     if (parent && parent->at_fork)
         calls->path = as_callpath_fork(parent->at_fork);
 }
@@ -113,172 +74,90 @@ void as_call_tracker_thread_end(struct as_call_tracker *tracker, const struct as
     free_thread(calls_of(tracker, thread));
 }
 
-static const struct extent *extent_of(struct as_call_tracker *tracker, const struct as_image *image,
-                                      const struct as_block *block)
+static const struct as_call_extent *extent_of(struct as_call_tracker *tracker, const struct as_image *image,
+                                              const struct as_block *block)
 {
     while (tracker->extents.len <= block->index)
-        *as_vec_push(&tracker->extents) = (struct extent){0};
-    struct extent *extent = &tracker->extents.data[block->index];
+        *as_vec_push(&tracker->extents) = (struct as_call_extent){0};
+    struct as_call_extent *extent = &tracker->extents.data[block->index];
     if (!extent->known) {
         struct as_location location;
         as_space_find(image->space, block->insns[block->n - 1]->address, &location);
-        *extent = (struct extent){.start = location.function_start, .size = location.function_size, .known = true};
+        *extent =
+            (struct as_call_extent){.start = location.function_start, .size = location.function_size, .known = true};
     }
     return extent;
+}
+
+/* ---- transfers ---- */
+
+/* A handler made the code that it interrupted call a function: so Go's goroutines are preempted. */
+static void follow_handler(struct as_call_tracker *tracker, const struct as_thread *thread,
+                           struct as_thread_calls *calls, uint64_t address)
+{
+    if (as_calls_function((void *)thread->image, address) == address)
+        as_callpath_call(calls->path, calls->returned, calls->returned, address);
 }
 
 uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_thread *thread,
                                const struct as_block_exec *exec)
 {
-    struct thread_calls *calls = calls_of(tracker, thread);
-    if (__builtin_expect(!calls->path || calls->signal_arrived, 0)) {
+    struct as_thread_calls *calls = calls_of(tracker, thread);
+    if (__builtin_expect(!calls->path || calls->signal_arrived || calls->returned, 0)) {
         uint64_t address = exec->block->insns[exec->first]->address;
         if (!calls->path)
-            calls->path =
-                as_callpath_new(tracker->images.data[calls->image].tree, function_of((void *)thread->image, address));
+            calls->path = as_callpath_new(tracker->images.data[calls->image].tree,
+                                          as_calls_function((void *)thread->image, address));
+        if (calls->resumed && calls->signal_arrived)
+            as_calls_resume(tracker, thread, calls, calls->resumed, 0);
         if (calls->signal_arrived)
             as_callpath_signal(calls->path, address, calls->interrupted);
+        else if (calls->returned && calls->returned != address)
+            follow_handler(tracker, thread, calls, address);
         calls->signal_arrived = false;
+        calls->returned = 0;
     }
-    return as_callpath_node(calls->path);
+    if (__builtin_expect(calls->resumed != 0, 0))
+        as_calls_settle(tracker, thread, calls, exec);
+    return calls->resumed ? calls->guess : as_callpath_node(calls->path);
 }
 
-/* ---- stacks ---- */
-
-static struct as_stack_owner owner_of(const struct as_thread *thread, const struct thread_calls *calls)
+/* The path is not that of the stack that the thread is on: a return went to a function that has no frame on it. */
+static void doubt(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
+                  uint64_t next)
 {
-    return (struct as_stack_owner){.process = thread->process, .image = calls->image};
-}
-
-/* The address of the last access of an instruction of the block; 0: not recorded. */
-static uint64_t accessed_by(const struct as_block_exec *exec, int16_t index)
-{
-    for (size_t i = exec->n_words; i-- > 0;)
-        if (as_access_index(exec->words[i]) == (uint32_t)index)
-            return as_access_address(exec->words[i]);
-    return 0;
-}
-
-/* The stack pointer, by the first access relative to it from instruction `first` on; 0: there is none. */
-static uint64_t pointer_in(const struct as_block_exec *exec, uint32_t first)
-{
-    for (size_t i = 0; i < exec->n_words; i++) {
-        uint32_t index = as_access_index(exec->words[i]);
-        const struct as_insn *insn = index < exec->end ? exec->block->insns[index] : NULL;
-        if (index >= first && insn && insn->n_mem == 1 && insn->mem[0].index == AS_REG_NONE &&
-            insn->mem[0].base == as_insn_stack_pointer(insn))
-            return as_access_address(exec->words[i]) - (uint64_t)insn->mem[0].disp;
-    }
-    return 0;
-}
-
-static void note_stack(struct thread_calls *calls, const struct as_block_exec *exec)
-{
-    int16_t at = exec->block->stack_at;
-    if (at < 0 && !calls->moved)
-        return;
-    uint64_t pointer = pointer_in(exec, (uint32_t)(at + 1));
-    calls->pointer = at >= 0 || pointer ? pointer : calls->pointer;
-    calls->moved = true;
-}
-
-/* RISC-V: where a function keeps its return address. */
-static void note_link(struct thread_calls *calls, const struct as_block_exec *exec)
-{
-    const struct as_block *block = exec->block;
-    if (block->link_at < 0 || block->insns[0]->arch != AS_ARCH_RISCV64)
-        return;
-    for (size_t i = 0; i < exec->n_words; i++) {
-        uint32_t index = as_access_index(exec->words[i]);
-        if (index >= exec->end || !as_insn_is_link(block->insns[index]))
-            continue;
-        if (block->insns[index]->flags & AS_INSN_STORE)
-            as_callpath_set_slot(calls->path, as_access_address(exec->words[i]));
-        else
-            calls->slot = as_access_address(exec->words[i]);
-    }
-}
-
-static void forget_stack(struct thread_calls *calls)
-{
-    calls->moved = false;
-    calls->pointer = calls->slot = 0;
-}
-
-/* The thread goes on with another stack. */
-static void go_to(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
-                  struct as_callpath *path)
-{
-    as_stacks_put(&tracker->stacks, owner_of(thread, calls), calls->path);
-    calls->path = path;
-    tracker->switches.count++;
-}
-
-/* … that nothing is known of. */
-static void begin_stack(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
-                        uint64_t next)
-{
-    uint64_t entry = function_of((void *)thread->image, next);
-    tracker->switches.begun++;
-    tracker->switches.unknown += entry != next;
-    go_to(tracker, thread, calls, as_callpath_new(tracker->images.data[calls->image].tree, entry));
+    calls->lent = calls->lent || as_callpath_is_partial(calls->path);
+    as_calls_guess(tracker, thread, calls, next);
 }
 
 static void follow_return(struct as_call_tracker *tracker, const struct as_thread *thread,
                           const struct as_block_exec *exec)
 {
-    struct thread_calls *calls = calls_of(tracker, thread);
-    uint64_t slot = thread->image->arch == AS_ARCH_X86_64 ? accessed_by(exec, exec->block->link_at) : calls->slot;
+    struct as_thread_calls *calls = calls_of(tracker, thread);
+    uint64_t slot = thread->image->arch == AS_ARCH_X86_64 ? as_calls_accessed(exec, exec->block->link_at) : calls->slot;
     bool moved = calls->moved;
-    struct as_callpath *other;
-    forget_stack(calls);
+    as_calls_forget_stack(calls);
     if (slot && as_callpath_return_through(calls->path, exec->next, slot, false))
         return;
-    other = slot ? as_stacks_take_return(&tracker->stacks, owner_of(thread, calls), exec->next, slot) : NULL;
-    if (other)
-        go_to(tracker, thread, calls, other);
-    else if (moved && slot && as_callpath_top_slot(calls->path))
-        begin_stack(tracker, thread, calls, exec->next);
-    else
+    if (as_calls_go_to_frame(tracker, thread, calls, exec->next, slot))
         as_callpath_return(calls->path, exec->next);
-}
-
-/* A jump after the stack pointer came from elsewhere. False: on the same stack, as far as can be known. */
-static bool jump_to_stack(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
-                          uint64_t next)
-{
-    enum { FRAME = 4096 }; /* what a function moves its stack pointer by and jumps on (the lazy resolver) */
-    struct as_stack_owner owner = owner_of(thread, calls);
-    uint64_t entry = function_of((void *)thread->image, next), top = as_callpath_top_slot(calls->path);
-    struct as_callpath *other = NULL;
-    if (!top || (calls->pointer && top - calls->pointer < FRAME))
-        return false;
-    if (calls->slot)
-        other = as_stacks_take_return(&tracker->stacks, owner, next, calls->slot);
-    if (!other && entry != next && (other = as_stacks_take_near(&tracker->stacks, owner, next, calls->pointer)))
-        as_callpath_return(other, next);
-    if (!other && entry != next && as_callpath_slot_of(calls->path, entry))
-        return false; /* longjmp */
-    if (!other && entry != next && (other = as_stacks_take_function(&tracker->stacks, owner, entry)))
-        as_callpath_land(other, entry);
-    if (other)
-        go_to(tracker, thread, calls, other);
+    else if (moved && slot && as_callpath_top_slot(calls->path))
+        as_calls_begin_stack(tracker, thread, calls, exec->next);
+    else if (slot && tracker->switches.count && !as_callpath_in_handler(calls->path) &&
+             !as_callpath_node_at(calls->path, exec->next, as_calls_function((void *)thread->image, exec->next)))
+        doubt(tracker, thread, calls, exec->next);
     else
-        begin_stack(tracker, thread, calls, next);
-    return true;
+        as_callpath_return_moved(calls->path, exec->next, slot);
 }
 
-static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct thread_calls *calls,
+static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
                         const struct as_block_exec *exec)
 {
-    const struct extent *extent = extent_of(tracker, thread->image, exec->block);
-    if (extent->size == 0 || exec->next - extent->start < extent->size)
-        return false;
-    bool switched = calls->moved && jump_to_stack(tracker, thread, calls, exec->next);
-    forget_stack(calls);
+    bool switched = calls->moved && as_calls_jump(tracker, thread, calls, exec->next);
+    as_calls_forget_stack(calls);
     if (switched)
         return true;
-    uint64_t entry = function_of((void *)thread->image, exec->next);
+    uint64_t entry = as_calls_function((void *)thread->image, exec->next);
     if (entry == exec->next)
         as_callpath_tail(calls->path, entry);
     else
@@ -286,43 +165,84 @@ static bool follow_jump(struct as_call_tracker *tracker, const struct as_thread 
     return true;
 }
 
+/* A path that began in the middle of a function, because what another thread executed before had not been read. */
+static void find_beginning(struct as_call_tracker *tracker, const struct as_thread *thread,
+                           struct as_thread_calls *calls, const struct as_block_exec *exec)
+{
+    enum { TRY_EVERY = 4 };
+    uint64_t call = exec->block->insns[exec->block->n - 1]->address;
+    struct as_stack_place place = {.address = as_calls_function((void *)thread->image, call),
+                                   .pointer = as_calls_accessed(exec, exec->block->link_at),
+                                   .is_function = true};
+    if (!place.pointer || as_callpath_depth(calls->path) > 1 || calls->tries++ % TRY_EVERY)
+        return;
+    bool lent = calls->lent;
+    calls->lent = true;
+    if (!as_calls_go_to_pointer(tracker, thread, calls, &place))
+        calls->lent = lent;
+}
+
 static void follow_call(struct as_call_tracker *tracker, const struct as_thread *thread,
                         const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
-    struct thread_calls *calls = calls_of(tracker, thread);
-    forget_stack(calls);
+    struct as_thread_calls *calls = calls_of(tracker, thread);
+    as_calls_forget_stack(calls);
+    if (as_callpath_is_partial(calls->path))
+        find_beginning(tracker, thread, calls, exec);
     as_callpath_call(calls->path, block->insns[block->n - 1]->address, block->end, exec->next);
-    if (thread->image->arch == AS_ARCH_X86_64 && exec->next != block->end)
-        as_callpath_set_slot(calls->path, accessed_by(exec, block->link_at));
+    if (thread->image->arch != AS_ARCH_X86_64 || exec->next == block->end)
+        return;
+    uint64_t slot = as_calls_accessed(exec, block->link_at);
+    as_callpath_set_slot(calls->path, slot);
+    if (calls->fresh && slot)
+        as_stacks_drop(&tracker->stacks, as_calls_owner(thread, calls), slot);
+    calls->fresh = false;
+}
+
+/* Whether control left the function of a block by a jump. */
+static bool jumps_out(struct as_call_tracker *tracker, const struct as_thread *thread, const struct as_block_exec *exec)
+{
+    const struct as_call_extent *extent = extent_of(tracker, thread->image, exec->block);
+    return extent->size != 0 && exec->next - extent->start >= extent->size;
 }
 
 bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec)
 {
-    struct thread_calls *calls = calls_of(tracker, thread);
+    struct as_thread_calls *calls = calls_of(tracker, thread);
     if (!calls->path)
         return false;
-    note_stack(calls, exec);
-    note_link(calls, exec);
+    bool resumed = calls->resumed;
+    if (__builtin_expect(resumed, 0))
+        as_calls_settle(tracker, thread, calls, exec);
+    as_calls_note_stack(calls, exec);
+    as_calls_note_link(calls, exec);
     if (!exec->taken || !exec->next)
-        return false;
-    switch ((enum as_class)exec->block->last_class) {
-    case AS_CLASS_CALL:
-    case AS_CLASS_CALL_INDIRECT:
-        follow_call(tracker, thread, exec);
+        return resumed;
+    enum as_class class = (enum as_class)exec->block->last_class;
+    bool call = class == AS_CLASS_CALL || class == AS_CLASS_CALL_INDIRECT, returns = class == AS_CLASS_RETURN;
+    if (!call && !returns && !jumps_out(tracker, thread, exec))
+        return resumed;
+    if (calls->resumed && returns && thread->image->arch == AS_ARCH_X86_64) {
+        as_calls_guess(tracker, thread, calls, exec->next);
+        as_calls_forget_stack(calls);
         return true;
-    case AS_CLASS_RETURN:
-        follow_return(tracker, thread, exec);
-        return true;
-    default:
-        return follow_jump(tracker, thread, calls, exec);
     }
+    if (calls->resumed)
+        as_calls_resume(tracker, thread, calls, calls->resumed, 0);
+    if (call)
+        follow_call(tracker, thread, exec);
+    else if (returns)
+        follow_return(tracker, thread, exec);
+    else
+        follow_jump(tracker, thread, calls, exec);
+    return true;
 }
 
 void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_thread *thread, uint32_t number)
 {
-    struct thread_calls *calls = calls_of(tracker, thread);
+    struct as_thread_calls *calls = calls_of(tracker, thread);
     const uint32_t *forks = fork_numbers[thread->image->arch];
     if (!calls->path || (number != forks[0] && number != forks[1] && number != forks[2] && number != forks[3]))
         return;
@@ -332,15 +252,16 @@ void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_th
 
 void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted)
 {
-    struct thread_calls *calls = calls_of(tracker, thread);
+    struct as_thread_calls *calls = calls_of(tracker, thread);
     calls->signal_arrived = true;
     calls->interrupted = interrupted;
 }
 
 void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct as_thread *thread)
 {
-    if (calls_of(tracker, thread)->path)
-        as_callpath_sigreturn(calls_of(tracker, thread)->path);
+    struct as_thread_calls *calls = calls_of(tracker, thread);
+    if (calls->path)
+        calls->returned = as_callpath_sigreturn(calls->path);
 }
 
 void as_call_tracker_forget(struct as_call_tracker *tracker)

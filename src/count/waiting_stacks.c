@@ -30,41 +30,86 @@ static bool is_owned(const struct as_stack *stack, struct as_stack_owner owner)
 }
 
 /* The one left last first: a stack that is used again by another coroutine has had an older path. */
-struct as_callpath *as_stacks_take_return(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target,
-                                          uint64_t slot)
+struct as_callpath *as_stacks_take_frame(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target,
+                                         uint64_t slot)
 {
     for (size_t i = stacks->list.len; i-- > 0;)
-        if (is_owned(&stacks->list.data[i], owner) &&
-            as_callpath_return_through(stacks->list.data[i].path, target, slot, true))
+        if (is_owned(&stacks->list.data[i], owner) && as_callpath_unwind_to(stacks->list.data[i].path, target, slot))
             return take(stacks, i);
     return NULL;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_place *place)
 {
-    return a > b ? a - b : b - a;
+    enum { FRAME = 512 }; /* a function that goes on has not moved its stack pointer by more, when it first uses it */
+    uint64_t slot =
+        place->is_function ? as_callpath_slot_of(path, place->address) : as_callpath_slot_to(path, place->address);
+    if (!slot || !place->pointer)
+        return slot ? 0 : UINT64_MAX;
+    uint64_t distance = slot > place->pointer ? slot - place->pointer : place->pointer - slot;
+    return place->is_function || distance < FRAME ? distance : UINT64_MAX;
 }
 
-struct as_callpath *as_stacks_take_near(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target,
-                                        uint64_t pointer)
+uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_place *place)
 {
-    uint64_t nearest = UINT64_MAX;
+    enum { LARGEST = 8 << 20 };
+    uint64_t base = as_callpath_base(path), room = base - place->pointer;
+    return base && as_callpath_is_partial(path) == place->partial && room < LARGEST ? room : UINT64_MAX;
+}
+
+struct as_callpath *as_stacks_take_around(struct as_stacks *stacks, struct as_stack_owner owner,
+                                          const struct as_stack_place *place, uint64_t *below)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = stacks->list.len; i-- > 0;) {
+        const struct as_stack *stack = &stacks->list.data[i];
+        uint64_t room = is_owned(stack, owner) ? as_stack_room(stack->path, place) : UINT64_MAX;
+        if (room >= *below)
+            continue;
+        *below = room;
+        found = i;
+    }
+    if (found == SIZE_MAX || !as_callpath_has_function(stacks->list.data[found].path, place->pointer, place->address))
+        return NULL;
+    return take(stacks, found);
+}
+
+struct as_callpath *as_stacks_take_near(struct as_stacks *stacks, struct as_stack_owner owner,
+                                        const struct as_stack_place *place, uint64_t below)
+{
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < stacks->list.len; i++) {
-        uint64_t slot =
-            is_owned(&stacks->list.data[i], owner) ? as_callpath_slot_to(stacks->list.data[i].path, target) : 0;
-        if (!slot || (pointer ? distance(slot, pointer) : 0) >= nearest)
+        size_t index = place->is_function ? stacks->list.len - 1 - i : i;
+        const struct as_stack *stack = &stacks->list.data[index];
+        uint64_t distance = is_owned(stack, owner) ? as_stack_distance(stack->path, place) : UINT64_MAX;
+        if (distance >= below)
             continue;
-        nearest = pointer ? distance(slot, pointer) : 0;
-        found = i;
+        below = distance;
+        found = index;
     }
     return found == SIZE_MAX ? NULL : take(stacks, found);
 }
 
-struct as_callpath *as_stacks_take_function(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t function)
+uint32_t as_stacks_guess(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target, uint64_t function)
+{
+    uint32_t node = 0;
+    for (size_t i = 0; i < stacks->list.len && !node; i++)
+        if (is_owned(&stacks->list.data[i], owner))
+            node = as_callpath_node_at(stacks->list.data[i].path, target, function);
+    return node;
+}
+
+bool as_stacks_have_return(const struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target)
+{
+    for (size_t i = 0; i < stacks->list.len; i++)
+        if (is_owned(&stacks->list.data[i], owner) && as_callpath_slot_to(stacks->list.data[i].path, target))
+            return true;
+    return false;
+}
+
+void as_stacks_drop(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t slot)
 {
     for (size_t i = stacks->list.len; i-- > 0;)
-        if (is_owned(&stacks->list.data[i], owner) && as_callpath_slot_of(stacks->list.data[i].path, function))
-            return take(stacks, i);
-    return NULL;
+        if (is_owned(&stacks->list.data[i], owner) && as_callpath_base(stacks->list.data[i].path) == slot)
+            as_callpath_free(take(stacks, i));
 }

@@ -65,16 +65,36 @@ void as_callpath_set_slot(struct as_callpath *path, uint64_t slot);
 /* A return to `target` through `slot`: pops to the frame that has both. False: there is none, and nothing changes.
  * `exact`: frames without a slot do not count. */
 bool as_callpath_return_through(struct as_callpath *path, uint64_t target, uint64_t slot, bool exact);
+bool as_callpath_has_return(const struct as_callpath *path, uint64_t target, uint64_t slot); /* … exactly */
+/* Makes the frame that has exactly both the top one. False: there is none, and nothing changes. */
+bool as_callpath_unwind_to(struct as_callpath *path, uint64_t target, uint64_t slot);
+void as_callpath_move(struct as_callpath *path, uint64_t distance); /* the stack moved, and all slots with it */
+/* A return to `target` through a slot that no frame has. If it is the top frame's return address, the stack was moved
+ * since (Go's stacks grow so), and the slots of all frames with it. */
+void as_callpath_return_moved(struct as_callpath *path, uint64_t target, uint64_t slot);
 /* The slot of the nearest frame that returns to `target`, or that is of `function`; 0: none, or unknown. */
-uint64_t as_callpath_slot_to(struct as_callpath *path, uint64_t target);
+uint64_t as_callpath_slot_to(const struct as_callpath *path, uint64_t target);
+size_t as_callpath_calls_since(const struct as_callpath *path, uint64_t target); /* frames from that one on */
 uint64_t as_callpath_slot_of(const struct as_callpath *path, uint64_t function);
 uint64_t as_callpath_top_slot(const struct as_callpath *path); /* 0: unknown, or a signal handler's */
+bool as_callpath_in_handler(const struct as_callpath *path);   /* the top frame is a signal handler's */
+/* It began in the middle of a function: the callers of the entry are unknown. */
+void as_callpath_set_partial(struct as_callpath *path);
+bool as_callpath_is_partial(const struct as_callpath *path);
+/* Where its stack begins, nearly: the highest slot of a call by the entry; 0: unknown. */
+uint64_t as_callpath_base(const struct as_callpath *path);
+/* Control is in the middle of `function` with this stack pointer: frames below it are gone. Whether one of the others is of
+ * the function; pops to it if there is one. */
+bool as_callpath_has_function(const struct as_callpath *path, uint64_t pointer, uint64_t function);
+void as_callpath_resume(struct as_callpath *path, uint64_t pointer, uint64_t function);
+/* The node after a return to `target`, or else of the nearest frame of `function`; 0: neither has a frame. */
+uint32_t as_callpath_node_at(const struct as_callpath *path, uint64_t target, uint64_t function);
 /* A jump to the entry `target` of another function than the one that it is in (the caller knows that it left it). */
 void as_callpath_tail(struct as_callpath *path, uint64_t target);
 /* A jump into the middle of another function, whose entry is `function`. */
 void as_callpath_land(struct as_callpath *path, uint64_t function);
 void as_callpath_signal(struct as_callpath *path, uint64_t handler, uint64_t interrupted);
-void as_callpath_sigreturn(struct as_callpath *path);
+uint64_t as_callpath_sigreturn(struct as_callpath *path); /* returns what was interrupted; 0: unknown */
 
 uint32_t as_callpath_node(const struct as_callpath *path); /* the current node: O(1) */
 size_t as_callpath_depth(const struct as_callpath *path);  /* frames on the stack; 1 in the entry function */

@@ -35,6 +35,21 @@ for program in coroutines coroutines-riscv64; do
     done
 done
 
+# Stacks that another thread resumes while the one that left them still has their frames. What a thread did may be read after what
+# another did with the same stack, so a caller can be unknown; it is never the other's.
+cat >apart.py <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["call_tree"]
+names = {(r["image"], r["node"]): r for r in rows}
+def path(row):
+    return (path(names[row["image"], row["parent"]]) if row["parent"] is not None else []) + [row["function"]]
+paths = [path(row) for row in rows if row["self"]]
+both = [p for p in paths if {"alpha", "beta"} <= set(p) or {"alpha_work", "beta"} <= set(p) or {"beta_work", "alpha"} <= set(p)]
+assert not both and ["(all)", "alpha", "alpha_work", "work"] in paths and ["(all)", "beta", "beta_work", "work"] in paths, both
+END
+check "a scheduler on two threads: stat" "$ASSAY" stat --json -o calls.json --calls=0 -- "$WORKLOADS/coroutines" scheduler
+check "… has a path for each stack" python3 apart.py calls.json
+
 # The same in the model, from the accesses that it has anyway.
 for program in coroutines coroutines-riscv64; do
     [ -x "$WORKLOADS/$program" ] || continue
@@ -104,6 +119,60 @@ total = sum(n for _, n in work)
 assert total > 4 * 50 * 3000 and sum(n for p, n in work if p[p.index("main.work") - 1] == "main.main.func1") > 0.9 * total, work
 END
     check "… and their work is theirs, not main's" python3 goroutines.py calls.json
+    cat >channels.go <<'END'
+package main
+
+import "fmt"
+
+//go:noinline
+func work(n int) int {
+	s := 0
+	for i := 0; i < n; i++ {
+		s += i*i ^ s>>3
+	}
+	return s
+}
+
+//go:noinline
+func worker(in, out chan int) {
+	for n := range in {
+		out <- work(n)
+	}
+}
+
+//go:noinline
+func produce(in chan int) {
+	for i := 0; i < 400; i++ {
+		in <- 2000
+	}
+	close(in)
+}
+
+func main() {
+	in, out, s := make(chan int), make(chan int), 0
+	for i := 0; i < 4; i++ {
+		go worker(in, out)
+	}
+	go produce(in)
+	for i := 0; i < 400; i++ {
+		s += <-out
+	}
+	fmt.Println(s != 0)
+}
+END
+    check "Go: goroutines that wait for channels" env GOCACHE="$PWD/gocache" GO111MODULE=off go build -o channels channels.go
+    check "… are counted" "$ASSAY" stat --json -o calls.json --calls=0 -- ./channels
+    cat >channels.py <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["call_tree"]
+names = {(r["image"], r["node"]): r for r in rows}
+def path(row):
+    return (path(names[row["image"], row["parent"]]) if row["parent"] is not None else []) + [row["function"]]
+above = {tuple(p[:p.index("main.work")]) for p in map(path, rows) if "main.work" in p}
+known = ("(all)", "main.main.func1", "main.worker")
+assert known in above and above <= {known, ("(all)", "main.worker"), ("(all)",)}, above
+END
+    check "… and no other goroutine calls what they do" python3 channels.py calls.json
 else
     skip "goroutines" "go is not installed (golang-go)"
 fi

@@ -341,6 +341,29 @@ static void test_slots(void **state)
     EXPECT(1, 1);
 }
 
+/* A stack that goes on elsewhere: frames below the stack pointer are gone, and all slots move with it. */
+static void test_resumed_stacks(void **state)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        call(i, 0x10, i + 1);
+        as_callpath_set_slot(path, 0x9000 - 0x100 * (uint64_t)i);
+    }
+    assert_int_equal(as_callpath_base(path), 0x9000);
+    assert_true(as_callpath_has_return(path, F(1) + 0x15, 0x8f00));
+    assert_false(as_callpath_has_return(path, F(1) + 0x15, 0x8e00));
+    assert_true(as_callpath_has_function(path, 0x8f08, F(1)));
+    assert_false(as_callpath_has_function(path, 0x8f08, F(3))); /* which is below */
+    assert_false(as_callpath_has_function(path, 0x8400, F(1))); /* too far from its last call */
+    assert_int_equal(as_callpath_calls_since(path, F(1) + 0x15), 2);
+    as_callpath_return_moved(path, F(2) + 0x15, 0x4e00); /* the stack was copied to 0x4000 less */
+    assert_int_equal(as_callpath_top_slot(path), 0x4f00);
+    assert_int_equal(as_callpath_base(path), 0x5000);
+    assert_true(as_callpath_unwind_to(path, F(0) + 0x15, 0x5000));
+    assert_int_equal(as_callpath_depth(path), 2);
+    as_callpath_resume(path, 0x5008, F(1));
+    assert_int_equal(as_callpath_depth(path), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
 
 int main(void)
@@ -365,6 +388,7 @@ int main(void)
         TEST(test_threads_and_fork),
         TEST(test_no_resolver),
         TEST(test_slots),
+        TEST(test_resumed_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
