@@ -45,9 +45,17 @@ enum {
                     AS_EVENT_DIVIDE,
 };
 
-/* The static instruction at an address of the thread's image, NULL where no code is known: for the wrong path. */
-typedef const struct as_insn *as_code_at(void *context, uint64_t address);
-/* A number that is the same as long as as_code_at answers the same: where it found an instruction, or (`unknown`) for any
+/* Adjacent static instructions. */
+struct as_code_run {
+    uint32_t n; /* at least 1 */
+    uint64_t end;
+    const struct as_insn
+        *control; /* the last of them, if it transfers control; none before it does. NULL: it does not */
+};
+/* Instructions from an address of the thread's image on, as many as are at hand; false where no code is known: for the
+ * wrong path. */
+typedef bool as_code_at(void *context, uint64_t address, struct as_code_run *run);
+/* A number that is the same as long as as_code_at answers the same: where it found instructions, or (`unknown`) for any
  * address. */
 typedef uint64_t as_code_version(void *context, bool unknown);
 

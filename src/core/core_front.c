@@ -66,13 +66,13 @@ static void follow_code(const struct as_core *core, struct straight *straight)
 {
     straight->unknown = false;
     while (straight->n < WRONG_PATH_MOST && !straight->control && !straight->unknown) {
-        const struct as_insn *insn = core->code_at ? core->code_at(core->code_context, straight->end) : NULL;
-        straight->unknown = !insn;
-        if (!insn)
+        struct as_code_run run;
+        straight->unknown = !core->code_at || !core->code_at(core->code_context, straight->end, &run);
+        if (straight->unknown)
             break;
-        straight->end = insn->address + insn->length;
-        straight->n++;
-        straight->control = as_insn_is_control(insn) ? insn : NULL;
+        straight->end = run.end;
+        straight->n += run.n;
+        straight->control = run.control;
     }
 }
 

@@ -10,16 +10,26 @@ void as_executed_free(struct as_executed *executed)
     as_map_free(&executed->places);
 }
 
-static void add_insn(struct as_executed *executed, uint32_t image, const struct as_insn *insn)
+enum { POINTER_BITS = 48 };
+
+/* A place in the map: the block's address, and the instruction's index above it. */
+static uint64_t pack(const struct as_block *block, uint32_t index)
 {
+    return (uint64_t)(uintptr_t)block | (uint64_t)index << POINTER_BITS;
+}
+
+static void add_insn(struct as_executed *executed, const struct as_block *block, uint32_t index)
+{
+    const struct as_insn *insn = block->insns[index];
+    executed->mixed |= as_insn_is_control(insn) && index + 1 < block->n;
     while (executed->insns.len <= insn->id)
         *as_vec_push(&executed->insns) = false;
     if (executed->insns.data[insn->id])
         return;
     executed->insns.data[insn->id] = true;
-    uint64_t *place = as_map_put(&executed->places, as_target_key(image, insn->address));
+    uint64_t *place = as_map_put(&executed->places, as_target_key(block->image, insn->address));
     executed->n_changes += *place != 0;
-    *place = (uint64_t)(uintptr_t)insn;
+    *place = pack(block, index);
 }
 
 void as_executed_add(struct as_executed *executed, const struct as_block *block)
@@ -29,11 +39,30 @@ void as_executed_add(struct as_executed *executed, const struct as_block *block)
     executed->blocks.data[block->index] = true;
     executed->n_blocks++;
     for (uint32_t i = 0; i < block->n; i++)
-        add_insn(executed, block->image, block->insns[i]);
+        add_insn(executed, block, i);
 }
 
-const struct as_insn *as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address)
+static struct as_code_run one(const struct as_insn *insn)
 {
-    const uint64_t *insn = as_map_get(&executed->places, as_target_key(image, address));
-    return insn ? (const struct as_insn *)(uintptr_t)*insn : NULL;
+    return (struct as_code_run){
+        .n = 1, .end = insn->address + insn->length, .control = as_insn_is_control(insn) ? insn : NULL};
+}
+
+static struct as_code_run rest_of(const struct as_block *block, uint32_t index)
+{
+    bool transfers = AS_INSN_CONTROL_CLASSES >> block->last_class & 1;
+    return (struct as_code_run){
+        .n = block->n - index, .end = block->end, .control = transfers ? block->insns[block->n - 1] : NULL};
+}
+
+bool as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address, struct as_code_run *run)
+{
+    const uint64_t *place = as_map_get(&executed->places, as_target_key(image, address));
+    if (!place)
+        return false;
+    const struct as_block *block = (const struct as_block *)(uintptr_t)(*place & ((UINT64_C(1) << POINTER_BITS) - 1));
+    uint32_t index = (uint32_t)(*place >> POINTER_BITS);
+    bool plain = executed->n_changes == 0 && !executed->mixed;
+    *run = plain ? rest_of(block, index) : one(block->insns[index]);
+    return true;
 }

@@ -5,21 +5,25 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "core/core.h"
 #include "engine/engine.h"
 
 struct as_executed {
     AS_VEC(bool) blocks; /* by index */
     uint64_t n_blocks;   /* number of blocks that were executed */
     uint64_t n_changes;  /* how often another instruction was found at an address that had one */
+    bool mixed;          /* a block has a control transfer that is not its last instruction */
     AS_VEC(bool) insns;  /* by id */
-    /* Instructions by image and address; if the code changed, the one whose first execution is the latest. */
+    /* Instructions by image and address, as a block and a place in it; if the code changed, the one whose first execution
+     * is the latest. */
     struct as_map places;
 };
 
 void as_executed_free(struct as_executed *executed);
 /* Call this when a block is executed for the first time, in whole or in part. */
 void as_executed_add(struct as_executed *executed, const struct as_block *block);
-const struct as_insn *as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address);
+/* The rest of a block (as_code_at); an instruction alone where the next one of the block may not be what follows it. */
+bool as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address, struct as_code_run *run);
 
 static inline bool as_executed_has_block(const struct as_executed *executed, const struct as_block *block)
 {

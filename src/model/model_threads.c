@@ -74,10 +74,10 @@ static void retire(struct as_model *model, struct model_thread *thread, bool kno
     model->n_cores--;
 }
 
-static const struct as_insn *code_at(void *context, uint64_t address)
+static bool code_at(void *context, uint64_t address, struct as_code_run *run)
 {
     const struct model_thread *thread = context;
-    return as_executed_at(&thread->model->executed, thread->image, address);
+    return as_executed_at(&thread->model->executed, thread->image, address, run);
 }
 
 static uint64_t code_version(void *context, bool unknown)
