@@ -4,6 +4,9 @@
  * there (or waits for it to drain, where it does not cover the load); where the store's address was not known yet the
  * load goes ahead, is caught later, and waits from then on. Virtual addresses decide.
  *
+ * An instruction that waits for stores to drain has the event ORDER, and COHERENCE with it if one of them was waiting for
+ * another core's line meanwhile.
+ *
  * Not modelled: replays of loads that were woken up too early. */
 #include "core/core_ask.h"
 #include "core/core_back.h"
@@ -60,6 +63,20 @@ static struct as_memory_answer access_memory(struct as_core *core, enum as_memor
     return core->script ? access_by_script(core, kind, cycle, access) : as_core_ask_access(core, kind, cycle, access);
 }
 
+/* Whether one of the stores that drained after `from`, at `until` at the latest, waited for another core's line. All that can
+ * matter are the last ones: as many as the store queue has entries. */
+static uint32_t waited_for_line(const struct as_core *core, uint64_t from, uint64_t until)
+{
+    const struct ring *queue = &core->store_queue;
+    uint64_t first = core->n_stores > queue->limit ? core->n_stores - queue->limit : 0;
+    for (; first < core->n_drained; first++) {
+        uint64_t drained = queue->gone[first & queue->mask] - 1;
+        if (core->store_moved[first & queue->mask] && drained > from && drained <= until)
+            return AS_EVENT_COHERENCE;
+    }
+    return 0;
+}
+
 static uint8_t *wait_slot(struct as_core *core, uint64_t address)
 {
     return &core->waits[(address >> 1 ^ address >> 11) % WAIT_TABLE];
@@ -81,7 +98,7 @@ static struct as_memory_answer load_oddly(struct as_core *core, const struct as_
     while (store->drained == UINT64_MAX && core->n_drained < core->n_stores)
         as_core_drain_one(core);
     return (struct as_memory_answer){.done = later(cycle, store->drained) + core->machine->memory.l1d.latency,
-                                     .events = AS_EVENT_ORDER};
+                                     .events = AS_EVENT_ORDER | waited_for_line(core, cycle, store->drained)};
 }
 
 static struct as_memory_answer load_alone(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
@@ -137,6 +154,8 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
     uint8_t *slot = wait_slot(core, insn->address);
     if (later(core->load_barrier, core->store_barrier) > cycle) {
         pipe->events |= AS_EVENT_ORDER;
+        if (core->store_barrier > cycle)
+            pipe->events |= waited_for_line(core, cycle, core->store_barrier);
         cycle = later(core->load_barrier, core->store_barrier);
     }
     if (!machine->back.memory_speculation || (machine->back.dependence_predictor && ask_waits(core, slot)))
@@ -158,10 +177,13 @@ static uint64_t address_ready(const struct as_core *core, const struct as_mem_op
 
 /* Atomics wait until they are the oldest, the cycle after the commit before, and every store before them has drained.
  */
-static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready)
+static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready, struct as_pipe *pipe)
 {
     drain_first(core, core->n_stores);
-    return later(later(ready, core->last_commit + 1), core->last_drain);
+    ready = later(ready, core->last_commit + 1);
+    if (core->last_drain > ready)
+        pipe->events |= waited_for_line(core, ready, core->last_drain);
+    return later(ready, core->last_drain);
 }
 
 struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready)
@@ -171,7 +193,7 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
     bool locked = (insn->flags & AS_INSN_LOCKED) != 0;
     if (locked) {
         p->pipe->events |= AS_EVENT_ORDER;
-        ready = oldest_and_drained(core, ready);
+        ready = oldest_and_drained(core, ready, p->pipe);
     }
     struct uop_times times = {.issue = issue(core, micro, ready, p->pipe)};
     uint64_t known = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
@@ -259,7 +281,7 @@ struct uop_times as_core_run_atomic(struct passage *p, const struct as_micro *mi
     struct as_core *core = p->core;
     uint32_t at = 0;
     const struct as_core_access *access = next_access(p->op, &at, AS_ACCESS_LOAD | AS_ACCESS_STORE);
-    struct uop_times times = {.issue = issue(core, micro, oldest_and_drained(core, ready), p->pipe)};
+    struct uop_times times = {.issue = issue(core, micro, oldest_and_drained(core, ready, p->pipe), p->pipe)};
     times.done = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     if (access) {
         struct as_memory_answer answer = access_memory(core, load_kind(access), times.done, access);
@@ -292,6 +314,8 @@ struct uop_times as_core_run_fence(struct passage *p, uint64_t ready)
     times.done = times.issue + 1;
     if (flags & AS_INSN_FENCE_STORE) {
         drain_first(core, core->n_stores);
+        if (core->last_drain > times.done)
+            p->pipe->events |= waited_for_line(core, times.done, core->last_drain);
         times.done = later(times.done, core->last_drain);
         core->store_barrier = times.done;
     }

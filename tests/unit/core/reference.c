@@ -25,6 +25,8 @@ struct flight {
     bool moved; /* stores: its line came from another core */
     uint32_t
         full_with; /* stores: at the end of the last cycle in which the store queue alone had no room for it: events */
+    uint32_t
+        waits_with; /* COHERENCE: it waited for older stores to drain while one of them waited for another core's line */
     uint32_t packet;
     long row;                            /* of the ROB */
     uint64_t first_dispatch, first_head; /* of a try that failed; 0: none */
@@ -292,6 +294,15 @@ static bool all_drained(const struct ref *ref, long i)
     return ref->drain_free <= ref->cycle;
 }
 
+/* Instruction `i` can do nothing in this cycle but wait for stores up to `last` to drain. */
+static void note_wait(struct ref *ref, long i, long last)
+{
+    for (long j = last; j >= 0; j--)
+        if (is_store(&ref->flights[j]) && ref->flights[j].moved && ref->flights[j].drained != NEVER &&
+            ref->flights[j].drained > ref->cycle)
+            ref->flights[i].waits_with = AS_EVENT_COHERENCE;
+}
+
 /* A free unit: of those that are pipelined as many as there are in a cycle. */
 static bool take_unit(struct ref *ref, const struct flight *flight, uint32_t *used)
 {
@@ -330,6 +341,8 @@ static void run_fence(struct ref *ref, struct flight *flight, long i)
         flight->done = flight->issue + 1;
     else if (ref->cycle > flight->issue && all_drained(ref, i))
         flight->done = ref->cycle;
+    else if (ref->cycle > flight->issue)
+        note_wait(ref, i, i);
 }
 
 static void issue(struct ref *ref)
@@ -343,8 +356,11 @@ static void issue(struct ref *ref)
             flight->dispatch + ref->machine->back.dispatch_to_issue > ref->cycle || !operands_ready(ref, flight) ||
             used[queue_of(flight)] >= ref->machine->back.queue_width[queue_of(flight)])
             continue;
-        if (flight->insn->class_ == AS_CLASS_ATOMIC && !(is_oldest(ref, i) && all_drained(ref, i)))
+        if (flight->insn->class_ == AS_CLASS_ATOMIC && !(is_oldest(ref, i) && all_drained(ref, i))) {
+            if (is_oldest(ref, i))
+                note_wait(ref, i, i - 1);
             continue;
+        }
         if (take_unit(ref, flight, used))
             execute(ref, flight);
     }
@@ -363,19 +379,23 @@ static bool covers(const struct as_core_access *outer, const struct as_core_acce
 }
 
 /* Whether something older keeps a load from the cache: a fence, or a store of unknown address that it does not pass. */
-static bool must_wait(const struct ref *ref, long load)
+static bool must_wait(struct ref *ref, long load)
 {
     const struct as_machine *machine = ref->machine;
     bool careful = !machine->back.memory_speculation ||
                    (machine->back.dependence_predictor && ref->caught_before[ref->bed->steps.data[load].insn]);
+    bool waits = false;
     for (long i = ref->head; i < load; i++) {
         const struct flight *flight = &ref->flights[i];
-        if (flight->insn->class_ == AS_CLASS_FENCE && flight->done > ref->cycle)
-            return true;
+        if (flight->insn->class_ == AS_CLASS_FENCE && flight->done > ref->cycle) {
+            if (flight->insn->flags & AS_INSN_FENCE_STORE)
+                note_wait(ref, load, i);
+            waits = true;
+        }
         if (careful && flight->insn->class_ == AS_CLASS_STORE && flight->address_known > ref->cycle)
-            return true;
+            waits = true;
     }
-    return false;
+    return waits;
 }
 
 /* The youngest older store to the same bytes that is still in the store queue; -1: none. Atomics do not forward. */
@@ -421,6 +441,8 @@ static void access_memory(struct ref *ref, long i)
         if (store >= 0 && ref->flights[store].address_known <= ref->cycle) {
             if (forward(ref, load, &ref->flights[store]))
                 load->at_memory = NEVER;
+            else if (!covers(ref->flights[store].access, load->access))
+                note_wait(ref, i, store);
             return;
         }
         load->caught = store >= 0 ? (uint64_t)store + 1 : 0; /* told to it when the store has its address */
@@ -680,7 +702,7 @@ static struct as_pipe record(const struct ref *ref, long i)
                            .done = flight->done,
                            .commit = flight->commit,
                            .insn = flight->insn->id,
-                           .events = flight->full_with,
+                           .events = flight->full_with | flight->waits_with,
                            .uops = 1};
     bool control = as_insn_is_control(flight->insn);
     pipe.flags |= control && step->taken ? AS_PIPE_TAKEN : 0;

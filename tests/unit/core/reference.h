@@ -18,7 +18,8 @@
 struct reference_result {
     struct as_pipe
         *pipes; /* of the bed's steps, counted from the same cycle 0; events: only those of a full store queue, DR_SQ
-                              and, where its oldest entry waits for another core's line, COHERENCE. The caller frees */
+                              and, where its oldest entry waits for another core's line, COHERENCE, which also what waits for
+                              such a store to drain has. The caller frees */
     uint64_t kernel_cycles, retries;
 };
 

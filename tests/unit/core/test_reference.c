@@ -153,6 +153,59 @@ static void waits_alike_for_lines_of_another_core(void **state)
     core_bed_close(&bed);
 }
 
+/* The same for what waits until such stores have drained: fences and atomics, loads behind a fence, and loads that a store covers in
+ * part. */
+static void add_waiting_step(struct core_bed *bed, uint64_t *seed, uint64_t mine)
+{
+    enum { FENCE = AS_INSN_FENCE_LOAD | AS_INSN_FENCE_STORE };
+    uint64_t pick = bed_random(seed) % 16;
+    if (pick < 2)
+        core_bed_step(bed, core_bed_add_flagged(bed, AS_CLASS_FENCE, pick ? FENCE : AS_INSN_FENCE_LOAD, BED_NONE,
+                                                BED_NONE, BED_NONE));
+    else if (pick < 3)
+        core_bed_access(bed, core_bed_add(bed, AS_CLASS_ATOMIC, 5, BED_NONE, BED_NONE), mine);
+    else if (pick < 6)
+        core_bed_load(bed, 6, BED_NONE, mine + 64 + 64 * (bed_random(seed) % 8));
+    else if (pick < 8)
+        core_bed_load(bed, 7, BED_NONE, BED_DATA + bed_random(seed) % 64 * 64 + 4);
+    else
+        core_bed_do(bed, AS_CLASS_INT, BED_NONE, BED_NONE, BED_NONE);
+}
+
+static void order_waits_alike_for_lines_of_another_core(void **state)
+{
+    enum { STORES = 600, LINES = 64 };
+    uint64_t seed = 11;
+    uint32_t with = 0, without = 0;
+    struct core_bed bed;
+    core_bed_open(&bed, "back.rob_rows=no,coherence.protocol=mesi,coherence.local=60,coherence.upgrade=40");
+    core_bed_warm(&bed, BED_DATA, 8192);
+    core_bed_give_away(&bed, BED_DATA, LINES * 64);
+    for (int i = 0; i < STORES; i++) {
+        core_bed_store(&bed, BED_NONE, BED_NONE, BED_DATA + bed_random(&seed) % LINES * 64);
+        for (uint64_t n = bed_random(&seed) % 4; n > 0; n--)
+            add_waiting_step(&bed, &seed, BED_DATA + 4096);
+    }
+    core_bed_run(&bed);
+    struct reference_result reference = reference_run(&bed, false);
+    for (size_t i = 0; i < bed.steps.len; i++) {
+        const struct as_pipe *fast = &bed.pipes[i], *slow = &reference.pipes[i];
+        bool own = fast->events & AS_EVENT_ST_L1; /* a load that waits for another core's line itself */
+        if (!(fast->events & AS_EVENT_ORDER) || own || fast->commit != slow->commit || fast->issue != slow->issue)
+            continue;
+        if ((fast->events & AS_EVENT_COHERENCE) != (slow->events & AS_EVENT_COHERENCE))
+            fail_msg("step %zu (%s): events %x, %x in the reference", i,
+                     as_class_name((enum as_class)bed.code.data[bed.steps.data[i].insn].class_), fast->events,
+                     slow->events);
+        with += (fast->events & AS_EVENT_COHERENCE) != 0;
+        without += !(fast->events & AS_EVENT_COHERENCE);
+    }
+    print_message("%u wait for stores behind another core's line, %u for other stores\n", with, without);
+    assert_true(with > 20 && without > 20);
+    free(reference.pipes);
+    core_bed_close(&bed);
+}
+
 static void is_the_same_where_all_is_pipelined(void **state)
 {
     uint64_t retries = assert_machine_is_exact("boom-tip", NULL);
@@ -300,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_alike_for_lines_of_another_core),
+        cmocka_unit_test(order_waits_alike_for_lines_of_another_core),
         cmocka_unit_test(is_the_same_where_all_is_pipelined),
         cmocka_unit_test(is_the_same_on_all_machines),
         cmocka_unit_test(agrees_on_dividers),
