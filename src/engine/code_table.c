@@ -301,13 +301,23 @@ bool as_block_may_be_second_try(const struct as_block *block)
 }
 
 /* Whether the block's end always leads out of its function, or may, so that call paths change. */
-static bool changes_paths(const struct as_code_table *table, const struct as_block *block)
+static bool changes_paths(const struct as_block *block, const struct as_location *location)
 {
-    struct as_location location;
     if (block->last_class != AS_CLASS_JUMP)
         return block->outcome == AS_OUTCOME_LEAVES;
-    as_space_find(as_code_table_find_image(table, block->image)->space, block->address, &location);
-    return block->target - location.function_start >= location.function_size;
+    return block->target - location->function_start >= location->function_size;
+}
+
+static void find_paths(const struct as_code_table *table, const struct as_block *block, struct as_block_gist *gist)
+{
+    struct as_location first, last;
+    struct as_space *space = as_code_table_find_image(table, block->image)->space;
+    as_space_find(space, block->address, &first);
+    as_space_find(space, block->insns[block->n - 1]->address, &last);
+    gist->entry = first.function_start == 0 || first.function_start == block->address;
+    gist->singly = changes_paths(block, &first);
+    gist->function = last.function_start;
+    gist->function_size = last.function_size;
 }
 
 /* Whether a sink wants to know where executions go. */
@@ -319,17 +329,19 @@ static bool wants_targets(const struct as_code_table *table, const struct as_blo
 
 static struct as_block_gist gist_of(const struct as_code_table *table, const struct as_block *block)
 {
-    return (struct as_block_gist){
+    struct as_block_gist gist = {
         .address = block->address,
         .end = block->end,
         .target = block->target,
         .n = (uint16_t)block->n,
         .outcome = block->outcome,
         .plain = (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) == 0,
-        .singly = table->tell_transfers && changes_paths(table, block),
         .targets = wants_targets(table, block),
         .second_try = as_block_may_be_second_try(block),
     };
+    if (table->tell_transfers)
+        find_paths(table, block, &gist);
+    return gist;
 }
 
 /* Makes room for the id; pages are zeroed. */

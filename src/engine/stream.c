@@ -163,8 +163,12 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
 /* Tells the sink of an execution in a counted stretch, if it wants to see it. */
 static inline void pass(struct as_stream *stream, const struct as_block_exec *exec)
 {
-    if (stream->sink->passed && (exec->n_words || exec->registers || exec->block->outcome == AS_OUTCOME_LEAVES))
-        stream->sink->passed(stream->context, &stream->thread, exec);
+    bool leaves = exec->block->outcome == AS_OUTCOME_LEAVES;
+    if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves))
+        return;
+    if (leaves)
+        as_hops_tell(stream);
+    stream->sink->passed(stream->context, &stream->thread, exec);
 }
 
 /* Tells the sink of a piece of an execution that lies in one stretch, if it is to know. */
@@ -438,6 +442,7 @@ static void on_event_word(struct as_stream *stream, const uint64_t *words, size_
     }
     struct ending ending = ending_by(words[at], words + at + 1);
     end_block(stream, words, from, at, &ending);
+    as_hops_tell(stream);
     on_event(stream, words[at], words + at + 1);
 }
 
@@ -490,5 +495,6 @@ void as_stream_free(struct as_stream *stream)
     as_vec_free(&stream->carry);
     as_vec_free(&stream->ways);
     as_vec_free(&stream->counted);
+    as_vec_free(&stream->hops);
     as_vec_free(&stream->interrupted_reps);
 }

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "engine/code_table.h"
 #include "engine/engine.h"
+#include "engine/hops.h"
 #include "engine/ways.h"
 #include "region/region_run.h"
 
@@ -31,6 +32,7 @@ struct as_stream {
     uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
     AS_VEC(struct as_ways) ways; /* by block id */
     AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
+    AS_VEC(struct as_hop) hops;  /* transfers of a counted stretch that the sink does not know of yet */
     bool summed;                 /* what was counted since the last report is to be reported */
     uint32_t doubts;             /* of the code table, when the ways were learned */
 

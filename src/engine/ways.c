@@ -29,6 +29,7 @@ static void report_way(struct as_stream *stream, uint32_t id, unsigned way)
 
 void as_ways_report(struct as_stream *stream)
 {
+    as_hops_tell(stream);
     for (size_t i = 0; i < stream->counted.len; i++) {
         uint32_t id = stream->counted.data[i];
         struct as_ways *ways = &stream->ways.data[id];
@@ -134,11 +135,32 @@ struct walk {
     uint64_t runs, instructions; /* runs: counted only if accesses are recorded */
 };
 
+/* In a stretch that is sieved: block `id` led to block `next`, and its transfer may change the call path. */
+static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
+{
+    const struct as_block_gist *gists = stream->code->gists.data;
+    if (!gists[id].singly || !gists[id].plain || !gists[id].bare || next >= stream->code->gists.len ||
+        !as_code_table_block(stream->code, (uint32_t)next) || gists[next].second_try ||
+        !as_leads_to(as_code_table_block(stream->code, id), gists[next].address))
+        return false;
+    as_ways_add_run(stream, id);
+    reach(stream, (uint32_t)next);
+    as_hops_add(stream, id, (uint32_t)next);
+    return true;
+}
+
+/* Tells the sink of accesses that passed the sieve. */
+static void pass_words(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n)
+{
+    struct as_block_exec exec = {.block = as_code_table_block(stream->code, id), .words = words, .n_words = n};
+    exec.end = exec.block->n;
+    stream->sink->passed(stream->context, &stream->thread, &exec);
+}
+
 /* The fast path. words[walk->from - 1] is the block's own word, if accesses are recorded. */
 static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
-                                                         size_t n, bool recorded, struct walk *walk)
+                                                         size_t n, bool recorded, bool passes, struct walk *walk)
 {
-    bool passes = !recorded && stream->sink->passed;
     struct as_ways *all = stream->ways.data;
     size_t from = walk->from;
     uint32_t id = walk->id;
@@ -150,16 +172,25 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
         struct as_ways *ways = &all[id];
         unsigned way = ways->next[1] == word;
         if (__builtin_expect(ways->next[way] != word || (recorded && as_access_head(words[at - 1]) != ways->head), 0)) {
-            if (!recorded && word & AS_WIRE_ACCESS_MASK && passes)
-                break;
             if (!recorded && word & AS_WIRE_ACCESS_MASK)
                 continue; /* of the few that are reported anyway; the decoder foretells what such a block accesses */
+            if (passes && hop(stream, id, word)) {
+                if (at > from)
+                    pass_words(stream, id, words + from, at - from);
+                all = stream->ways.data;
+                instructions += all[id].n;
+                id = (uint32_t)word;
+                from = at + 1;
+                continue;
+            }
             if (!learn(stream, id, words + from, at - from, recorded))
                 break;
             all = stream->ways.data;
             ways = &all[id];
             way = ways->next[1] == word;
         }
+        if (passes && at > from)
+            pass_words(stream, id, words + from, at - from);
         ways->runs[way]++;
         instructions += ways->n;
         runs += recorded;
@@ -172,23 +203,29 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
 static __attribute__((noinline)) void follow_bare(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
                                                   struct walk *walk)
 {
-    follow(stream, words, at, n, false, walk);
+    follow(stream, words, at, n, false, false, walk);
+}
+
+static __attribute__((noinline)) void follow_sieved(struct as_stream *stream, const uint64_t *words, size_t at,
+                                                    size_t n, struct walk *walk)
+{
+    follow(stream, words, at, n, false, true, walk);
 }
 
 static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, const uint64_t *words, size_t at,
                                                       size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, true, walk);
+    follow(stream, words, at, n, true, false, walk);
 }
 
 /* Whether executions of the block's kind can be counted now: nobody is told of them, or sums are enough. */
-static bool can_follow(struct as_stream *stream, size_t from, size_t at)
+static bool can_follow(struct as_stream *stream, size_t from)
 {
     const struct as_sink *sink = stream->sink;
     bool told = as_stream_is_told(stream);
     if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || (!stream->bare && from == 0))
         return false;
-    if (!told && sink->passed && (!stream->bare || at > from))
+    if (!told && sink->passed && !stream->bare)
         return false; /* the sink sees this execution */
     if (told && stream->bare ? !sink->tally || !stream->blocks_only : told && !sink->recorded_tallies && !sink->words)
         return false;
@@ -202,7 +239,7 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     uint64_t room = stream->regions->left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
-    if (!can_follow(stream, *from, at) || room < 2)
+    if (!can_follow(stream, *from) || room < 2)
         return false;
     if (stream->doubts != stream->code->doubts)
         forget(stream);
@@ -211,6 +248,8 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     n = n - at < room - 1 ? n : at + (size_t)(room - 1);
     if (recorded)
         follow_recorded(stream, words, at, n, &walk);
+    else if (stream->sink->passed && !as_stream_is_told(stream))
+        follow_sieved(stream, words, at, n, &walk);
     else
         follow_bare(stream, words, at, n, &walk);
     if (walk.from == *from)

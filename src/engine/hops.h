@@ -1,0 +1,24 @@
+/* Calls, returns and jumps in counted stretches that are sieved (as_sink.passed), as far as they still matter.
+ *
+ * A sink that follows calls needs the path on which the next region begins, not all paths up to there. So transfers wait in
+ * a list. A call and the return to the instruction behind it leave the list together, of several jumps to functions
+ * the last one counts, and jumps inside a function do not count. What is left is told in order before anything else
+ * that may depend on it: another stretch, an event, a transfer that fits none of these rules.
+ */
+#ifndef AS_ENGINE_HOPS_H
+#define AS_ENGINE_HOPS_H
+
+#include <stdint.h>
+
+struct as_stream;
+
+struct as_hop {
+    uint32_t id, next; /* the block that ends in the transfer, and the one that it leads to */
+};
+
+/* Block `id` was executed as a whole and led to block `next`. */
+void as_hops_add(struct as_stream *stream, uint32_t id, uint32_t next);
+/* Tells the sink of the transfers that wait. */
+void as_hops_tell(struct as_stream *stream);
+
+#endif
