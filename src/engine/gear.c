@@ -16,6 +16,10 @@ enum {
     MARGIN_LEAST = 10000,     /* … or, where a single thread does not stop as it should, this many */
     MARGIN_OF_THREAD = 30000, /* … and more for each thread, which may notice only then */
     LEAST_GRANT = 4096,       /* instructions */
+    WORTH_IT_SIEVED = 30000,  /* like WORTH_IT_CHEAP, for a thread that is held (see there) … */
+    MARGIN_HELD = 2048,       /* … and its margin: a few blocks, since it stops where it should … */
+    MARGIN_HELD_LEAST = 1024, /* … nearly always */
+    BEYOND = 512,             /* what a held thread may execute beyond a region: less than a block, so that it ends */
     FEW_PASSES = 1024,        /* executions of a landmark before the one that matters, from which on threads ask */
 };
 static const double stop_seconds = 0.2, retry_seconds = 0.2, pass_seconds = 5;
@@ -151,17 +155,23 @@ static bool any_stopped(const struct as_reader *reader)
     return false;
 }
 
+/* Lets each thread execute so many instructions, counted from what has been read of it. */
+static void give(const struct as_reader *reader, uint64_t each)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (reader->streams[i])
+            atomic_store(&reader->wire->lanes[i].stop_at, read_from(reader->streams[i]) + each);
+    ring(reader->wire);
+}
+
 /* If a thread waits, gives each the same part of `left` instructions, counted from what has been read of it. One that
  * had more notices when it looks at its gate next: the margin has room for that. */
 static bool grant(const struct as_reader *reader, uint64_t left, uint32_t threads)
 {
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
     if (!any_stopped(reader))
         return false;
-    for (uint32_t i = 0; i < used; i++)
-        if (reader->streams[i])
-            atomic_store(&reader->wire->lanes[i].stop_at, read_from(reader->streams[i]) + left / threads);
-    ring(reader->wire);
+    give(reader, left / threads);
     return true;
 }
 
@@ -179,14 +189,34 @@ static bool is_heeded(const struct as_reader *reader, const struct as_stream *st
     return false;
 }
 
+/* Whether the thread is held while accesses are recorded: it waits at the end of its region. Otherwise it would be ahead of
+ * the reader by a ring, whose accesses nobody wants, when the next stretch begins. */
+static bool can_hold(const struct as_reader *reader)
+{
+    return reader->sink->passed && atomic_load(&reader->wire->cheap_switch) && !reader->pace.lanes &&
+           count_threads(reader) == 1;
+}
+
+/* Lets the thread execute the rest of its region, or, where it cannot be held, all threads whatever comes. */
+static void hold(struct as_reader *reader)
+{
+    uint64_t left = as_region_run_to_end(&reader->regions);
+    reader->gear.held = left < UINT64_MAX / 4 && can_hold(reader);
+    atomic_store(&reader->wire->gates_closed, reader->gear.held || reader->pace.lanes != NULL);
+    if (reader->gear.held)
+        give(reader, left + BEYOND);
+    else
+        ring(reader->wire);
+}
+
 static void record(struct as_reader *reader)
 {
     if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end && !reader->sink->passed)
         reader->sink->gap_end(reader->context);
     atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
     atomic_store(&reader->wire->asks, 0);
-    atomic_store(&reader->wire->gates_closed, reader->pace.lanes != NULL); /* as_pace_turn opens them from now on */
     take_back(reader);
+    hold(reader); /* if threads follow simulated time, as_pace_turn opens their gates from now on */
     reader->gear.state = AS_GEAR_RECORD;
     reader->gear.wanted = false;
     as_log_debug("accesses are recorded from instruction %lu on", reader->regions.count);
@@ -195,6 +225,8 @@ static void record(struct as_reader *reader)
 /* How long a stretch must be for recording to be switched off in it. */
 static uint64_t worth(const struct as_reader *reader)
 {
+    if (reader->gear.held)
+        return WORTH_IT_SIEVED;
     return atomic_load(&reader->wire->cheap_switch) ? WORTH_IT_CHEAP : WORTH_IT;
 }
 
@@ -249,11 +281,13 @@ static bool drive_fast(struct as_reader *reader)
     uint32_t threads = count_threads(reader);
     uint64_t left = distance(reader, &asks);
     bool by_landmark = reader->regions.awaits == AS_POINT_LANDMARK;
-    uint64_t margin = by_landmark ? 0 : MARGIN + MARGIN_OF_THREAD * threads;
+    bool alone = can_hold(reader);
+    uint64_t margin = by_landmark ? 0 : alone ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
+    uint64_t least = alone ? MARGIN_HELD_LEAST : MARGIN_LEAST;
     /* What is given must be worth a few blocks for each thread, or nobody would get on. A single thread is let come to the
      * place where it stops, which is the same in every run. */
     bool near = !by_landmark && left <= margin + (uint64_t)LEAST_GRANT * threads;
-    if (near && threads == 1 && left > MARGIN_LEAST && !reader->gear.wanted && !any_stopped(reader))
+    if (near && threads == 1 && left > least && !reader->gear.wanted && !any_stopped(reader))
         return false;
     if (left == 0 || near || (reader->gear.wanted && all_at_rest(reader))) {
         record(reader);
@@ -316,8 +350,12 @@ bool as_gear_turn(struct as_reader *reader)
     uint64_t left = distance(reader, &asks);
     if (left == 0)
         gear->not_before = 0;
-    if (!is_worth_it(reader, left) || as_clock_seconds() < gear->not_before)
-        return false;
+    if (!is_worth_it(reader, left) || as_clock_seconds() < gear->not_before) {
+        bool waits = gear->held && any_stopped(reader);
+        if (waits)
+            hold(reader);
+        return waits;
+    }
     gear->stopping = as_clock_seconds();
     gear->state = AS_GEAR_STOPPING;
     take_back(reader);

@@ -34,6 +34,7 @@ enum as_gear_state { AS_GEAR_RECORD, AS_GEAR_STOPPING, AS_GEAR_FAST };
 struct as_gear {
     bool possible; /* the run can have stretches in which accesses are not needed */
     enum as_gear_state state;
+    bool held;         /* while accesses are recorded: the only thread waits at the end of its region */
     bool wanted;       /* something outside the program starts a region: it waits for accesses to be recorded */
     double stopping;   /* since when */
     double not_before; /* the next time to try */

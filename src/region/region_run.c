@@ -279,3 +279,8 @@ uint64_t as_region_run_lead(const struct as_region_run *run)
     const struct as_region *region = region_at(run, run->at);
     return less(less(region->offset, region->settle), region->warm);
 }
+
+uint64_t as_region_run_to_end(const struct as_region_run *run)
+{
+    return run->begin == UINT64_MAX || run->over ? UINT64_MAX : left_inside(run, region_at(run, run->at));
+}

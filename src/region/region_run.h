@@ -73,6 +73,8 @@ bool as_region_run_ends_next(const struct as_region_run *run);
 uint64_t as_region_run_passes_left(const struct as_region_run *run);
 /* … and how many instructions are only counted between the start point and the next stretch. */
 uint64_t as_region_run_lead(const struct as_region_run *run);
+/* Instructions up to the end of the region that is open or comes next; UINT64_MAX: not known. */
+uint64_t as_region_run_to_end(const struct as_region_run *run);
 /* Whether any instruction was executed inside a region. */
 bool as_region_run_reached(const struct as_region_run *run);
 /* At the end of the run: writes one line if the region was not measured as requested. Returns false if it was. `known`:

@@ -356,6 +356,28 @@ static void test_length(void **state)
     assert_int_equal(as_regions_length(&list), 7);
 }
 
+static void test_distance_to_the_end(void **state)
+{
+    struct as_region_run run;
+    struct as_region *region = add();
+    region->start = at_instruction(10);
+    region->max = 5;
+    region->warm = 4;
+    as_region_run_init(&run, &list);
+    assert_int_equal(as_region_run_to_end(&run), 15);
+    as_region_run_count(&run, 6);
+    as_region_run_cross(&run); /* warming */
+    assert_int_equal(as_region_run_to_end(&run), 9);
+    as_region_run_count(&run, 4);
+    as_region_run_cross(&run);
+    assert_int_equal(as_region_run_to_end(&run), 5);
+    as_region_run_free(&run);
+    region->start = at_landmark(F, 0);
+    as_region_run_init(&run, &list);
+    assert_true(as_region_run_to_end(&run) == UINT64_MAX);
+    as_region_run_free(&run);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -376,6 +398,7 @@ int main(void)
         TEST(test_cycles),
         TEST(test_changes),
         TEST(test_length),
+        TEST(test_distance_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
