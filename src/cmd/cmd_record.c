@@ -94,16 +94,15 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 10000,
      .max = UINT64_C(1000000000000),
-     .help = "Measure one region in N instructions (default 200k); half as many after 400 regions, and so on."},
+     .help = "Measure one region in N instructions (default 400k); half as many after 400 regions, and so on."},
     {.name = "sample-warm",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, warm),
      .value = "N|all|auto",
      .help =
          "Warm caches, TLBs and predictors with the N instructions before each region, or with all between regions; "
-         "auto (the default): with all between the first 800 regions, then with as many as it takes, which is tried "
-         "out "
-         "before that. Large caches see what they would see in any case."},
+         "auto (the default): with as many as it takes, which is tried out in the part that is measured in full. "
+         "Large caches see what they would see in any case."},
     {.name = "points",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, points.points),

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-enum { AS_SIEVE_LINE_SHIFT = 6, AS_SIEVE_SLOTS = 512 }; /* 32 KiB */
+enum { AS_SIEVE_LINE_SHIFT = 6, AS_SIEVE_SLOTS = 128 }; /* 8 KiB */
 
 /* A slot: the line, and in the lowest bit whether it was written. `stores` is 0 or 1. Returns whether the access passes. */
 static inline int as_sieve_pass(uint64_t slots[AS_SIEVE_SLOTS], uint64_t address, uint64_t stores)

@@ -60,8 +60,8 @@ void as_model_join(struct as_model *model, const struct as_engine *engine, struc
 /* Call this before the run: counted stretches are not left out completely. Caches behind the first ones, and pages, are kept
  * up to date by a sieve (engine/sieve.h), and calls are followed. For regions that are warmed for a short time. */
 void as_model_set_sieve(struct as_model *model);
-/* Caches, TLBs and pages are what another model of the same run has. In a stretch without time, of both. */
-void as_model_copy_caches(struct as_model *model, const struct as_model *other);
+/* The cycles of all threads that run, after all that was executed so far. Waits for a core that runs apart. */
+uint64_t as_model_time(struct as_model *model);
 /* Called at the end of each measured stretch, after every observer has seen all of it, on the thread that runs the
  * engine. Set this before the run. */
 typedef void as_region_measured(void *context, uint32_t region);

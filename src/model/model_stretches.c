@@ -97,9 +97,14 @@ void as_model_gap_end(void *context)
     }
 }
 
-void as_model_copy_caches(struct as_model *model, const struct as_model *other)
+uint64_t as_model_time(struct as_model *model)
 {
-    as_uncore_copy(model->uncore, other->uncore);
+    uint64_t sum = 0;
+    as_model_settle(model);
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i] && model->threads.data[i]->seat.core)
+            sum += as_core_cycles(model->threads.data[i]->seat.core);
+    return sum;
 }
 
 void as_model_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,

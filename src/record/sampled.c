@@ -16,33 +16,30 @@ enum {
 
 /* ---- the plan ---- */
 
+uint64_t as_sampled_settle(uint64_t length)
+{
+    return length / SETTLE_PART < SETTLE ? length / SETTLE_PART : SETTLE;
+}
+
 static void add_region(struct as_sampled *sampled, uint64_t start, uint64_t length, uint64_t warm)
 {
     struct as_region *region = as_regions_add(&sampled->regions);
     region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = start};
     region->max = length;
     region->warm = warm;
-    region->settle = start == 0 ? 0 : length / SETTLE_PART < SETTLE ? length / SETTLE_PART : SETTLE;
+    region->settle = start == 0 ? 0 : as_sampled_settle(length);
     region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
-}
-
-/* What is warmed before the regions of a stratum; a length that is still to be found out is any that is not all. */
-static uint64_t warm_of(const struct as_sampled_options *options, int stratum)
-{
-    if (options->warm != AS_SAMPLED_AUTO)
-        return options->warm;
-    return stratum < AS_WARM_STRATA ? AS_REGION_ALL : options->period;
 }
 
 static void plan(struct as_sampled *sampled)
 {
     const struct as_sampled_options *options = &sampled->options;
     uint64_t at = options->head, period = options->period, random = options->seed;
+    uint64_t warm = options->warm == AS_SAMPLED_AUTO ? 0 : options->warm; /* as_warming_new: until it is found out */
     add_region(sampled, 0, options->head, 0);
     for (int stratum = 0; stratum < STRATA && at < UINT64_MAX / 4; stratum++, period *= 2)
         for (int i = 0; i < AS_STRATUM_REGIONS; i++, at += period)
-            add_region(sampled, at + as_random_below(&random, period - options->unit + 1), options->unit,
-                       warm_of(options, stratum));
+            add_region(sampled, at + as_random_below(&random, period - options->unit + 1), options->unit, warm);
 }
 
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options)

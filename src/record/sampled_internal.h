@@ -88,12 +88,11 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
     return sum;
 }
 
-enum {
-    AS_STRATUM_REGIONS = 400, /* regions of a stratum */
-    AS_WARM_STRATA = 2,       /* the first ones, which are warmed all the time */
-};
+enum { AS_STRATUM_REGIONS = 400 }; /* regions of a stratum */
 
-/* Tries several lengths of warming in the first regions, and sets that of later ones. After as_sampled.modelled was set. */
+/* Instructions that fill the pipeline before a region of this length. */
+uint64_t as_sampled_settle(uint64_t length);
+/* Tries several lengths of warming in the head, and sets that of all regions. After as_sampled.modelled was set. */
 struct as_warming *as_warming_new(struct as_sampled *sampled);
 void as_warming_free(struct as_warming *warming); /* NULL is fine */
 

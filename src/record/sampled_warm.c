@@ -1,11 +1,15 @@
 /* How long to warm before a region: determined in the run itself.
  *
- * The first strata are warmed all the time. In one of them every second region is a pilot: beside the real model, which has
- * seen everything, others without observers measure it too. Before a pilot they see so many instructions; further away only
- * what a sieve lets through (model_sieve.c). Twice the shortest warming whose pilots take the same time as in the real
- * model, but for TOLERABLE (and for twice that with a standard deviation), is used where periods are long, since other parts
- * of the program may need more; if none does, everything is warmed to the end. Trials begin with the real model's caches and
- * warm their predictors for a while before the first pilot, which does not count.
+ * In the second half of the head some parts are pilots: beside the real model, others without observers measure them, too,
+ * as regions are measured later. All of these see what a sieve lets through (model_sieve.c) and so many instructions
+ * before a pilot; the last one, the reference, is warmed all the time. Twice the shortest warming whose pilots take the
+ * same time as in the reference, but for TOLERABLE (and for twice that with a standard deviation), is used for all
+ * regions, since later parts of the program may need more. If none does, or if the head has no room for pilots,
+ * everything is warmed. Trials warm their predictors for a while before the first pilot, which does not count.
+ *
+ * The real model is not the reference: it says what functional warming leaves out (the order of accesses in time, DRAM's
+ * open rows), which is the same however long a region is warmed, with so much chance in each pilot that lengths could
+ * not be told apart. Pilots begin and end with the blocks in which their places lie.
  */
 #include "base/log.h"
 #include "record/sampled_internal.h"
@@ -15,68 +19,82 @@
 #include <math.h>
 
 enum {
-    TRIALS = 3,
-    PILOTS = 91,
-    PILOT_REGIONS = 2, /* from one pilot to the next */
-    PILOT_STRATUM = AS_WARM_STRATA - 1,
+    TRIALS = 4,
+    PILOTS = 61,
+    FEWEST = 11,      /* pilots, or there are no trials … */
+    LEAST_APART = 5,  /* … with so many times their length from one to the next */
+    LONGEST = 100000, /* instructions of warming in the longest trial */
     RUN_IN = 3000000, /* instructions that all trials see before the first pilot */
     SAFETY = 2,       /* so many times the length that is found to suffice is used */
 };
-static const uint64_t part_of_longest[TRIALS] = {16, 4, 1};
+enum { REFERENCE = TRIALS - 1 };
+static const uint64_t part_of_longest[REFERENCE] = {4, 2, 1};
 static const double tolerable = 0.005;
 
 struct trial {
     struct as_warming *warming;
     struct as_model *model;
     struct as_fanout *fanout;
-    uint64_t warm;        /* instructions */
-    bool follows;         /* the first pilot is near enough */
-    bool hears;           /* instructions are warmed or measured, not sieved */
-    uint64_t passed;      /* instructions since the program's start */
-    double apart[PILOTS]; /* how much larger a pilot's CPI was than in the real model */
+    uint64_t warm;      /* instructions */
+    enum as_mode mode;  /* of what it is told now */
+    bool within;        /* a pilot has begun */
+    uint32_t pilots;    /* measured so far */
+    uint64_t passed;    /* instructions since the program's start */
+    uint64_t before;    /* cycles when the pilot began */
+    double cpi[PILOTS]; /* of the pilots */
 };
 
 struct as_warming {
     struct as_sampled *sampled;
     struct trial trials[TRIALS];
-    double cpi[PILOTS]; /* of the pilots in the real model */
-    uint32_t pilots;    /* measured so far */
+    uint32_t pilots;   /* in the head */
+    uint64_t distance; /* from one to the next */
+    uint64_t unit, settle;
     bool decided;
 };
 
+/* ---- where pilots are ---- */
+
+/* As many as there is room for in the second half of the head; 0: too few. */
+static void place_pilots(struct as_warming *warming, const struct as_sampled_options *options)
+{
+    uint64_t room = options->head / 2, least = LEAST_APART * options->unit;
+    uint64_t pilots = room / least < PILOTS ? room / least : PILOTS;
+    warming->pilots = pilots < FEWEST ? 0 : (uint32_t)pilots;
+    warming->unit = options->unit;
+    warming->settle = as_sampled_settle(options->unit);
+    warming->distance = warming->pilots ? room / warming->pilots : 0;
+}
+
+/* Where the pilot begins that is measured now, or comes next. */
+static uint64_t next_pilot(const struct trial *trial)
+{
+    const struct as_warming *warming = trial->warming;
+    return warming->sampled->options.head - (warming->pilots - trial->pilots) * warming->distance +
+           (warming->distance - warming->unit) / 2;
+}
+
+static enum as_mode mode_now(const struct trial *trial)
+{
+    uint64_t start = next_pilot(trial), settle = trial->warming->settle;
+    uint64_t warm = trial->pilots ? trial->warm : RUN_IN;
+    if (trial->passed + settle >= start)
+        return AS_MODE_SETTLE;
+    return trial->passed + settle + warm >= start ? AS_MODE_WARM : AS_MODE_COUNT;
+}
+
 /* ---- models that see a part of the warming ---- */
 
-/* The pilot that is measured now, or comes next; NULL: there are no more. */
-static const struct as_region *next_pilot(const struct as_warming *warming)
+static bool follows(const struct trial *trial)
 {
-    size_t at = (size_t)PILOT_STRATUM * AS_STRATUM_REGIONS + (size_t)(warming->pilots + 1) * PILOT_REGIONS;
-    return warming->decided ? NULL : &warming->sampled->regions.list.data[at];
+    return !trial->warming->decided;
 }
 
-static bool is_heard(const struct trial *trial)
+static void set_mode(struct trial *trial, enum as_mode mode)
 {
-    const struct as_region *pilot = next_pilot(trial->warming);
-    uint64_t warm = trial->warming->pilots ? trial->warm : RUN_IN;
-    return pilot && trial->passed + warm + pilot->settle >= pilot->start.number;
-}
-
-/* Whether the trial sees anything yet, and still. */
-static bool follows(struct trial *trial)
-{
-    const struct as_region *pilot = next_pilot(trial->warming);
-    if (!trial->follows && pilot && trial->passed + RUN_IN >= pilot->start.number) {
-        trial->follows = true;
-        as_model_copy_caches(trial->model, trial->warming->sampled->modelled->model);
-    }
-    return trial->follows && pilot;
-}
-
-static void hear(struct trial *trial, bool heard)
-{
-    if (heard != trial->hears)
-        as_model_sink.stretch(
-            trial->model, &(struct as_stretch){.mode = heard ? AS_MODE_WARM : AS_MODE_COUNT, .region = AS_REGION_NONE});
-    trial->hears = heard;
+    if (mode != trial->mode)
+        as_model_sink.stretch(trial->model, &(struct as_stretch){.mode = mode, .region = AS_REGION_NONE});
+    trial->mode = mode;
 }
 
 static void on_thread_start(void *context, struct as_thread *thread)
@@ -92,52 +110,58 @@ static void on_thread_end(void *context, struct as_thread *thread)
     as_model_sink.thread_end(((struct trial *)context)->model, thread);
 }
 
+static void decide(struct as_warming *warming);
+
+/* The pilot has begun with the block that was executed last, or has ended with it. */
+static void measure(struct trial *trial)
+{
+    struct as_warming *warming = trial->warming;
+    uint64_t cycles = as_model_time(trial->model);
+    trial->within = !trial->within;
+    if (trial->within) {
+        trial->before = cycles;
+        return;
+    }
+    trial->cpi[trial->pilots] = (double)(int64_t)(cycles - trial->before) / (double)warming->unit;
+    if (++trial->pilots == warming->pilots && trial == &warming->trials[REFERENCE])
+        decide(warming);
+}
+
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct trial *trial = context;
-    if (follows(trial)) {
-        hear(trial, is_heard(trial));
-        if (trial->hears) {
-            as_model_sink.block(trial->model, thread, exec);
-        } else {
-            as_model_sink.skipped(trial->model, thread, exec->block, exec->first, exec->end, 1);
+    if (!follows(trial) || trial->pilots == trial->warming->pilots)
+        return;
+    set_mode(trial, mode_now(trial));
+    if (trial->mode == AS_MODE_COUNT) {
+        as_model_sink.skipped(trial->model, thread, exec->block, exec->first, exec->end, 1);
+        if (exec->n_words || exec->block->outcome == AS_OUTCOME_LEAVES)
             as_model_sink.passed(trial->model, thread, exec);
-        }
+    } else {
+        as_model_sink.block(trial->model, thread, exec);
     }
     trial->passed += as_block_exec_count(exec);
+    if (trial->passed >= next_pilot(trial) + (trial->within ? trial->warming->unit : 0))
+        measure(trial);
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct trial *trial = context;
-    if (trial->hears)
+    if (follows(trial) && trial->mode != AS_MODE_COUNT)
         as_model_sink.syscall(trial->model, thread, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct trial *trial = context;
-    if (trial->hears)
+    if (follows(trial) && trial->mode != AS_MODE_COUNT)
         as_model_sink.syscall_return(trial->model, thread, number, result);
 }
 
 static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
 {
     as_model_sink.mapping(((struct trial *)context)->model, thread, mapping);
-}
-
-/* Only pilots take time. */
-static void on_stretch(void *context, const struct as_stretch *stretch)
-{
-    struct as_stretch other = {.mode = AS_MODE_WARM, .region = AS_REGION_NONE};
-    struct trial *trial = context;
-    const struct as_region *pilot = next_pilot(trial->warming);
-    if (!pilot || !trial->follows)
-        return;
-    other.mode = trial->hears ? AS_MODE_WARM : AS_MODE_COUNT;
-    bool settles = stretch->mode == AS_MODE_SETTLE && trial->passed + pilot->settle >= pilot->start.number;
-    bool measures = stretch->mode == AS_MODE_DETAIL && trial->passed >= pilot->start.number;
-    as_model_sink.stretch(trial->model, settles || measures ? stretch : &other);
 }
 
 static const struct as_sink trial_sink = {
@@ -147,19 +171,23 @@ static const struct as_sink trial_sink = {
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .mapping = on_mapping,
-    .stretch = on_stretch,
     .unmeasured = true,
 };
 
 /* ---- the decision ---- */
 
-/* How far a trial's pilots are from the real ones, as a part of their time: the mean, and its standard deviation. */
+/* How far a trial's pilots are from those of the reference, as a part of their time: the mean, and its standard
+ * deviation. */
 static struct as_spread deviation(const struct trial *trial)
 {
-    struct as_spread spread = as_spread_of(trial->apart + 1, PILOTS - 1);
-    double real = as_spread_of(trial->warming->cpi + 1, PILOTS - 1).mean;
-    spread.mean = fabs(spread.mean) / real;
-    spread.deviation /= sqrt(PILOTS - 1) * real;
+    const struct trial *reference = &trial->warming->trials[REFERENCE];
+    uint32_t n = trial->warming->pilots - 1;
+    double apart[PILOTS], mean = as_spread_of(reference->cpi + 1, n).mean;
+    for (uint32_t i = 0; i < n; i++)
+        apart[i] = trial->cpi[i + 1] - reference->cpi[i + 1];
+    struct as_spread spread = as_spread_of(apart, n);
+    spread.mean = fabs(spread.mean) / mean;
+    spread.deviation /= sqrt(n) * mean;
     return spread;
 }
 
@@ -171,75 +199,67 @@ static bool suffices(const struct trial *trial)
     return apart.mean <= tolerable && apart.mean + apart.deviation <= 2 * tolerable;
 }
 
+static void set_warming(struct as_sampled *sampled, uint64_t warm)
+{
+    sampled->summary.warm = warm;
+    for (size_t i = 1; i < sampled->regions.list.len; i++)
+        sampled->regions.list.data[i].warm = warm;
+}
+
 static void decide(struct as_warming *warming)
 {
-    struct as_sampled *sampled = warming->sampled;
-    struct as_sampled_summary *summary = &sampled->summary;
+    struct as_sampled_summary *summary = &warming->sampled->summary;
     int chosen = 0;
-    while (chosen < TRIALS && !suffices(&warming->trials[chosen]))
+    while (chosen < REFERENCE && !suffices(&warming->trials[chosen]))
         chosen++;
-    const struct trial *shown = &warming->trials[chosen < TRIALS ? chosen : TRIALS - 1];
-    summary->warm = chosen < TRIALS ? SAFETY * shown->warm : AS_REGION_ALL;
+    const struct trial *shown = &warming->trials[chosen < REFERENCE ? chosen : REFERENCE - 1];
+    set_warming(warming->sampled, chosen < REFERENCE ? SAFETY * shown->warm : AS_REGION_ALL);
     summary->warm_short = shown->warm;
     summary->warm_error = deviation(shown).mean;
-    for (size_t i = 0; i < sampled->regions.list.len; i++)
-        if (sampled->regions.list.data[i].warm != AS_REGION_ALL)
-            sampled->regions.list.data[i].warm = summary->warm;
     warming->decided = true;
-}
-
-static double cpi_of(const struct as_model *model, uint32_t region)
-{
-    const struct as_counters *counters = as_model_region(model, region);
-    return (double)counters->cycles / (double)(counters->instructions ? counters->instructions : 1);
-}
-
-/* Called when a trial's region has ended; the real model's has ended before. */
-static void on_measured(void *context, uint32_t region)
-{
-    struct trial *trial = context;
-    struct as_warming *warming = trial->warming;
-    warming->cpi[warming->pilots] = cpi_of(warming->sampled->modelled->model, region);
-    trial->apart[warming->pilots] = cpi_of(trial->model, region) - warming->cpi[warming->pilots];
-    if (trial == &warming->trials[TRIALS - 1] && ++warming->pilots == PILOTS)
-        decide(warming);
 }
 
 /* ---- the run ---- */
 
 /* As far as pilots are apart. */
-static uint64_t longest_warm(const struct as_sampled_options *options)
+static uint64_t longest_warm(const struct as_warming *warming)
 {
-    enum { LONGEST = 400000 };
-    uint64_t room = (PILOT_REGIONS - 1) * (options->period << PILOT_STRATUM);
+    uint64_t room = warming->distance - warming->unit - warming->settle;
     return room < LONGEST ? room : LONGEST;
+}
+
+static void add_trial(struct as_warming *warming, struct trial *trial, uint64_t warm)
+{
+    struct as_sampled *sampled = warming->sampled;
+    struct as_fanout_options options = AS_FANOUT_DEFAULTS;
+    options.inline_ = true;
+    options.batch = AS_MODEL_BATCH;
+    *trial = (struct trial){.warming = warming,
+                            .model = as_model_new(&sampled->modelled->machine),
+                            .fanout = as_fanout_new(&options),
+                            .mode = AS_MODE_DETAIL, /* as models begin */
+                            .warm = warm};
+    as_model_set_sieve(trial->model);
+    warming->decided |= !as_fanout_start(trial->fanout, NULL); /* in line: it cannot fail */
+    as_model_add_also(sampled->modelled->model, &trial_sink, trial);
 }
 
 struct as_warming *as_warming_new(struct as_sampled *sampled)
 {
-    uint64_t longest = longest_warm(&sampled->options);
     struct as_warming *warming = as_alloc(sizeof *warming);
-    struct as_fanout_options options = AS_FANOUT_DEFAULTS;
-    options.inline_ = true;
-    options.batch = AS_MODEL_BATCH;
     warming->sampled = sampled;
-    for (int i = 0; i < TRIALS; i++) {
-        struct trial *trial = &warming->trials[i];
-        *trial = (struct trial){.warming = warming,
-                                .model = as_model_new(&sampled->modelled->machine),
-                                .fanout = as_fanout_new(&options),
-                                .warm = longest / part_of_longest[i]};
-        as_model_set_sieve(trial->model);
-        warming->decided |= !as_fanout_start(trial->fanout, NULL); /* in line: it cannot fail */
-        as_model_set_measured(trial->model, on_measured, trial);
-        as_model_add_also(sampled->modelled->model, &trial_sink, trial);
-    }
+    place_pilots(warming, &sampled->options);
+    if (!warming->pilots)
+        set_warming(sampled, AS_REGION_ALL);
+    for (int i = 0; i < TRIALS && warming->pilots; i++)
+        add_trial(warming, &warming->trials[i],
+                  i < REFERENCE ? longest_warm(warming) / part_of_longest[i] : sampled->options.head);
     return warming;
 }
 
 void as_warming_free(struct as_warming *warming)
 {
-    for (int i = 0; warming && i < TRIALS; i++) {
+    for (int i = 0; warming && i < TRIALS && warming->trials[i].model; i++) {
         as_model_join(warming->trials[i].model, NULL, NULL);
         as_model_free(warming->trials[i].model);
         as_fanout_free(warming->trials[i].fanout);

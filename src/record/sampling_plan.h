@@ -11,13 +11,12 @@ struct as_sampled_options {
     uint64_t head;   /* instructions measured in full */
     uint64_t unit;   /* instructions of a region */
     uint64_t period; /* of the first stratum */
-    uint64_t
-        warm; /* instructions before each region; AS_SAMPLED_AUTO: all in the first strata, then what is found out there */
+    uint64_t warm;   /* instructions before each region; AS_SAMPLED_AUTO: what is found out in the head */
     uint64_t seed;
 };
 #define AS_SAMPLED_DEFAULT                                                                                             \
     {                                                                                                                  \
-        .head = 100000000, .unit = 10000, .period = 200000, .warm = AS_SAMPLED_AUTO, .seed = 1                         \
+        .head = 100000000, .unit = 10000, .period = 400000, .warm = AS_SAMPLED_AUTO, .seed = 1                         \
     }
 
 /* Simulation points: intervals that stand for all others of their phase. */
