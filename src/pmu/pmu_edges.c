@@ -15,6 +15,12 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
         as_edge_expand(run, 0, i, i + 1, &pipe);
         const struct as_pmu_code *code = as_pmu_code_of(stream, pipe.insn);
         sums->uops = (uint16_t)(sums->uops + pipe.uops);
+        if (!(pipe.flags & AS_PIPE_CONTINUES)) {
+            sums->address = sums->begins ? sums->address : code->address;
+            sums->begins = true;
+            sums->taken_before |= sums->taken;
+        }
+        sums->taken |= (pipe.flags & AS_PIPE_TAKEN) != 0;
         sums->apart |= code->system || (pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path);
         for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
             if (code->counters >> j & 1 && request->counters[j].user &&
@@ -38,14 +44,39 @@ static const struct as_pmu_sums *sums_of(struct as_pmu_stream *stream, const str
     return sums;
 }
 
-static bool can_skip(struct as_pmu_core *core, const struct as_edge_run *run)
+/* The branch records of a block that was skipped. */
+static void note_branches(struct as_pmu_core *core, const struct as_edge_run *run, const struct as_pmu_sums *sums)
+{
+    struct as_pipe pipe;
+    if (sums->begins)
+        as_pmu_lbr_arrive(core, sums->address);
+    if (!sums->taken)
+        return;
+    as_edge_expand(run, core->thread, run->n - 1, run->n, &pipe);
+    as_pmu_lbr_note(core, &(struct as_pmu_op){.pipe = &pipe, .code = as_pmu_code_of(core->stream, pipe.insn)});
+}
+
+static struct as_pmu_span span_of(const struct as_pmu_core *core, const struct as_edge_run *run)
+{
+    const struct as_edge_record *records = run->edge->records;
+    uint64_t base = run->base + core->shift;
+    return (struct as_pmu_span){.dispatch = base + (uint64_t)(int64_t)records[0].dispatch,
+                                .last_dispatch = base + (uint64_t)(int64_t)records[run->n - 1].dispatch,
+                                .commit = base + (uint64_t)(int64_t)records[run->n - 1].commit};
+}
+
+static bool try_skip(struct as_pmu_core *core, const struct as_edge_run *run)
 {
     struct as_pmu_stream *stream = core->stream;
-    if (!stream->unit->skip || stream->request.branches || stream->request.n > AS_PMU_SUMS)
+    if (!stream->unit->skip || stream->request.n > AS_PMU_SUMS)
         return false;
     const struct as_pmu_sums *sums = sums_of(stream, run);
-    uint64_t dispatch = run->base + (uint64_t)(int64_t)run->edge->records[0].dispatch + core->shift;
-    return !sums->apart && stream->unit->skip(core, sums, dispatch);
+    struct as_pmu_span span = span_of(core, run);
+    if (sums->apart || (stream->request.branches && sums->taken_before) || !stream->unit->skip(core, sums, &span))
+        return false;
+    if (stream->request.branches)
+        note_branches(core, run, sums);
+    return true;
 }
 
 static void feed_edge(struct as_pmu_core *core, const struct as_edge_run *run)
@@ -65,7 +96,7 @@ void as_pmu_edges(void *self, const struct as_edge_batch *batch)
         const struct as_edge_run *run = &batch->runs[i];
         if (!run->edge)
             as_pmu_feed(core, batch->pipes + run->first, run->n, run->first);
-        else if (!can_skip(core, run))
+        else if (!try_skip(core, run))
             feed_edge(core, run);
     }
     as_pmu_end(core, as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));

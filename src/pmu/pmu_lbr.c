@@ -11,7 +11,7 @@ static void push(struct as_pmu_core *core, const struct as_pmu_op *op)
         .from = op->code->address,
         .cycles = core->stream->pmu.lbr_cycles ? (uint32_t)(cycles > UINT16_MAX ? UINT16_MAX : cycles) : 0,
         .mispredicted = tells && op->pipe->flags & AS_PIPE_MISPREDICTED};
-    lbr->next = (lbr->next + 1) % core->stream->pmu.lbr;
+    lbr->next = lbr->next + 1 == core->stream->pmu.lbr ? 0 : lbr->next + 1;
     lbr->n += lbr->n < core->stream->pmu.lbr;
     lbr->last = commit;
     lbr->open = true;
@@ -26,14 +26,18 @@ static void pop(struct as_pmu_core *core)
     lbr->next = (lbr->next + core->stream->pmu.lbr - 1) % core->stream->pmu.lbr;
 }
 
-void as_pmu_lbr_note(struct as_pmu_core *core, const struct as_pmu_op *op)
+void as_pmu_lbr_arrive(struct as_pmu_core *core, uint64_t address)
 {
     struct as_pmu_lbr *lbr = &core->lbr;
-    uint32_t size = core->stream->pmu.lbr;
-    uint8_t class_ = op->code->class_;
     if (lbr->open)
-        lbr->ring[(lbr->next + size - 1) % size].to = op->code->address;
+        lbr->ring[(lbr->next ? lbr->next : core->stream->pmu.lbr) - 1].to = address;
     lbr->open = false;
+}
+
+void as_pmu_lbr_note(struct as_pmu_core *core, const struct as_pmu_op *op)
+{
+    uint8_t class_ = op->code->class_;
+    as_pmu_lbr_arrive(core, op->code->address);
     if (!(op->pipe->flags & AS_PIPE_TAKEN))
         return;
     if (!core->stream->request.call_stack || class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT)

@@ -119,7 +119,7 @@ void as_pmu_sample_now(struct as_pmu_core *core, uint32_t counter, const struct 
 
 /* ---- records ---- */
 
-static void learn(struct as_pmu_stream *stream, uint32_t id)
+void as_pmu_learn(struct as_pmu_stream *stream, uint32_t id)
 {
     const struct as_insn *insn = stream->run->insn(stream->run->context, id);
     while (stream->code.len <= id)
@@ -134,13 +134,6 @@ static void learn(struct as_pmu_stream *stream, uint32_t id)
     code->system = insn->class_ == AS_CLASS_SYSTEM;
     for (size_t i = 0; i < stream->request.n; i++)
         code->counters |= (uint32_t)as_pmu_event_may(stream->request.counters[i].event, insn) << i;
-}
-
-const struct as_pmu_code *as_pmu_code_of(struct as_pmu_stream *stream, uint32_t id)
-{
-    if (__builtin_expect(id >= stream->code.len || !stream->code.data[id].known, 0))
-        learn(stream, id);
-    return &stream->code.data[id];
 }
 
 static struct as_pmu_core *core_of(struct as_pmu_stream *stream, uint32_t thread)

@@ -70,19 +70,23 @@ static uint32_t may_count(struct as_pmu_truth *truth, uint32_t id)
     return truth->may.data[id];
 }
 
-static void count(struct as_pmu_truth *truth, const struct as_pipe *pipe, uint64_t times)
+static void count_event(struct as_pmu_truth *truth, unsigned i, const struct as_pipe *pipe, uint64_t times)
 {
-    uint32_t may = may_count(truth, pipe->insn) & ~KNOWN;
-    for (; may; may &= may - 1) {
-        unsigned i = (unsigned)__builtin_ctz(may);
-        const struct as_pmu_counter *counter = &truth->request.counters[i];
-        bool ops = counter->event->counts == AS_COUNTS_OPS;
-        if (!ops && (pipe->flags & AS_PIPE_CONTINUES || !as_pmu_event_is(counter->event, counter->threshold, pipe)))
-            continue;
-        while (truth->counts[i].len <= pipe->insn)
-            *as_vec_push(&truth->counts[i]) = 0;
-        truth->counts[i].data[pipe->insn] += ops ? times * pipe->uops : times;
-    }
+    const struct as_pmu_counter *counter = &truth->request.counters[i];
+    bool ops = counter->event->counts == AS_COUNTS_OPS;
+    if (!ops && (pipe->flags & AS_PIPE_CONTINUES || !as_pmu_event_is(counter->event, counter->threshold, pipe)))
+        return;
+    while (truth->counts[i].len <= pipe->insn)
+        *as_vec_push(&truth->counts[i]) = 0;
+    truth->counts[i].data[pipe->insn] += ops ? times * pipe->uops : times;
+}
+
+static inline void count(struct as_pmu_truth *truth, const struct as_pipe *pipe, uint64_t times)
+{
+    bool known = pipe->insn < truth->may.len && truth->may.data[pipe->insn];
+    uint32_t may = (known ? truth->may.data[pipe->insn] : may_count(truth, pipe->insn)) & ~KNOWN;
+    for (; may; may &= may - 1)
+        count_event(truth, (unsigned)__builtin_ctz(may), pipe, times);
 }
 
 /* ---- batches ---- */

@@ -87,7 +87,16 @@ struct as_pmu_sums {
     uint16_t counts[AS_PMU_SUMS]; /* events of the first counters */
     uint16_t uops;
     bool known;
-    bool apart; /* its records are needed: a system call, or a wrong path */
+    bool apart;        /* its records are needed: a system call, or a wrong path */
+    bool begins;       /* has an instruction that is not continued; at this address */
+    bool taken;        /* the last one is a branch that was taken */
+    bool taken_before; /* … one before the last is */
+    uint64_t address;
+};
+
+/* When a block is dispatched and retires. */
+struct as_pmu_span {
+    uint64_t dispatch, last_dispatch, commit;
 };
 
 struct as_pmu_unit {
@@ -95,9 +104,9 @@ struct as_pmu_unit {
     void (*open)(struct as_pmu_core *core);
     void (*op)(struct as_pmu_core *core, const struct as_pmu_op *op);
     void (*finish)(struct as_pmu_core *core); /* nothing follows; may be NULL */
-    /* Counts a whole block, the first operation of which is dispatched in this cycle. False where a sample may be chosen
-     * or taken in it: then it gets the records. NULL: it always does. */
-    bool (*skip)(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch);
+    /* Counts a whole block. False where a sample may be chosen or taken in it: then it gets the records. NULL: it always
+     * does. */
+    bool (*skip)(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span);
 };
 extern const struct as_pmu_unit as_pmu_unit_pebs, as_pmu_unit_ibs, as_pmu_unit_spe, as_pmu_unit_tip;
 
@@ -134,7 +143,13 @@ static inline bool as_pmu_counts_mode(const struct as_pmu_counter *counter, bool
 /* pmu_stream.c: a thread's unit, at the start of a batch, and at its end, with the last commit. */
 struct as_pmu_core *as_pmu_begin(struct as_pmu_stream *stream, const struct as_pipe_batch *batch, uint32_t thread);
 void as_pmu_end(struct as_pmu_core *core, uint64_t commit);
-const struct as_pmu_code *as_pmu_code_of(struct as_pmu_stream *stream, uint32_t id);
+void as_pmu_learn(struct as_pmu_stream *stream, uint32_t id);
+static inline const struct as_pmu_code *as_pmu_code_of(struct as_pmu_stream *stream, uint32_t id)
+{
+    if (__builtin_expect(id >= stream->code.len || !stream->code.data[id].known, 0))
+        as_pmu_learn(stream, id);
+    return &stream->code.data[id];
+}
 /* Records, the first of which has this index in the batch. */
 void as_pmu_feed(struct as_pmu_core *core, const struct as_pipe *pipes, size_t n, size_t first);
 
@@ -151,6 +166,7 @@ void as_pmu_pass_on(struct as_pmu_core *core, const struct as_pmu_sample *sample
 
 /* pmu_lbr.c */
 void as_pmu_lbr_note(struct as_pmu_core *core, const struct as_pmu_op *op);
+void as_pmu_lbr_arrive(struct as_pmu_core *core, uint64_t address); /* what was retired behind the newest branch */
 uint32_t as_pmu_lbr_read(const struct as_pmu_core *core, struct as_pmu_branch *branches); /* newest first */
 
 /* pmu_kernel.c: what follows a system call. */

@@ -118,19 +118,58 @@ static void finish(struct as_pmu_core *core)
         as_pmu_tag_finish(core, tag_of(core, &request->counters[i]), i);
 }
 
-/* Of operations alone: fetches are not told by blocks, and cycles go on between them. */
-static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+/* Nothing is counted from the choice to the interrupt, and nothing else can happen before it. */
+static bool is_waiting(const struct as_pmu_tag *tag, uint64_t dispatch, uint64_t commit)
 {
+    return tag->interrupt_at != AS_PMU_NEVER && commit < tag->interrupt_at && !tag->wants_next &&
+           (tag->group == AS_PMU_NEVER || dispatch > tag->group);
+}
+
+/* All are counted, and the limit is not reached. */
+static bool is_counting(const struct as_pmu_tag *tag, uint64_t dispatch, uint64_t uops)
+{
+    return tag->interrupt_at == AS_PMU_NEVER && tag->due == AS_PMU_NEVER && tag->group == AS_PMU_NEVER &&
+           dispatch >= tag->resume && tag->count + uops < tag->limit;
+}
+
+static void count_ops(struct as_pmu_core *core, uint64_t uops)
+{
+    core->op.count += uops;
+    core->stream->counts[0].happened += uops;
+    core->stream->counts[0].counted += uops;
+}
+
+/* Of one counter. Fetches are not told by blocks; cycles go on by themselves until one is due. */
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
+{
+    const struct as_pmu_request *request = &core->stream->request;
     struct as_pmu_tag *tag = &core->op;
-    if (core->stream->request.n > 1 || core->stream->request.counters[0].event->counts != AS_COUNTS_OPS ||
-        tag->interrupt_at != AS_PMU_NEVER || tag->due != AS_PMU_NEVER || tag->group != AS_PMU_NEVER ||
-        dispatch < tag->resume || tag->count + sums->uops >= tag->limit)
+    enum as_pmu_counted counts = request->counters[0].event->counts;
+    if (request->n > 1 || (counts != AS_COUNTS_OPS && counts != AS_COUNTS_CYCLES))
         return false;
-    tag->count += sums->uops;
-    core->stream->counts[0].happened += sums->uops;
-    core->stream->counts[0].counted += sums->uops;
+    if (is_waiting(tag, span->dispatch, span->commit)) {
+        core->stream->counts[0].happened += counts == AS_COUNTS_OPS ? sums->uops : 0;
+        return true;
+    }
+    if (counts == AS_COUNTS_CYCLES)
+        return tag->interrupt_at == AS_PMU_NEVER && tag->group == AS_PMU_NEVER && span->last_dispatch <= tag->due;
+    if (!is_counting(tag, span->dispatch, sums->uops))
+        return false;
+    count_ops(core, sums->uops);
     return true;
 }
 
+/* Most records do nothing but count. */
+static void take_first(struct as_pmu_core *core, const struct as_pmu_op *op)
+{
+    const struct as_pmu_request *request = &core->stream->request;
+    bool ops = request->n == 1 && request->counters[0].event->counts == AS_COUNTS_OPS;
+    if (ops && !(op->pipe->flags & AS_PIPE_MISPREDICTED) &&
+        is_counting(&core->op, as_pmu_dispatch(core, op), op->pipe->uops))
+        count_ops(core, op->pipe->uops);
+    else
+        take_op(core, op);
+}
+
 const struct as_pmu_unit as_pmu_unit_ibs = {
-    .needs_all = true, .open = open, .op = take_op, .finish = finish, .skip = skip};
+    .needs_all = true, .open = open, .op = take_first, .finish = finish, .skip = skip};

@@ -114,7 +114,7 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     }
 }
 
-static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
 {
     const struct as_pmu_request *request = &core->stream->request;
     struct as_pmu_pebs *pebs = &core->pebs;

@@ -90,7 +90,7 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     pass_wrong_path(core, op);
 }
 
-static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, uint64_t dispatch)
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
 {
     if (core->stream->pmu.target_window || core->op.count + sums->uops >= core->op.limit)
         return false;

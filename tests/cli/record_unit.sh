@@ -67,6 +67,18 @@ rec tea-dispatch --period 101 -o dispatched.db
 check "… and what is chosen at dispatch does not" below 0.20 "$(error instruction dispatched.db)"
 check "without the memo" rec skylake --event instructions --period 251 --memo=off -o plain.db
 check_same "… the errors are the same" "$(error instruction shadow.db)" "$(error instruction plain.db)"
+# Blocks that are only counted keep tags, interrupts and branch records in step.
+in_step() {
+    rec "$@" --max 1M -o blocks.db && rec "$@" --max 1M --memo=off -o records.db &&
+        [ -n "$(contents blocks.db)" ] && [ "$(contents blocks.db)" = "$(contents records.db)" ]
+}
+contents() { sqlite3 "$1" .dump | grep -v 'INTO meta' | md5sum; }
+if command -v sqlite3 >/dev/null; then
+    check "IBS of cycles is the same with and without the memo" in_step zen4 --event cycles --period 503
+    check "… and of operations" in_step zen4 --event ops --period 503
+    check "… and branch records" in_step skylake --event taken --period 251 --branches
+    check "… and call stacks of them" in_step skylake --event instructions --period 251 --call-graph=lbr
+fi
 
 # ---- IBS counts all operations; the same seed gives the same samples ----
 
