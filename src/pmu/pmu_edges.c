@@ -10,6 +10,7 @@ enum { PIECE = 256 };
 static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, struct as_pmu_sums *sums)
 {
     const struct as_pmu_request *request = &stream->request;
+    sums->first_taken = (uint32_t)stream->taken.len;
     for (uint32_t i = 0; i < run->n; i++) {
         struct as_pipe pipe;
         as_edge_expand(run, 0, i, i + 1, &pipe);
@@ -18,9 +19,11 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
         if (!(pipe.flags & AS_PIPE_CONTINUES)) {
             sums->address = sums->begins ? sums->address : code->address;
             sums->begins = true;
-            sums->taken_before |= sums->taken;
         }
-        sums->taken |= (pipe.flags & AS_PIPE_TAKEN) != 0;
+        if (pipe.flags & AS_PIPE_TAKEN && !(pipe.flags & AS_PIPE_CONTINUES)) {
+            *as_vec_push(&stream->taken) = i;
+            sums->n_taken++;
+        }
         sums->apart |= code->system || (pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path);
         for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
             if (code->counters >> j & 1 && request->counters[j].user &&
@@ -47,13 +50,17 @@ static const struct as_pmu_sums *sums_of(struct as_pmu_stream *stream, const str
 /* The branch records of a block that was skipped. */
 static void note_branches(struct as_pmu_core *core, const struct as_edge_run *run, const struct as_pmu_sums *sums)
 {
-    struct as_pipe pipe;
+    struct as_pmu_stream *stream = core->stream;
     if (sums->begins)
         as_pmu_lbr_arrive(core, sums->address);
-    if (!sums->taken)
-        return;
-    as_edge_expand(run, core->thread, run->n - 1, run->n, &pipe);
-    as_pmu_lbr_note(core, &(struct as_pmu_op){.pipe = &pipe, .code = as_pmu_code_of(core->stream, pipe.insn)});
+    for (uint32_t i = 0; i < sums->n_taken; i++) {
+        uint32_t at = stream->taken.data[sums->first_taken + i];
+        struct as_pipe pipe;
+        as_edge_expand(run, core->thread, at, at + 1, &pipe);
+        as_pmu_lbr_note(core, &(struct as_pmu_op){.pipe = &pipe, .code = as_pmu_code_of(stream, pipe.insn)});
+        if (at + 1 < run->n)
+            as_pmu_lbr_arrive(core, as_pmu_code_of(stream, run->edge->records[at + 1].insn)->address);
+    }
 }
 
 static struct as_pmu_span span_of(const struct as_pmu_core *core, const struct as_edge_run *run)
@@ -72,7 +79,7 @@ static bool try_skip(struct as_pmu_core *core, const struct as_edge_run *run)
         return false;
     const struct as_pmu_sums *sums = sums_of(stream, run);
     struct as_pmu_span span = span_of(core, run);
-    if (sums->apart || (stream->request.branches && sums->taken_before) || !stream->unit->skip(core, sums, &span))
+    if (sums->apart || !stream->unit->skip(core, sums, &span))
         return false;
     if (stream->request.branches)
         note_branches(core, run, sums);
@@ -104,5 +111,7 @@ void as_pmu_edges(void *self, const struct as_edge_batch *batch)
 
 void as_pmu_forget(void *self)
 {
-    as_vec_clear(&((struct as_pmu_stream *)self)->sums);
+    struct as_pmu_stream *stream = self;
+    as_vec_clear(&stream->sums);
+    as_vec_clear(&stream->taken);
 }

@@ -41,6 +41,7 @@ void as_pmu_stream_free(struct as_pmu_stream *stream)
     as_vec_free(&stream->cores);
     as_vec_free(&stream->code);
     as_vec_free(&stream->sums);
+    as_vec_free(&stream->taken);
     free(stream);
 }
 

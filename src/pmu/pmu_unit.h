@@ -87,10 +87,10 @@ struct as_pmu_sums {
     uint16_t counts[AS_PMU_SUMS]; /* events of the first counters */
     uint16_t uops;
     bool known;
-    bool apart;        /* its records are needed: a system call, or a wrong path */
-    bool begins;       /* has an instruction that is not continued; at this address */
-    bool taken;        /* the last one is a branch that was taken */
-    bool taken_before; /* … one before the last is */
+    bool apart;       /* its records are needed: a system call, or a wrong path */
+    bool begins;      /* has an instruction that is not continued; at this address */
+    uint16_t n_taken; /* branches that were taken: as_pmu_stream.taken from first_taken on */
+    uint32_t first_taken;
     uint64_t address;
 };
 
@@ -121,6 +121,7 @@ struct as_pmu_stream {
     AS_VEC(struct as_pmu_code) code;    /* by instruction */
     AS_VEC(struct as_pmu_core *) cores; /* by thread */
     AS_VEC(struct as_pmu_sums) sums;    /* by edge */
+    AS_VEC(uint32_t) taken;             /* their taken branches: numbers of records */
     uint64_t cycles;
     uint64_t slice; /* cycles of a multiplexing interval */
     const struct as_pipe_batch *batch;
