@@ -1,5 +1,6 @@
 /* assay comm: which threads communicate, through which lines, objects and code. */
 #include "agent/agent_host.h"
+#include "agent/mpi_host.h"
 #include "base/log.h"
 #include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
@@ -18,7 +19,7 @@ enum { USUAL_PERIOD = 10000, USUAL_COST = 4000, USUAL_LIFE = 2 };
 
 struct comm_options {
     struct as_run_options run;
-    bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths, allocations;
+    bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths, allocations, mpi;
     int sampling; /* enum as_lens_sampling */
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
@@ -121,6 +122,10 @@ static const struct as_option options_table[] = {
          "Load Assay's agent into the program, so that lines of the heap are those of places that allocate. For "
          "programs of "
          "this machine's architecture that are linked dynamically."),
+    FLAG("mpi", mpi,
+         "Count what the ranks of an MPI program send to each other, in bytes, beside the lines that their processes "
+         "share: for programs (or mpirun) whose MPI library is linked dynamically, in C or C++. CSV is then by pair of "
+         "ranks."),
     FLAG("no-paths", no_paths, "Do not follow calls: faster, without call paths and names of threads."),
     AS_RUN_OPTIONS(struct comm_options, run),
     {.name = NULL},
@@ -258,11 +263,12 @@ static int show(const struct comm_options *options, const struct as_comm_shown *
 }
 
 static int show_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv,
-                        const struct as_comm_run *run, const struct as_engine_result *ended, struct as_output *output)
+                        const struct as_comm_run *run, const struct as_engine_result *ended,
+                        const struct as_mpi_messages *mpi, struct as_output *output)
 {
     struct as_comm_result result = as_comm_run_result(run);
     struct as_comm_shown shown = {
-        .argv = argv, .options = comm, .result = &result, .run = run, .seconds = ended->seconds};
+        .argv = argv, .options = comm, .result = &result, .run = run, .mpi = mpi, .seconds = ended->seconds};
     warn_about(run);
     warn_about_agent(options, &result);
     int failed = show(options, &shown, output);
@@ -282,6 +288,7 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_output output = {0};
     struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
+    struct as_mpi *mpi = NULL;
     char **environment = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
@@ -290,8 +297,9 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     bool ok = as_output_open(&output, options->output, &err) &&
-              (!options->allocations || (environment = as_agent_model_environment(&err)));
-    engine_options.environment = environment;
+              (!options->allocations || (environment = as_agent_model_environment(&err))) &&
+              (!options->mpi || (mpi = as_mpi_open(&err)));
+    engine_options.environment = mpi ? as_mpi_environment(mpi, environment) : environment;
     ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
     as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
@@ -300,13 +308,16 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     int status = AS_EXIT_FAILURE;
     if (ok) {
         as_comm_run_finish(run);
-        status = show_program(options, comm, argv, run, &result, &output);
+        struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
+        status = show_program(options, comm, argv, run, &result, mpi ? &messages : NULL, &output);
+        as_mpi_messages_free(&messages);
     } else {
         status = as_cli_fail(&as_command_comm, &err);
         as_output_drop(&output);
     }
     as_comm_run_free(run);
     as_engine_free(engine);
+    as_mpi_close(mpi);
     as_agent_model_environment_free(environment);
     return status;
 }
@@ -387,7 +398,10 @@ static int run_native(const struct comm_options *options, char **argv)
     struct as_comm_native_options asked;
     char text[32], *attached[] = {text, NULL};
     snprintf(text, sizeof text, "pid %llu", (unsigned long long)options->pid);
-    struct as_comm_native *native = settle_native(options, &asked, &err) ? as_comm_native_new(&asked) : NULL;
+    struct as_mpi *mpi = NULL;
+    bool settled = settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err)));
+    asked.environment = mpi ? as_mpi_environment(mpi, NULL) : NULL;
+    struct as_comm_native *native = settled ? as_comm_native_new(&asked) : NULL;
     bool ok = native && as_output_open(&output, options->output, &err) && as_comm_native_run(native, argv, &err);
     int status = AS_EXIT_FAILURE;
     if (ok) {
@@ -395,14 +409,18 @@ static int run_native(const struct comm_options *options, char **argv)
         struct as_comm_result result = as_comm_native_result(native);
         struct as_comm_shown shown = {
             .argv = options->pid ? attached : argv, .result = &result, .native = info, .seconds = info->seconds};
+        struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
+        shown.mpi = mpi ? &messages : NULL;
         warn_about_native(info, &result);
         int failed = show(options, &shown, &output);
+        as_mpi_messages_free(&messages);
         status = failed ? failed : as_run_end_report(&info->end);
     } else {
         status = as_cli_fail(&as_command_comm, &err);
         as_output_drop(&output);
     }
     as_comm_native_free(native);
+    as_mpi_close(mpi);
     return status;
 }
 
@@ -476,6 +494,8 @@ static int run_comm(int argc, char **argv)
     else if (options.pid && !is_native)
         status =
             as_cli_usage(&as_command_comm, "--pid needs --source=timer or pmu: the model starts its program itself");
+    else if (options.pid && options.mpi)
+        status = as_cli_usage(&as_command_comm, "--mpi needs a program to start: its library comes before main");
     else if (options.pid && rest < argc)
         status = as_cli_usage(&as_command_comm, "either --pid or a program");
     else if (rest >= argc && !options.pid)

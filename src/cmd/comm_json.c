@@ -334,6 +334,8 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     if (estimate)
         json_samples(json, shown);
     json_exact(json, shown);
+    if (shown->mpi)
+        as_comm_mpi_json(json, shown);
     as_json_end(json);
     return as_json_finish(json);
 }
@@ -342,6 +344,10 @@ void as_comm_csv(const struct as_comm_shown *shown, FILE *out)
 {
     size_t n = shown->result->n_threads;
     const struct as_comm_thread *threads = shown->result->threads;
+    if (shown->mpi) {
+        as_comm_mpi_csv(shown, out);
+        return;
+    }
     const struct as_pair_matrix none = {0}, *estimate = shown->result->estimate, *exact = shown->result->exact;
     fprintf(out, "thread_a,thread_b,total,true_sharing,false_sharing,exact_total,exact_true,exact_false\n");
     for (size_t i = 0; i < n; i++)

@@ -2,6 +2,8 @@
 #ifndef AS_CMD_COMM_SHOW_H
 #define AS_CMD_COMM_SHOW_H
 
+#include "agent/mpi_host.h"
+#include "base/json.h"
 #include "comm/comm_native.h"
 #include "comm/comm_rows.h"
 #include "comm/comm_run.h"
@@ -12,6 +14,7 @@ struct as_comm_shown {
     const struct as_comm_result *result;
     const struct as_comm_run *run;            /* NULL: on the machine */
     const struct as_comm_native_info *native; /* NULL: in the model */
+    const struct as_mpi_messages *mpi;        /* NULL: nobody counts messages */
     double seconds;
     const struct as_comm_rows *rows;
     uint64_t top; /* lines, objects, pairs of code */
@@ -22,6 +25,14 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out); /* false: it co
 void as_comm_csv(const struct as_comm_shown *shown, FILE *out);
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out);
 void as_comm_html(const struct as_comm_shown *shown, FILE *out);
+
+/* "12.3M", "." for 0: five characters for a cell. May use `text`. */
+const char *as_comm_cell_text(uint64_t count, char text[24]);
+void as_comm_mpi_text(const struct as_comm_shown *shown, FILE *out);
+void as_comm_mpi_json(struct as_json *json, const struct as_comm_shown *shown);
+void as_comm_mpi_csv(const struct as_comm_shown *shown, FILE *out); /* a line for each pair of ranks */
+/* Bytes: messages as true_, collective operations as false_. */
+void as_comm_mpi_matrix(const struct as_mpi_messages *mpi, struct as_pair_matrix *matrix);
 
 /* What the matrices of a run differ by: cells as shares of the largest exact one. */
 struct as_comm_error {

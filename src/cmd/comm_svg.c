@@ -14,8 +14,18 @@ struct chart {
     FILE *out;
     const struct as_comm_shown *shown;
     const uint32_t *order;
+    const char *const *parts; /* of a row's three pictures */
+    bool ranks;               /* rows are ranks of MPI, not threads */
     double x, y;
 };
+
+static const char *const sharing_parts[] = {"all", "true sharing", "false sharing"};
+static const char *const mpi_parts[] = {"all", "messages", "collective operations"};
+
+static uint32_t number_of(const struct chart *chart, uint32_t at)
+{
+    return chart->ranks ? at : chart->shown->result->threads[at].number;
+}
 
 static uint64_t part_of(struct as_pair_cell cell, int part)
 {
@@ -37,7 +47,6 @@ static uint64_t largest(const struct as_pair_matrix *matrix, int part)
 static void put_cell(const struct chart *chart, const struct as_pair_matrix *matrix, size_t row, size_t column,
                      int part, uint64_t most)
 {
-    const struct as_comm_thread *threads = chart->shown->result->threads;
     uint32_t a = chart->order[row], b = chart->order[column];
     uint64_t count = part_of(as_pair_matrix_pair(matrix, a, b), part);
     double side = (double)SIDE / (double)matrix->n;
@@ -46,8 +55,8 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
     int light = (int)(235 - 205 * as_ratio(count, most));
     fprintf(chart->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"rgb(%d,%d,255)\"><title>",
             chart->x + side * (double)column, chart->y + side * (double)row, side, side, light, light);
-    fprintf(chart->out, "threads %" PRIu32 " and %" PRIu32 ": %" PRIu64 "</title></rect>\n", threads[a].number,
-            threads[b].number, count);
+    fprintf(chart->out, "%s %" PRIu32 " and %" PRIu32 ": %" PRIu64 "</title></rect>\n",
+            chart->ranks ? "ranks" : "threads", number_of(chart, a), number_of(chart, b), count);
     if (matrix->n <= MOST_NUMBERS)
         fprintf(chart->out,
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"9\" fill=\"%s\">%s</text>\n",
@@ -57,16 +66,16 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
 
 static void put_labels(const struct chart *chart, const struct as_pair_matrix *matrix)
 {
-    const struct as_comm_thread *threads = chart->shown->result->threads;
     double side = (double)SIDE / (double)matrix->n;
     for (size_t i = 0; i < matrix->n && matrix->n <= MOST_LABELS; i++) {
-        const struct as_comm_thread *thread = &threads[chart->order[i]];
+        uint32_t at = chart->order[i], number = number_of(chart, at);
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
-                chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, thread->number);
-        as_html_text(chart->out, as_comm_thread_name(chart->shown->result, thread));
+                chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, number);
+        if (!chart->ranks)
+            as_html_text(chart->out, as_comm_thread_name(chart->shown->result, &chart->shown->result->threads[at]));
         fprintf(chart->out,
                 "</text>\n<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"8\">%" PRIu32 "</text>\n",
-                chart->x + side * ((double)i + 0.5), chart->y + SIDE + 11, thread->number);
+                chart->x + side * ((double)i + 0.5), chart->y + SIDE + 11, number);
     }
 }
 
@@ -79,12 +88,11 @@ static void put_nothing(const struct chart *chart, bool estimated)
 
 static void put_matrix(const struct chart *chart, const struct as_pair_matrix *matrix, const char *title, int part)
 {
-    static const char *const parts[] = {"all", "true sharing", "false sharing"};
     uint64_t most = largest(matrix, part);
     if (!most)
         put_nothing(chart, matrix == chart->shown->result->estimate);
     fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s, %s</text>\n", chart->x, chart->y - 6, title,
-            parts[part]);
+            chart->parts[part]);
     fprintf(chart->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n",
             chart->x, chart->y, SIDE, SIDE);
     put_labels(chart, matrix);
@@ -104,14 +112,32 @@ static void put_row(struct chart *chart, const struct as_pair_matrix *matrix, co
     chart->y += SIDE + GAP;
 }
 
+static void put_ranks(struct chart *chart)
+{
+    const struct as_mpi_messages *mpi = chart->shown->mpi;
+    struct as_pair_matrix matrix = {0};
+    if (!mpi || !mpi->ranks)
+        return;
+    uint32_t *order = as_alloc_array(mpi->ranks, sizeof *order);
+    for (uint32_t i = 0; i < mpi->ranks; i++)
+        order[i] = i;
+    as_comm_mpi_matrix(mpi, &matrix);
+    chart->order = order;
+    chart->parts = mpi_parts;
+    chart->ranks = true;
+    put_row(chart, &matrix, "MPI, bytes between ranks");
+    as_pair_matrix_free(&matrix);
+    free(order);
+}
+
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
 {
     const struct as_pair_matrix *exact = shown->result->exact, *estimate = shown->result->estimate;
     const struct as_pair_matrix *first = exact ? exact : estimate;
     uint32_t *order = as_alloc_array(first->n + 1, sizeof *order);
-    struct chart chart = {.out = out, .shown = shown, .order = order, .y = TOP};
+    struct chart chart = {.out = out, .shown = shown, .order = order, .parts = sharing_parts, .y = TOP};
     int width = LEFT + 3 * (SIDE + GAP + LEFT / 2),
-        height = TOP + ((exact != NULL) + (estimate != NULL)) * (SIDE + GAP);
+        height = TOP + ((exact != NULL) + (estimate != NULL) + (shown->mpi && shown->mpi->ranks)) * (SIDE + GAP);
     as_pattern_order(first, order);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\">\n"
@@ -122,6 +148,7 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
             shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines");
     put_row(&chart, exact, "Exact");
     put_row(&chart, estimate, "Estimated");
+    put_ranks(&chart);
     fprintf(out, "</svg>\n");
     free(order);
 }

@@ -9,8 +9,7 @@
 
 enum { MOST_COLUMNS = 16, MOST_SHADES = 64, FRAMES = 6 };
 
-/* "12.3M": five characters for a cell. */
-static const char *cell_text(uint64_t count, char text[24])
+const char *as_comm_cell_text(uint64_t count, char text[24])
 {
     static const char units[] = " kMGTPE";
     double value = (double)count;
@@ -55,7 +54,7 @@ static void print_numbers(FILE *out, const struct as_comm_shown *shown, const st
         for (size_t k = 0; k < matrix->n; k++) {
             char text[24];
             uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
-            fprintf(out, " %5s", i == k ? "" : cell_text(amount(shown, count), text));
+            fprintf(out, " %5s", i == k ? "" : as_comm_cell_text(amount(shown, count), text));
         }
         fprintf(out, "\n");
     }
@@ -313,7 +312,7 @@ static void print_advice(FILE *out, const struct as_comm_shown *shown)
     }
 }
 
-void as_comm_text(const struct as_comm_shown *shown, FILE *out)
+static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
 {
     const struct as_pair_matrix *exact = shown->result->exact;
     const struct as_pair_matrix *matrix = exact ? exact : shown->result->estimate;
@@ -342,4 +341,11 @@ void as_comm_text(const struct as_comm_shown *shown, FILE *out)
     print_lines(out, shown);
     print_pairs(out, shown);
     print_advice(out, shown);
+}
+
+void as_comm_text(const struct as_comm_shown *shown, FILE *out)
+{
+    print_threads_talk(shown, out);
+    if (shown->mpi)
+        as_comm_mpi_text(shown, out);
 }

@@ -245,6 +245,7 @@ static bool start(struct as_comm_native *native, char *const argv[], struct as_e
                                         .ring_bytes = RING_BYTES,
                                         .data_maps = true,
                                         .wait_ms = WAIT_MS,
+                                        .environment = options->environment,
                                         .stdout_to_stderr = options->stdout_to_stderr};
     pid_t pid = (pid_t)options->pid;
     as_signals_catch(

@@ -21,9 +21,10 @@ struct as_comm_native_options {
     enum as_comm_source source;
     struct as_native_lens_options machine;
     struct as_detect_options detect;
-    double rate;     /* samples a second and thread; 0: 997 */
-    uint64_t pid;    /* attach to this process; 0: start the program */
-    double duration; /* seconds, with a pid; 0: until it ends */
+    double rate;              /* samples a second and thread; 0: 997 */
+    uint64_t pid;             /* attach to this process; 0: start the program */
+    double duration;          /* seconds, with a pid; 0: until it ends */
+    char *const *environment; /* of a launched program; NULL: that of this process */
     bool no_paths, stdout_to_stderr;
     struct as_notices notices;
 };
