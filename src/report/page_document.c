@@ -216,6 +216,7 @@ static void series_json(const struct as_page_document *document, struct as_json 
         if (series[i].description)
             as_page_string(json, "note", series[i].description);
         error_json(document->view->store, i, json);
+        as_page_series_errors_json(document, json, i);
         if (document->shortened)
             rows_json(document, json, "functions", i, true);
         rows_json(document, json, "instructions", i, false);

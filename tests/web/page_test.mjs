@@ -144,6 +144,24 @@ await test("bars are as long as their time, segment by segment", async () => {
     await page.close();
 });
 
+await test("rows of a sampled run have error bars, and others none", async () => {
+    const data = small();
+    data.series[0].errors = { functions: { row: [1, 1], share: [0.0123, 0.00001] }, instructions: { row: [4], share: [0.21] } };
+    const page = await openPage(pageFile("sampled", data), "#tab=functions");
+    const column = (title) => page.locator("#panel-functions [role=columnheader]").allTextContents().then((all) => all.indexOf(title));
+    assert.equal(await column("±"), 1);
+    const cells = await page.$$eval("#panel-functions [role=row]:has([role=gridcell])", (rows) => rows.map((row) => row.children[1].textContent));
+    assert.deepEqual(cells, ["±1.23", "±<0.01", "–"]);
+    await page.click("#tab-summary");
+    assert.ok((await page.textContent(".top-card")).includes("60.0 %±1.23copy"));
+    await page.goto(page.url().replace(/#.*/, "#function=copy"));
+    await eventually(async () => assert.ok((await page.textContent("#panel-annotate")).includes("±21.0")));
+    await page.close();
+    const without = await openPage(SMALL, "#tab=functions");
+    assert.ok(!(await without.textContent("#panel-functions")).includes("±"));
+    await without.close();
+});
+
 await test("a source without events says so and shows no stacks", async () => {
     const page = await openPage(pageFile("timer", timer()));
     assert.ok((await page.textContent(".stack-card")).includes("records no events"));

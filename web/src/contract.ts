@@ -69,6 +69,8 @@ export interface SeriesData {
     period?: string | null;
     error?: { instruction?: number | null; block?: number | null; function?: number | null; pics?: number | null } | null;
     note?: string;
+    /** Half the 95 % intervals of the shares of the whole program, in a sampled run. */
+    errors?: { functions?: RowErrors; instructions?: RowErrors };
     functions?: Sparse;
     instructions: Sparse;
     /** Self time of the call paths. */
@@ -78,6 +80,12 @@ export interface SeriesData {
     data?: DataTable;
     branches?: BranchTable;
     waits?: WaitTable;
+}
+
+/** Numbers of some rows; rows as in sparse time. */
+export interface RowErrors {
+    row: number[];
+    share: number[];
 }
 
 /** Instructions as other tables refer to them: index into `strings`, and row of `instructions` or -1. */

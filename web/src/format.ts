@@ -35,6 +35,12 @@ export function percent(share: number): string {
     return `${Math.abs(value) >= 99.95 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2)} %`;
 }
 
+/** Half an interval, in points of a percentage: "±0.43". */
+export function plusMinus(share: number): string {
+    const points = share * 100;
+    return points < 0 || !Number.isFinite(points) ? "–" : points > 0 && points < 0.005 ? "±<0.01" : `±${points.toFixed(points >= 10 ? 1 : 2)}`;
+}
+
 export function signedPercent(share: number): string {
     const text = percent(Math.abs(share));
     return text === "0 %" ? text : (share < 0 ? "−" : "+") + text;

@@ -1,6 +1,6 @@
 // The data that the tabs read: the document's columns as typed arrays, with sums that several tabs need.
 
-import { BranchTable, DataTable, FORMAT, PageData, SeriesData, Sparse, VERSION, WaitList, WaitTable } from "./contract";
+import { BranchTable, DataTable, FORMAT, PageData, RowErrors, SeriesData, Sparse, VERSION, WaitList, WaitTable } from "./contract";
 import { clean } from "./format";
 
 export interface Part {
@@ -69,6 +69,19 @@ function decodeSparse(sparse: Sparse, rows: number, components: number): Stacks 
     return new Stacks(start, component, cycles, known);
 }
 
+/** Half the 95 % interval of each row's share; -1: not known. */
+function decodeErrors(errors: RowErrors | undefined, rows: number): Float64Array | null {
+    if (!errors) return null;
+    if (errors.row.length !== errors.share.length) throw new Error("the columns of a table differ in length");
+    const shares = new Float64Array(rows).fill(-1);
+    for (let i = 0, row = 0; i < errors.row.length; i++) {
+        row += errors.row[i];
+        if (!isCount(row, rows)) throw new Error(`row ${row} of a table with ${rows} rows`);
+        shares[row] = errors.share[i];
+    }
+    return shares;
+}
+
 /** Adds rows up into groups; rows with group -1 are left out. */
 export function groupStacks(stacks: Stacks, group: (row: number) => number, groups: number, width: number): Stacks {
     const sums = new Map<number, number>();
@@ -103,6 +116,9 @@ export interface Series {
     exact: boolean;
     functions: Stacks;
     instructions: Stacks;
+    /** Half the 95 % intervals of the rows' shares, -1: not known. Null: the series has none. */
+    functionErrors: Float64Array | null;
+    instructionErrors: Float64Array | null;
     total: number;
     unit: string;
 }
@@ -208,7 +224,9 @@ export class Model {
         if (data.branches) checkBranches(data.branches);
         if (data.waits) checkWaits(data.waits);
         const label = clean(data.label ?? data.name, 40);
-        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
+        const functionErrors = decodeErrors(data.errors?.functions, this.functionCount);
+        const instructionErrors = decodeErrors(data.errors?.instructions, rows);
+        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, functionErrors, instructionErrors, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
 
     /** From the instructions; unknown for functions without any. */

@@ -1,7 +1,7 @@
 // The instructions of one function, each with its cycle stack, its share and its jumps; the source beside them.
 
 import { button, el, replace } from "./dom";
-import { clean, count, digits, percent, short } from "./format";
+import { clean, count, digits, percent, plusMinus, short } from "./format";
 import { Column, Grid } from "./grid";
 import { Jumps } from "./jumps";
 import { SourcePane } from "./source_pane";
@@ -84,6 +84,7 @@ class AnnotateView implements View {
     private columns(): Column[] {
         const { model, bars, names, link } = this.context;
         const stacks = model.main.instructions;
+        const errors = model.main.instructionErrors;
         const list: (Column | false)[] = [
             { key: "jumps", title: "", width: `${this.jumps!.width}px`, cell: () => undefined },
             { key: "address", title: "Address", width: "minmax(74px, max-content)", cell: (row, cell) => {
@@ -99,6 +100,7 @@ class AnnotateView implements View {
                 if (callee !== undefined && callee < model.functionCount) cell.append(el("a", { class: "callee", tabindex: -1, href: link({ function: names.key(callee) }) }, model.name(callee, 40)));
             } },
             { key: "share", title: "Share", width: "58px", numeric: true, hint: this.ofFunction ? "Of the function's time" : "Of the program's time", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? this.share(row) : "") },
+            !!errors && { key: "error", title: "±", width: "52px", numeric: true, hint: "Half the 95 % interval of the share of the program's time, in points", cell: (row, cell) => (cell.textContent = stacks.total[row] > 0 ? plusMinus(errors[row]) : "") },
             { key: "stack", title: stacks.known ? "Cycle stack" : "Time (no events)", width: "minmax(80px, 2fr)", cell: (row, cell) => {
                 if (stacks.total[row] > 0) cell.append(bars.make(stacks.parts(row), this.full, { total: stacks.total[row], title: model.text(row) }));
             } },

@@ -1,7 +1,7 @@
 // All functions with their stacks: sort by any column, search by name or module, Enter goes to the instructions.
 
 import { button, el } from "./dom";
-import { clean, count, percent, short } from "./format";
+import { clean, count, percent, plusMinus, short } from "./format";
 import { Column, Grid } from "./grid";
 import { Model, Stacks } from "./model";
 import { Context, Tab, View } from "./tabs";
@@ -27,6 +27,7 @@ function columns(context: Context, scope: Scope): Column[] {
     const { model, bars, names, link } = context;
     const { known } = model.main.functions;
     const { executions, inclusive } = model;
+    const errors = model.main.functionErrors;
     const own = (fn: number) => scope.stacks.total[fn];
     const ipc = (fn: number) => (own(fn) > 0 && executions![fn] > 0 ? executions![fn] / own(fn) : -1);
     const number = (key: string, title: string, value: (fn: number) => number, show: (value: number) => string, hint: string): Column =>
@@ -34,6 +35,7 @@ function columns(context: Context, scope: Scope): Column[] {
     const unit = UNITS[model.unit] ?? model.unit;
     const list: (Column | null | false)[] = [
         number("self", "Self", (fn) => own(fn) / scope.total, percent, "Share of all time spent in the function itself"),
+        scope.whole && errors && number("error", "±", (fn) => errors[fn], plusMinus, "Half the 95 % interval of the share, in points: the run was measured in parts"),
         scope.whole && inclusive && number("total", "Total", (fn) => inclusive[fn] / scope.total, percent, "Including its callees"),
         {
             key: "name", title: "Function", width: "minmax(200px, 3fr)", value: (fn) => model.name(fn, 400).toLowerCase(),

@@ -1,7 +1,7 @@
 // An overview: the components of the time, where it is spent, and how far the numbers can be trusted.
 
 import { Child, el } from "./dom";
-import { clean, count, digits, percent, seconds, short } from "./format";
+import { clean, count, digits, percent, plusMinus, seconds, short } from "./format";
 import { Range, TrustData } from "./contract";
 import { groupStacks, Model, Part, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
@@ -161,9 +161,11 @@ function topCard({ model, bars, names, link }: Context): HTMLElement {
     const totals = model.main.functions.total;
     const order = Array.from(totals.keys()).filter((fn) => totals[fn] > 0).sort((a, b) => totals[b] - totals[a]).slice(0, 8);
     const full = totals[order[0]] || 1;
+    const errors = model.main.functionErrors;
     const rows = order.map((fn) =>
         el("tr", {},
             el("td", { class: "num" }, percent(totals[fn] / model.total)),
+            errors && el("td", { class: "num dim", title: "Half the 95 % interval of the share, in points" }, plusMinus(errors[fn])),
             el("th", { scope: "row", class: "code" }, el("a", { href: link({ function: names.key(fn) }) }, model.name(fn, 60))),
             el("td", { class: "wide" }, bars.make(model.main.functions.parts(fn), full, { total: totals[fn], title: model.name(fn, 80) }))));
     return card("Where the time goes", "top-card",

@@ -1,0 +1,69 @@
+/* Error bars of the page's rows: half the 95 % intervals of the shares, in a profile of a sampled run (view/rows.h). */
+#include "report/page_document.h"
+#include "view/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct row_error {
+    uint32_t row;
+    double share;
+};
+
+static int by_row(const void *a, const void *b)
+{
+    const struct row_error *x = a, *y = b;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void list_json(struct as_json *json, const char *name, const struct row_error *errors, size_t n)
+{
+    static const double precision = 1e6;
+    as_json_object(json, name);
+    as_json_array(json, "row");
+    for (size_t i = 0; i < n; i++)
+        as_json_u64(json, NULL, errors[i].row - (i ? errors[i - 1].row : 0));
+    as_json_end(json);
+    as_json_array(json, "share");
+    for (size_t i = 0; i < n; i++)
+        as_json_double(json, NULL, round(errors[i].share * precision) / precision);
+    as_json_end(json);
+    as_json_end(json);
+}
+
+static void level_json(const struct as_page_document *document, struct as_json *json, const char *name,
+                       const struct as_rows *list)
+{
+    struct row_error *errors = as_alloc_array(list->rows.n + 1, sizeof *errors);
+    size_t n = 0;
+    for (size_t i = 0; i < list->rows.n; i++) {
+        const struct as_store_row *row = &list->rows.rows[i];
+        uint32_t to = list->level == AS_STORE_BY_FUNCTION ? as_page_function_of(document, row->id, row->module)
+                                                          : document->row_of[row->id];
+        if (to != AS_STORE_NONE)
+            errors[n++] = (struct row_error){to, list->errors[i]};
+    }
+    qsort(errors, n, sizeof *errors, by_row);
+    list_json(json, name, errors, n);
+    free(errors);
+}
+
+void as_page_series_errors_json(const struct as_page_document *document, struct as_json *json, uint32_t series)
+{
+    static const struct {
+        const char *name;
+        enum as_store_level level;
+    } levels[] = {{"functions", AS_STORE_BY_FUNCTION}, {"instructions", AS_STORE_BY_INSTRUCTION}};
+    struct as_error ignored = AS_ERROR_INIT; /* a page without error bars is better than none */
+    if (series != document->view->series || !document->view->summary.sampled)
+        return;
+    as_json_object(json, "errors");
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct as_rows list = {0};
+        if (as_rows_make(&list, document->view, levels[i].level, NULL, &ignored) &&
+            as_row_errors_make(&list, &ignored) && list.errors)
+            level_json(document, json, levels[i].name, &list);
+        as_rows_free(&list);
+    }
+    as_json_end(json);
+}
