@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Threads that share lines: what coherence costs in programs whose sharing is known, threads that follow simulated time,
 # and runs that repeat to the cycle.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh runs each protocol under sanitizers
 . "$(dirname "$0")/lib.sh"
 
 lines=$WORKLOADS/lines

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay comm: matrices, kinds of sharing, patterns, objects with members and advice on programs whose communication is
 # known; the estimate beside the exact count; odd programs; wrong usage.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh runs each way of it under sanitizers
 . "$(dirname "$0")/lib.sh"
 
 sharing=$WORKLOADS/sharing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # assay compare and why: events, cycle stacks, samplers with events, --events, --pics, --pics-of, and bad input to them.
-# sanitized-only: stacks are the same in both builds; their numbers are held against answers in cases_events
+# plain-only: stacks are the same in both builds; sanitized.sh writes some under sanitizers
 # time-limit: 180
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"

@@ -17,7 +17,6 @@
 #   wait_until test -s started                                        # a minute at most; for programs in the background
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
 #
-#   plain_part "how programs differ" && { …; }                        # a part that the sanitizer build need not repeat
 #   by_chance FUNCTION                                                # checks of what samples hit, or of how threads met
 #
 # What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
@@ -95,13 +94,6 @@ fail() {
 skip() {
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1 # SKIP $2"
-}
-
-# plain_part NAME: whether to run a part of which the numbers matter. The sanitizer build runs the same code in other parts.
-plain_part() {
-    [ -z "${SANITIZED:-}" ] && return
-    skip "$1" "numbers of the plain build; the same code runs elsewhere in this script"
-    return 1
 }
 
 # by_chance FUNCTION…: runs a part of a test whose checks hold for nearly every recording, but not for each: samples may fall
@@ -193,13 +185,14 @@ check_same() {
     if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "expected: $2" "seen: $3"; fi
 }
 
-# The document must be all of stdout; `d` is it. The expression must be true.
+# The document must be all of stdout; `d` is it. The expression must be true. (-IS: nothing but the language, which starts in
+# half the time, thousands of times.)
 check_json() {
     local name=$1 expression=$2
     shift 2
     run "$@"
     local told
-    if told=$(python3 -c '
+    if told=$(python3 -IS -c '
 import json, math, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 result = eval(sys.argv[2])
@@ -216,7 +209,7 @@ if result is not True:
 holds() {
     local name=$1 expression=$2 told
     shift 2
-    if told=$(python3 -c '
+    if told=$(python3 -IS -c '
 import json, math, sys
 d = [json.load(open(name, encoding="utf-8")) for name in sys.argv[3:]]
 d = d[0] if len(d) == 1 else d

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # assay record --source=pmu:NAME: samples of modelled PMUs as profiles, through report, annotate and export; as perf's own
 # recording; what cannot be.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh records units under sanitizers
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo
 rec() { "$ASSAY" record -q --source="pmu:$1" --max 4M --period 1031 "${@:2}" -- "$demo" >/dev/null; }
-one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 
 # ---- each kind ----
 
@@ -56,7 +56,7 @@ check_same "… it is no list of branches" 0 "$(one lbr.db 'SELECT count(*) FROM
 error() { "$ASSAY" report --json --limit 1 "${@:2}" | python3 -c 'import json, sys; print({e["granularity"]: e["value"] for e in json.load(sys.stdin)["summary"]["errors"] if e["measure"] == "error"}[sys.argv[1]])' "$1"; }
 check "with and without a shadow" rec skylake --event instructions --period 251 -o shadow.db
 check "…" rec skylake --event instructions --period 251 --pmu-set shadow.instructions=0 -o none.db
-below() { python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$@"; }
+below() { python3 -IS -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$@"; }
 check "the shadow makes instructions wrong" below 0.2 "$(error instruction shadow.db)"
 check "… functions less" below "$(error function shadow.db)" "$(error block shadow.db)"
 check "… and without it there is chance alone" below "$(error instruction none.db)" 0.08

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # assay reuse: distances, curves, caches, pairs, threads and advice of programs whose answers follow from their source.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh runs each way of it under sanitizers
 . "$(dirname "$0")/lib.sh"
 
 # 1000 lines over and over; then 300 lines; a matrix by columns; records of which one member is used.

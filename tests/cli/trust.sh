@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay trust: modelled PMUs on programs whose events are known; the shadow and what takes an event out of it; the kernel's
 # clocks on this machine; what cannot be. Everything at a fraction of the usual length.
-# sanitized-only: its checks are the same in both builds
+# plain-only: it is numbers; sanitized.sh runs each way of it under sanitizers
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 
@@ -42,51 +42,47 @@ else
     skip "RISC-V" "no cross compiler (gcc-riscv64-linux-gnu)"
 fi
 
-if plain_part "numbers of the units"; then
-    # ---- PEBS ----
+# ---- PEBS ----
 
-    rows='{(r["what"], r["setting"]): r for r in d["rows"]}'
-    check_json "PEBS counts right" 'len(d["rows"]) == 8 and all(abs(r["error"]) < 0.06 and r["expected"] >= 19 for r in d["rows"])' \
-        trust --experiments=accuracy skylake
-    check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows"]) > 0.4 and abs(sum(r["got"] for r in d["rows"]) - 1) < 1e-9 and "land on one of four equal loads" in d["verdicts"][0]' \
-        trust --experiments=bias skylake
-    # About 200 samples: five standard deviations are 0.15.
-    check_json "… without a shadow they do" 'len(d["rows"]) == 4 and all(abs(r["error"]) < 0.15 for r in d["rows"])' \
-        trust --experiments=bias --pmu-set shadow.loads=0 skylake
-    check_json "the event that is far from the one before gets all (Figures 2 and 6)" \
-        "[${rows}[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence\"), (\"Br3\", \"three branches\"), (\"R1\", \"four reads from memory\"))] == [True] * 3" \
-        trust --experiments=shadow cascade-lake
-    check_json "four events fit, six do not (Figure 12)" 'all(abs(r["error"]) < 0.03 if r["setting"][0] in "14" else -0.5 < r["error"] < -0.1 for r in d["rows"])' \
-        trust --experiments=multi-event cascade-lake
-    check_json "a handler counts its own loads, not locked ones" 'd["rows"][0]["error"] > 0.3 and abs(d["rows"][1]["error"]) < 0.05' \
-        trust --experiments=handler skylake
-    check_json "modes are told apart, cost grows with signals" 'd["rows"][-1]["got"] == 0 and d["rows"][0]["got"] < d["rows"][1]["got"] < d["rows"][2]["got"]' \
-        trust --experiments=mode,cost skylake
-    check_json "the shadow of loads is ten cycles, of four instructions each" \
-        'd["shadows"][0]["event"] == "loads" and d["shadows"][0]["even"] and 36 <= d["shadows"][0]["nops"] <= 44 and d["shadows"][0]["share_before"] > 0.9 and d["shadows"][0]["cost"] > 0' \
-        "$ASSAY" trust --json --scale 8 --experiments=mode --shadow=loads skylake
+rows='{(r["what"], r["setting"]): r for r in d["rows"]}'
+check_json "PEBS counts right" 'len(d["rows"]) == 8 and all(abs(r["error"]) < 0.06 and r["expected"] >= 19 for r in d["rows"])' \
+    trust --experiments=accuracy skylake
+check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows"]) > 0.4 and abs(sum(r["got"] for r in d["rows"]) - 1) < 1e-9 and "land on one of four equal loads" in d["verdicts"][0]' \
+    trust --experiments=bias skylake
+# About 200 samples: five standard deviations are 0.15.
+check_json "… without a shadow they do" 'len(d["rows"]) == 4 and all(abs(r["error"]) < 0.15 for r in d["rows"])' \
+    trust --experiments=bias --pmu-set shadow.loads=0 skylake
+check_json "the event that is far from the one before gets all (Figures 2 and 6)" \
+    "[${rows}[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence\"), (\"Br3\", \"three branches\"), (\"R1\", \"four reads from memory\"))] == [True] * 3" \
+    trust --experiments=shadow cascade-lake
+check_json "four events fit, six do not (Figure 12)" 'all(abs(r["error"]) < 0.03 if r["setting"][0] in "14" else -0.5 < r["error"] < -0.1 for r in d["rows"])' \
+    trust --experiments=multi-event cascade-lake
+check_json "a handler counts its own loads, not locked ones" 'd["rows"][0]["error"] > 0.3 and abs(d["rows"][1]["error"]) < 0.05' \
+    trust --experiments=handler skylake
+check_json "modes are told apart, cost grows with signals" 'd["rows"][-1]["got"] == 0 and d["rows"][0]["got"] < d["rows"][1]["got"] < d["rows"][2]["got"]' \
+    trust --experiments=mode,cost skylake
+check_json "the shadow of loads is ten cycles, of four instructions each" \
+    'd["shadows"][0]["event"] == "loads" and d["shadows"][0]["even"] and 36 <= d["shadows"][0]["nops"] <= 44 and d["shadows"][0]["share_before"] > 0.9 and d["shadows"][0]["cost"] > 0' \
+    "$ASSAY" trust --json --scale 8 --experiments=mode --shadow=loads skylake
 
-    # ---- the others ----
+# ---- the others ----
 
-    check_json "IBS counts operations too rarely at short intervals" \
-        'd["rows"][0]["error"] < -0.3 and abs(d["rows"][2]["error"]) < 0.1' trust --experiments=interval zen2
-    check_json "off by one: no samples on the first load, some behind the last" \
-        'd["rows"][0]["got"] == 0 and d["rows"][-1]["what"] == "other instructions" and d["rows"][-1]["got"] > 0.05' \
-        trust --experiments=bias --pmu-set off_by_one=yes zen2
-    check_json "SPE" 'len(d["rows"]) == 10' trust --experiments=functions neoverse-n1
-    check_json "TEA's storage is that of the paper" 'd["hardware"]["tip_bytes"] == 57 and d["hardware"]["tea_bytes"] == 306 and d["hardware"]["sample_bytes"] == 88' \
-        trust --experiments=cost tea
-fi
-if plain_part "the page"; then
-    check_json "probability against distance: nothing in the shadow, half beyond it" \
-        '(lambda got: got[0] < 0.02 and got[6] < 0.02 and all(0.45 < g < 0.55 for g in got[11:]) and got == sorted(got[:12]) + got[12:])([r["got"] for r in d["rows"]])' \
-        trust --experiments=distance skylake
-    check_json "… without a shadow: half everywhere" 'all(0.45 < r["got"] < 0.55 for r in d["rows"])' \
-        trust --experiments=distance --pmu-set shadow.loads=0 skylake
-    check "a page" "$ASSAY" trust --scale 5 --runs 1 --experiments=interval,bias,shadow,distance --html -o page.html skylake
-    check "… is well-formed" python3 -c 'import sys, xml.dom.minidom as d, re; text = open(sys.argv[1], encoding="utf-8").read(); pictures = re.findall("<svg.*?</svg>", text, re.S); [d.parseString(p) for p in pictures]; sys.exit(len(pictures) != 4 or "<script" in text or text.count("<h2>") != 4)' page.html
-    check_stdout_equals "experiment,what,setting,unit,expected,got,error,spread" "CSV" sh -c '"$ASSAY" trust --scale 5 --runs 1 --experiments=bias --csv skylake | head -1'
-fi
+check_json "IBS counts operations too rarely at short intervals" \
+    'd["rows"][0]["error"] < -0.3 and abs(d["rows"][2]["error"]) < 0.1' trust --experiments=interval zen2
+check_json "off by one: no samples on the first load, some behind the last" \
+    'd["rows"][0]["got"] == 0 and d["rows"][-1]["what"] == "other instructions" and d["rows"][-1]["got"] > 0.05' \
+    trust --experiments=bias --pmu-set off_by_one=yes zen2
+check_json "SPE" 'len(d["rows"]) == 10' trust --experiments=functions neoverse-n1
+check_json "TEA's storage is that of the paper" 'd["hardware"]["tip_bytes"] == 57 and d["hardware"]["tea_bytes"] == 306 and d["hardware"]["sample_bytes"] == 88' \
+    trust --experiments=cost tea
+check_json "probability against distance: nothing in the shadow, half beyond it" \
+    '(lambda got: got[0] < 0.02 and got[6] < 0.02 and all(0.45 < g < 0.55 for g in got[11:]) and got == sorted(got[:12]) + got[12:])([r["got"] for r in d["rows"]])' \
+    trust --experiments=distance skylake
+check_json "… without a shadow: half everywhere" 'all(0.45 < r["got"] < 0.55 for r in d["rows"])' \
+    trust --experiments=distance --pmu-set shadow.loads=0 skylake
+check "a page" "$ASSAY" trust --scale 5 --runs 1 --experiments=interval,bias,shadow,distance --html -o page.html skylake
+check "… is well-formed" python3 -c 'import sys, xml.dom.minidom as d, re; text = open(sys.argv[1], encoding="utf-8").read(); pictures = re.findall("<svg.*?</svg>", text, re.S); [d.parseString(p) for p in pictures]; sys.exit(len(pictures) != 4 or "<script" in text or text.count("<h2>") != 4)' page.html
+check_stdout_equals "experiment,what,setting,unit,expected,got,error,spread" "CSV" sh -c '"$ASSAY" trust --scale 5 --runs 1 --experiments=bias --csv skylake | head -1'
 check_status 2 "one kind of output" "$ASSAY" trust --csv --html skylake
 check_status 2 "none of them for profiles" "$ASSAY" trust --html a.db
 check "text" "$ASSAY" trust --scale 10 --runs 1 --experiments=accuracy,bias zen3
@@ -95,8 +91,11 @@ check_same "… has verdicts and tables" 2 "$(grep -cE '^  (counts|bias): |^bias
 # ---- this machine ----
 
 if "$ASSAY" record -q --source=timer -o t.db -- true >/dev/null 2>&1; then
-    check_json "the kernel's clocks" 'd["source"] == "timer" and {r["what"] for r in d["rows"] if r["experiment"] == "clock"} == {"task-clock", "cpu-clock"} and all(0 <= r["got"] <= 1.5 for r in d["rows"])' \
-        "$ASSAY" trust --json --scale 5 --runs 1 --source=timer
+    clocks() {
+        check_json "the kernel's clocks" 'd["source"] == "timer" and {r["what"] for r in d["rows"] if r["experiment"] == "clock"} == {"task-clock", "cpu-clock"} and all(0 <= r["got"] <= 1.5 for r in d["rows"])' \
+            "$ASSAY" trust --json --scale 5 --runs 1 --source=timer
+    }
+    by_chance clocks
 else
     skip "the kernel's clocks" "no task clock here"
 fi
@@ -104,18 +103,23 @@ fi
 # ---- profiles: what error to expect ----
 
 levels='{l["by"]: l for l in d["levels"]}'
-if "$ASSAY" record -q --source=timer --rate 2000 -o t1.db -- "$WORKLOADS/demo" >/dev/null 2>&1 && "$ASSAY" record -q --source=timer --rate 2000 -o t2.db -- "$WORKLOADS/demo" >/dev/null 2>&1; then
-    check_json "a clock's samples: chance, bias, both" "d['way'] == 'interrupt' and all(l['bias_low'] <= l['bias_median'] <= l['bias_high'] and l['error'] >= l['chance'] > 0 and l['bias_here'] is None for l in d['levels']) and ${levels}['function']['error'] < ${levels}['instruction']['error']" \
-        "$ASSAY" trust --json t1.db
-    check_json "… the report says the same" 'd["summary"]["trust"]["way"] == "interrupt" and d["summary"]["error_estimate"] == d["summary"]["trust"]["levels"][2]["expected"]["median"] and "bias" in d["summary"]["error_how"]' \
-        "$ASSAY" report --json t1.db
-    check "… in words too" "$ASSAY" report t1.db
-    check_same "… with where it comes from" 2 "$(grep -cE '^of it by (chance|bias) ' <<<"$out")"
-    check_json "again, in the model" "all(0 <= l['bias_here'] <= 1 and abs(l['error'] ** 2 - l['chance'] ** 2 - l['bias_here'] ** 2) < 1e-9 for l in d['levels'])" \
-        "$ASSAY" trust --again --max 1M --json t1.db
-    check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
-        "$ASSAY" trust --again --max 1M --json t1.db t2.db
-    check "… as text" "$ASSAY" trust --again --max 1M t1.db t2.db
+clock_profile() { "$ASSAY" record -q --source=timer --rate 2000 -o "$1" -- "$WORKLOADS/demo" >/dev/null 2>&1; }
+if clock_profile t1.db; then
+    clock_profiles() {
+        clock_profile t1.db && clock_profile t2.db
+        check_json "a clock's samples: chance, bias, both" "d['way'] == 'interrupt' and all(l['bias_low'] <= l['bias_median'] <= l['bias_high'] and l['error'] >= l['chance'] > 0 and l['bias_here'] is None for l in d['levels']) and ${levels}['function']['error'] < ${levels}['instruction']['error']" \
+            "$ASSAY" trust --json t1.db
+        check_json "… the report says the same" 'd["summary"]["trust"]["way"] == "interrupt" and d["summary"]["error_estimate"] == d["summary"]["trust"]["levels"][2]["expected"]["median"] and "bias" in d["summary"]["error_how"]' \
+            "$ASSAY" report --json t1.db
+        check "… in words too" "$ASSAY" report t1.db
+        check_same "… with where it comes from" 2 "$(grep -cE '^of it by (chance|bias) ' <<<"$out")"
+        check_json "again, in the model" "all(0 <= l['bias_here'] <= 1 and abs(l['error'] ** 2 - l['chance'] ** 2 - l['bias_here'] ** 2) < 1e-9 for l in d['levels'])" \
+            "$ASSAY" trust --again --max 1M --json t1.db
+        check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
+            "$ASSAY" trust --again --max 1M --json t1.db t2.db
+        check "… as text" "$ASSAY" trust --again --max 1M t1.db t2.db
+    }
+    by_chance clock_profiles
 else
     skip "profiles of a clock" "no task clock here"
 fi

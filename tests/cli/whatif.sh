@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # assay whatif: the experiments, what they promise and bring, and wrong input.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh runs it under sanitizers
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"
 
@@ -17,10 +17,10 @@ def e(document, name):
 
 # ---- lines of their own ----------------------------------------------------------------------------------------------
 lines=$WORKLOADS/lines
-check "parts of a variable on lines of their own" whatif --json -o apart.json --separate counters -- "$lines" counters 4 6000
+check "parts of a variable on lines of their own" whatif --json -o apart.json --deterministic --separate counters -- "$lines" counters 4 6000
 holds "… do not wait for each other any more" 'd["experiments"][0]["causes"][0]["separate"] == "counters" and
     d["experiments"][0]["speedup"] > 1.3' apart.json
-check "the padded program as it is" compare -q --json --samplers none -o padded.json -- "$lines" padded 4 6000
+check "the padded program as it is" compare -q --json --deterministic --samplers none -o padded.json -- "$lines" padded 4 6000
 holds "… takes about as long as was foretold" '
     0.7 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["counters"]["elapsed_cycles"] < 1.4' apart.json padded.json
 check_stderr_line "no line of a variable 'counters' went from core to core" "a variable whose lines stay where they are" \

@@ -335,7 +335,7 @@ static void test_every_byte_changed(void **state)
         struct build records = i == 2 ? every_record(false) : every_record_and_aux(false);
         struct as_str file = wrap(&how, every_attr, 2, &records);
         for (size_t at = 0; at < file.len; at++)
-            for (unsigned k = 0; k < 2; k++) {
+            for (unsigned k = UNIT_SANITIZED ? at % 2 : 0; k < 2; k += UNIT_SANITIZED ? 2 : 1) {
                 uint8_t *copy = malloc(file.len);
                 assert_non_null(copy);
                 memcpy(copy, file.data, file.len);
