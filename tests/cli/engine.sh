@@ -365,7 +365,7 @@ fi
 measured() { timeout 60 "$ASSAY" stat --json -o counts.json "$@"; }
 recorded() { timeout 60 "$ASSAY" script -q -o records.txt -- "$@"; }
 # counted EXPRESSION: over the counts of the last run.
-counted() { python3 -c 'import json, sys; d = json.load(open("counts.json")); print(eval(sys.argv[1]))' "$1"; }
+counted() { python3 -IS -c 'import json, sys; d = json.load(open("counts.json")); print(eval(sys.argv[1]))' "$1"; }
 # expect NAME STATUS STDOUT EXPRESSION OPTIONS… -- PROGRAM…: the run ends so, prints this, and the counts say that.
 expect() {
     local name=$1 want_status=$2 want_out=$3 expression=$4

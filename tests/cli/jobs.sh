@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo
-one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 cycles="SELECT value FROM meta WHERE key = 'cycles'"
 count() { find "$1" -name '*.db' | wc -l; }
 
@@ -27,8 +27,9 @@ check_stderr_line 'has other jobs' "another program in the same folder" "$ASSAY"
 
 # ---- runs ----
 
-check "one after the other" "$ASSAY" jobs -q one --repeat 3 -j 1 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$demo" 1
-check "side by side" "$ASSAY" jobs -q three --repeat 3 -j 3 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$demo" 1
+gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=2 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null || cp "$demo" two
+check "one after the other" "$ASSAY" jobs -q one --repeat 3 -j 1 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$TMP/two"
+check "side by side" "$ASSAY" jobs -q three --repeat 3 -j 3 --record='--sampled --budget 20k' --record=--sample-period=50k -- "$TMP/two"
 check_same "… is the same, to the unit" "$(one one/machine-0.db 'SELECT sum(units) FROM times')" \
     "$(one three/machine-0.db 'SELECT sum(units) FROM times')"
 check_same "three runs in it" 3 "$(one one/machine-0.db 'SELECT count(*) FROM runs')"

@@ -6,8 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo
-one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
-rows() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall(), sep="\n")' "$@"; }
+one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+rows() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall(), sep="\n")' "$@"; }
 
 # ---- the model ----
 
@@ -23,7 +23,7 @@ exact() { "$ASSAY" report m.db | grep -cE 'error 0.00 %: every cycle|^2 runs mer
 check_stdout_equals 2 "the report: exact, and of two runs" exact
 check_json "JSON" 'd["meta"]["merged"] == "2" and len(d["runs"]) == 2' "$ASSAY" export --to=json m.db
 check "one profile" "$ASSAY" merge -q m1.db -o same.db
-dump() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).iterdump(), sep="\n")' "$1" | md5sum; }
+dump() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).iterdump(), sep="\n")' "$1" | md5sum; }
 check_same "… is itself" "$(dump m1.db)" "$(dump same.db)"
 check "the other way round" "$ASSAY" merge -q -o r.db -- m2.db m1.db
 functions="SELECT f.name, sum(units) FROM times t JOIN instructions i ON i.id = t.instruction LEFT JOIN functions f

@@ -11,7 +11,7 @@ counts=$TMP/counts.json
 measured() { "$ASSAY" stat -q --json -o "$counts" -- "$@"; }
 
 # The counts of the last run: an expression over the document, or nothing where it is not one.
-counted() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$counts" "$1"; }
+counted() { python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$counts" "$1"; }
 
 # same NAME COMMAND…: both runs, compared to the byte. The counts must be there and add up. A command in `around` is put
 # before both (it gives them their input, say).

@@ -14,7 +14,7 @@ demo=$WORKLOADS/demo
 db() {
     local name=$1 expression=$2 told
     shift 2
-    if told=$(python3 -c '
+    if told=$(python3 -IS -c '
 import sqlite3, sys
 files = [sqlite3.connect(name) for name in sys.argv[2:]]
 for file in files:
