@@ -182,7 +182,7 @@ left_reader() {
 }
 check_status 141 "a reader that leaves" left_reader
 check_same "a reader that leaves: quiet" "" "$err"
-check_no_strays "nothing runs after all this" 2
+check_no_strays "nothing runs after all this"
 
 # ---- ended from outside --------------------------------------------------------------------------------------------
 # A program that says when it runs and then runs until it is ended.
@@ -258,28 +258,28 @@ begin --json -o counts -- sh -c "$spin"
 kill -TERM "$job"
 ended
 check_same "Assay terminated" 143 "$status"
-check_no_strays "Assay terminated: its program ends too" 2
+check_no_strays "Assay terminated: its program ends too"
 
 begin -o counts -- sh -c 'sleep 100 & echo >ready; wait'
 kill -TERM "$job"
 ended
-check_no_strays "Assay terminated: the whole tree ends" 2
+check_no_strays "Assay terminated: the whole tree ends"
 
 begin --json -o counts -- sh -c "$spin"
 kill -KILL "$job"
 ended
 check_same "Assay killed" 137 "$status"
-check_no_strays "Assay killed: its program ends too" 2
+check_no_strays "Assay killed: its program ends too"
 
 begin --json -o counts -- sh -c "sh -c '$spin' & sh -c '$spin' | cat"
 kill -KILL "$job"
 ended
-check_no_strays "Assay killed: the whole tree ends" 2
+check_no_strays "Assay killed: the whole tree ends"
 
 begin -o counts -- sh -c 'echo >ready; sleep 100'
 kill -KILL "$job"
 ended
-check_no_strays "Assay killed: a sleeping program ends too" 2
+check_no_strays "Assay killed: a sleeping program ends too"
 
 begin -o counts -- sh -c 'echo >ready; sleep 100'
 kill -INT -- -"$job"

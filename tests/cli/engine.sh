@@ -164,7 +164,8 @@ static int outlived(void)
     if (fork() == 0) {
         for (int i = 0; i < 3; i++)
             close(i);
-        usleep(400000);
+        for (int i = 0; i < 1200 && access("may_end", F_OK) != 0; i++)
+            usleep(50000);
         loop(1000000);
         _exit(write(open("outlived", O_CREAT | O_WRONLY, 0666), "well", 4) != 4);
     }
@@ -362,8 +363,8 @@ fi
 
 # measured OPTIONS… -- PROGRAM…: the counts go to counts.json, all else passes. recorded …: the records to records.txt.
 # Both leave the program the same environment (bash tells a command its own name in $_).
-measured() { timeout 60 "$ASSAY" stat --json -o counts.json "$@"; }
-recorded() { timeout 60 "$ASSAY" script -q -o records.txt -- "$@"; }
+measured() { timeout 600 "$ASSAY" stat --json -o counts.json "$@"; }
+recorded() { timeout 600 "$ASSAY" script -q -o records.txt -- "$@"; }
 # counted EXPRESSION: over the counts of the last run.
 counted() { python3 -IS -c 'import json, sys; d = json.load(open("counts.json")); print(eval(sys.argv[1]))' "$1"; }
 # expect NAME STATUS STDOUT EXPRESSION OPTIONS… -- PROGRAM…: the run ends so, prints this, and the counts say that.
@@ -583,16 +584,14 @@ expect "no note where all was followed" 0 $'hi\nchild 0' 'd["untraced_programs"]
 check_same "… on stderr neither" "" "$err"
 expect "a child that outlives the program" 4 "the parent ends" 'd["left_running"] == 1' -- ./tricks outlived
 check "… a note says so" grep -q '1 process of the program still runs' <<<"$err"
-for _ in {1..50}; do
-    [ -s outlived ] && break
-    sleep 0.1
-done
+touch may_end
+wait_until test -s outlived
 check_same "… and it comes to its own end" well "$(cat outlived 2>/dev/null)"
 
 stop_and_go() {
     "$ASSAY" stat -o stop.txt -- ./tricks stop >stop.out &
     local run=$! pid='' waited=0
-    while [ $((waited++)) -lt 200 ]; do # until it has stopped itself
+    while [ $((waited++)) -lt 2000 ]; do # until it has stopped itself
         read -r pid _ <"/proc/$run/task/$run/children"
         grep -q '^State:.T' "/proc/$pid/status" 2>/dev/null && break
         sleep 0.05

@@ -265,7 +265,7 @@ END
     perl -e 'srand(1); local $/; for $n (1 .. 40) { open(F, $n % 2 ? "<run.data" : "<stacks.data"); $all = <F>; $copy = $all; substr($copy, 104 + int(rand(length($copy) - 104)), 1) = chr(int(rand(256))) for 1 .. 30; open(O, ">bad$n.data"); print O $copy; close(O) }'
     crashed=0
     for file in bad*.data; do
-        run timeout 60 "$ASSAY" import -o bad.db "$file"
+        run timeout 300 "$ASSAY" import -o bad.db "$file"
         [ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && [ "$(grep -vc '^assay: ' <<<"$err")" -le 1 ]; } || crashed=$((crashed + 1))
     done
     check_same "40 recordings with changed bytes: a profile or one line" 0 "$crashed"

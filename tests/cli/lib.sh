@@ -14,7 +14,7 @@
 #   holds "as much" 'near(d[0]["cycles"], d[1]["cycles"])' a.json b.json  # over files: `d` the only one, or the list
 #   check_golden NAME "script of loop" "$ASSAY" script -- "$WORKLOADS/loop"       # stdout equals tests/golden/NAME
 #   skip "on the PMU" "no PMU here"
-#   wait_until test -s started                                        # a minute at most; for programs in the background
+#   wait_until test -s started                                        # three minutes at most; for programs in the background
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
 #
 #   by_chance FUNCTION                                                # checks of what samples hit, or of how threads met
@@ -237,12 +237,12 @@ check_golden() {
     fi
 }
 
-# wait_until COMMAND…: tries it ten times a second until it succeeds, for a minute at most. A busy machine takes its time:
+# wait_until COMMAND…: tries it ten times a second until it succeeds, for three minutes at most. A busy machine takes its time:
 # wait for what has happened, and not for seconds.
 wait_until() {
     local waited=0
     until "$@" >/dev/null 2>&1; do
-        [ "$waited" -lt 600 ] || return 1
+        [ "$waited" -lt 1800 ] || return 1
         sleep 0.1
         waited=$((waited + 1))
     done
@@ -262,9 +262,9 @@ strays() {
     done
 }
 
-# Processes may take a moment to end: waits up to five seconds (or $2). What is left then is killed and a failure.
+# Processes may take a moment to end: waits up to thirty seconds (or $2). What is left then is killed and a failure.
 check_no_strays() {
-    local left waited=0 limit=$((${2:-5} * 10))
+    local left waited=0 limit=$((${2:-30} * 10))
     while left=$(strays) && [ -n "$left" ] && [ "$waited" -lt "$limit" ]; do
         sleep 0.1
         waited=$((waited + 1))
