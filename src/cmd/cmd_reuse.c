@@ -125,9 +125,9 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct reuse_options, replacement),
      .value = "graded|reservoir",
      .choices = replacement_choices,
-     .help = "With --method=watch: which use gives up its register for a new sample. graded: each with a chance that "
-             "falls with its age, but not below a limit of its register (the default). reservoir: with 1/n at the n-th "
-             "sample, as ReuseTracker does."},
+     .help = "With --method=watch: which use gives up its register for a new sample. graded: by chance, rather one of "
+             "an age at which uses seldom end, and one register is spared ever more often (the default). reservoir: "
+             "with 1/n at the n-th sample, as ReuseTracker does."},
     {.name = "arm-lag",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, lag),

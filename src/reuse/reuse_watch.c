@@ -4,12 +4,17 @@
 #include "assay/observer.h"
 #include "base/random.h"
 #include "base/vec.h"
+#include "reuse/patience.h"
 #include "reuse/reuse_rules.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
 enum { MOST_PENDING = 2 * AS_LENS_REGISTERS };
+
+/* AS_REPLACE_GRADED: by how much fewer samples are left out after one that found a free slot, and by which part more after one
+ * that did not: two of three that are watched take a slot from another. */
+static const double FEWER = 1, MORE = 0.5;
 
 /* What a slot watches. Readers copy it. */
 struct contents {
@@ -25,8 +30,12 @@ struct slot {
     atomic_flag lock;
     _Atomic uint64_t begun, ended; /* writes: different while one is under way */
     struct contents contents;
-    double samples;       /* since it was armed, this one included */
-    double kept;          /* the chance that its use had to be here still */
+    double samples;  /* since it was armed, this one included */
+    uint64_t since;  /* the number of the sample that it was armed for */
+    double spared;   /* how often another use had to go since */
+    double kept;     /* the chance that its use had to be here still … */
+    uint32_t octave; /* … by octaves of distances, up to this one */
+    float passed[AS_DISTANCE_OCTAVES];
     _Atomic bool relaxed; /* another thread stored before all were armed */
 };
 
@@ -58,6 +67,10 @@ struct as_reuse_watch {
     struct pending pending[MOST_PENDING];
     size_t n_pending;
     _Atomic uint64_t samples, armed, dropped, busy, stale, traps, relaxed;
+    /* AS_REPLACE_GRADED, under `choosing`: one in so many samples is watched; what is known of ages. */
+    atomic_flag choosing;
+    double one_in;
+    struct as_patience patience;
 };
 
 struct as_reuse_watch *as_reuse_watch_new(const struct as_watch_options *options, const struct as_lens *lens)
@@ -68,6 +81,8 @@ struct as_reuse_watch *as_reuse_watch_new(const struct as_watch_options *options
     watch->n_slots = as_lens_registers(lens);
     watch->seed = options->seed;
     watch->outcomes = as_alloc_array(options->most, sizeof *watch->outcomes);
+    watch->one_in = 1;
+    as_patience_init(&watch->patience);
     for (uint32_t i = 0; i < AS_LENS_REGISTERS; i++)
         watch->slots[i].samples = 1;
     return watch;
@@ -220,13 +235,30 @@ static bool arm_threads(struct as_reuse_watch *watch, uint32_t slot, const struc
 
 /* ---- outcomes ---- */
 
+/* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
+static uint64_t distance_to(struct as_reuse_watch *watch, const struct contents *contents, bool now_counts)
+{
+    uint64_t now = clock_of(watch, find(watch, contents->use.thread)), since = now - contents->count;
+    return since && now_counts ? since - 1 : since;
+}
+
+/* The use has got so far with the chance that it has now. */
+static void pass(struct slot *slot, uint64_t distance)
+{
+    uint32_t octave = as_distance_octave(distance);
+    while (slot->octave < octave)
+        slot->passed[++slot->octave] = (float)slot->kept;
+}
+
 static void record(struct as_reuse_watch *watch, const struct contents *contents, enum as_use_end end,
                    uint64_t distance, const struct as_lens_access *by, bool relaxed)
 {
     size_t at = atomic_fetch_add(&watch->n_outcomes, 1);
-    double kept = watch->slots[contents->watch.data & 7].kept;
+    struct slot *slot = &watch->slots[contents->watch.data & 7];
+    double kept = slot->kept;
     if (at >= watch->options.most)
         return;
+    pass(slot, distance);
     watch->outcomes[at] = (struct as_watch_outcome){.use = {.distance = distance,
                                                             .weight = contents->weight,
                                                             .kept = kept,
@@ -243,13 +275,7 @@ static void record(struct as_reuse_watch *watch, const struct contents *contents
                                                     .end_write = by && by->kind & AS_ACCESS_STORE,
                                                     .relaxed = relaxed,
                                                     .time = contents->use.time};
-}
-
-/* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
-static uint64_t distance_to(struct as_reuse_watch *watch, const struct contents *contents, bool now_counts)
-{
-    uint64_t now = clock_of(watch, find(watch, contents->use.thread)), since = now - contents->count;
-    return since && now_counts ? since - 1 : since;
+    memcpy(watch->outcomes[at].use.passed, slot->passed, (slot->octave + 1) * sizeof *slot->passed);
 }
 
 void as_reuse_watch_add(struct as_reuse_watch *watch, const struct as_watch_outcome *outcome)
@@ -275,33 +301,18 @@ void as_reuse_watch_used(struct as_reuse_watch *watch, uint64_t data)
 
 /* ---- Algorithm 2: a sample ---- */
 
-/* The chance that a sample replaces the use of a slot. */
-static double rate_of(const struct as_reuse_watch *watch, uint32_t number)
-{
-    static const double least[AS_LENS_REGISTERS] = {1.0 / 256, 1.0 / 128, 1.0 / 64, 1.0 / 32};
-    double n = watch->slots[number].samples;
-    if (watch->options.replacement == AS_REPLACE_RESERVOIR || n <= 1)
-        return 1 / n;
-    return fmax(1 / (2 * n), least[number + AS_LENS_REGISTERS - watch->n_slots] / (double)watch->n_live);
-}
-
-/* The chance that a sample gets any of the slots, all of them taken. */
-static double chance(const struct as_reuse_watch *watch)
-{
-    double none = 1;
-    for (uint32_t i = 0; i < watch->n_slots; i++)
-        none *= 1 - rate_of(watch, i);
-    return 1 - none;
-}
-
-static bool allow_replacement(struct as_reuse_watch *watch, uint32_t number)
+static double draw(struct as_reuse_watch *watch)
 {
     uint64_t step = atomic_fetch_add(&watch->seed, AS_RANDOM_STEP);
-    double rate = rate_of(watch, number);
-    bool allowed = (double)(as_random_hash(step) >> 11) * 0x1p-53 < rate;
-    watch->slots[number].samples++;
-    watch->slots[number].kept *= allowed ? 1 : 1 - rate;
-    return allowed;
+    return (double)(as_random_hash(step) >> 11) * 0x1p-53;
+}
+
+/* Under the slot's lock: its use was spared with this chance. */
+static void spare(struct as_reuse_watch *watch, struct slot *slot, double chance)
+{
+    pass(slot, distance_to(watch, &slot->contents, false));
+    slot->kept *= chance;
+    slot->spared++;
 }
 
 /* Under the slot's lock. */
@@ -309,10 +320,12 @@ static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struc
 {
     struct slot *slot = &watch->slots[number];
     struct contents contents = slot->contents;
-    slot->samples = 2; /* the next one is the second */
-    slot->kept = 1;
     if (contents.active)
         record(watch, &contents, AS_USE_GIVEN_UP, distance_to(watch, &contents, false), NULL, false);
+    slot->samples = 2; /* the next one is the second */
+    slot->since = watch->samples;
+    slot->spared = slot->octave = 0;
+    slot->kept = slot->passed[0] = 1;
     uint64_t serial = atomic_fetch_add(&watch->serials, 1) + 1;
     uint32_t length = watch->options.length;
     contents = (struct contents){.active = true,
@@ -342,13 +355,13 @@ static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struc
     atomic_fetch_add(&watch->armed, 1);
 }
 
-static bool take_slot(struct as_reuse_watch *watch, const struct as_lens_access *use, bool active, double weight)
+static bool take_free_slot(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
 {
     for (uint32_t i = 0; i < watch->n_slots; i++) {
         struct slot *slot = &watch->slots[i];
-        if (slot->contents.active != active || !try_lock(slot))
+        if (slot->contents.active || !try_lock(slot))
             continue;
-        bool ours = slot->contents.active == active && allow_replacement(watch, i);
+        bool ours = !slot->contents.active;
         if (ours)
             watch_use(watch, i, use, weight);
         unlock(slot);
@@ -358,6 +371,113 @@ static bool take_slot(struct as_reuse_watch *watch, const struct as_lens_access 
     return false;
 }
 
+/* ---- AS_REPLACE_RESERVOIR ---- */
+
+/* The chance that a sample gets any of the slots, all of them taken. */
+static double chance(const struct as_reuse_watch *watch)
+{
+    double none = 1;
+    for (uint32_t i = 0; i < watch->n_slots; i++)
+        none *= 1 - 1 / watch->slots[i].samples;
+    return 1 - none;
+}
+
+static bool allow_replacement(struct as_reuse_watch *watch, struct slot *slot)
+{
+    double rate = 1 / slot->samples++;
+    bool allowed = draw(watch) < rate;
+    if (!allowed)
+        spare(watch, slot, 1 - rate);
+    return allowed;
+}
+
+static void sample_reservoir(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
+{
+    if (take_free_slot(watch, use, weight))
+        return;
+    double p = chance(watch);
+    for (uint32_t i = 0; i < watch->n_slots; i++) {
+        struct slot *slot = &watch->slots[i];
+        if (!try_lock(slot))
+            continue;
+        bool ours = slot->contents.active && allow_replacement(watch, slot);
+        if (ours)
+            watch_use(watch, i, use, p > 0 ? weight / p : weight);
+        unlock(slot);
+        if (ours)
+            return;
+    }
+    atomic_fetch_add(&watch->dropped, 1);
+}
+
+/* ---- AS_REPLACE_GRADED ---- */
+
+/* The chances of the slots' uses to have to go: that of slot 0 falls with each time that it was spared, the others share the
+ * rest. They add up to 1. */
+static void grade(const struct as_reuse_watch *watch, double chances[AS_LENS_REGISTERS])
+{
+    uint32_t n = watch->n_slots;
+    double all = 0;
+    chances[0] = n > 1 ? 0.25 / (1 + watch->slots[0].spared) : 1;
+    for (uint32_t i = 1; i < n; i++)
+        all += chances[i] = 1 / as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
+    for (uint32_t i = 1; i < n; i++)
+        chances[i] *= (1 - chances[0]) / all;
+}
+
+/* Under all slots' locks, all of them being taken. */
+static void replace(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
+{
+    double chances[AS_LENS_REGISTERS], at = draw(watch);
+    uint32_t gone = 0;
+    grade(watch, chances);
+    while (gone + 1 < watch->n_slots && at >= chances[gone])
+        at -= chances[gone++];
+    for (uint32_t i = 0; i < watch->n_slots; i++)
+        if (i != gone)
+            spare(watch, &watch->slots[i], 1 - chances[i]);
+    const struct slot *slot = &watch->slots[gone];
+    as_patience_learn(&watch->patience, watch->samples - slot->since, false, slot->contents.weight);
+    watch_use(watch, gone, use, weight);
+}
+
+/* All or none; none where a slot is free or being changed. */
+static bool lock_taken(struct as_reuse_watch *watch)
+{
+    uint32_t locked = 0;
+    bool taken = true;
+    for (; taken && locked < watch->n_slots && try_lock(&watch->slots[locked]); locked++)
+        taken = watch->slots[locked].contents.active;
+    if (taken && locked == watch->n_slots)
+        return true;
+    while (locked)
+        unlock(&watch->slots[--locked]);
+    return false;
+}
+
+/* Under `choosing`. */
+static void sample_graded(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
+{
+    bool room = false;
+    double one_in = watch->one_in;
+    for (uint32_t i = 0; i < watch->n_slots; i++)
+        room |= !watch->slots[i].contents.active;
+    if (room)
+        watch->one_in = fmax(1, one_in - FEWER);
+    if (draw(watch) * one_in >= 1) {
+        atomic_fetch_add(&watch->dropped, 1);
+    } else if (!room || !take_free_slot(watch, use, weight * one_in)) {
+        watch->one_in = one_in * (1 + MORE);
+        if (!lock_taken(watch)) {
+            atomic_fetch_add(&watch->busy, 1);
+            return;
+        }
+        replace(watch, use, weight * one_in);
+        for (uint32_t i = 0; i < watch->n_slots; i++)
+            unlock(&watch->slots[i]);
+    }
+}
+
 static void on_sample(void *context, const struct as_lens_sample *sample)
 {
     struct as_reuse_watch *watch = context;
@@ -365,11 +485,23 @@ static void on_sample(void *context, const struct as_lens_sample *sample)
     if (!find(watch, sample->access.thread) || !watch->n_slots)
         return;
     double weight = (double)(sample->period ? sample->period : 1);
-    if (take_slot(watch, &sample->access, false, weight))
+    if (watch->options.replacement == AS_REPLACE_RESERVOIR) {
+        sample_reservoir(watch, &sample->access, weight);
+    } else if (!atomic_flag_test_and_set_explicit(&watch->choosing, memory_order_acquire)) {
+        sample_graded(watch, &sample->access, weight);
+        atomic_flag_clear_explicit(&watch->choosing, memory_order_release);
+    } else {
+        atomic_fetch_add(&watch->busy, 1);
+    }
+}
+
+/* What is learned only steers, so it may be missed. */
+static void learn(struct as_reuse_watch *watch, const struct slot *slot)
+{
+    if (atomic_flag_test_and_set_explicit(&watch->choosing, memory_order_acquire))
         return;
-    double p = chance(watch);
-    if (!take_slot(watch, &sample->access, true, p > 0 ? weight / p : weight))
-        atomic_fetch_add(&watch->dropped, 1);
+    as_patience_learn(&watch->patience, watch->samples - slot->since, true, slot->contents.weight);
+    atomic_flag_clear_explicit(&watch->choosing, memory_order_release);
 }
 
 /* ---- Algorithm 3: a trap ---- */
@@ -389,6 +521,7 @@ static void end_use(struct as_reuse_watch *watch, uint32_t number, const struct 
            relaxed);
     atomic_fetch_add(&watch->relaxed, relaxed);
     struct contents over = *seen;
+    learn(watch, slot);
     over.active = false;
     write_slot(slot, &over);
     slot->samples = 1;

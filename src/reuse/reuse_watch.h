@@ -7,10 +7,13 @@
  * distance that the counters say, the owner's own or the sum over its socket. One use has one outcome.
  *
  * All slots taken, which use goes? With AS_REPLACE_RESERVOIR, as in the paper: a sample replaces one with probability 1/n at
- * the n-th sample since the slot was armed; after a trap n is 1 again. A use that nobody comes back to for long then keeps
- * a slot for long, and of a phase that follows hardly a sample gets one. With AS_REPLACE_GRADED it is 1/2n, and never
- * less than 1/256 to 1/32, by slot, divided by the number of threads. In both cases samples that had a chance of p to get a
- * slot weigh 1/p, and the use that had to go is kept as given up at its distance: see survival.h.
+ * the n-th sample since the slot was armed; after a trap n is 1 again. A sample that had a chance of p to get a slot weighs
+ * 1/p. A use that nobody comes back to for long then keeps a slot for long, and of a phase that follows hardly a sample gets
+ * one, while another finds a slot free: weights differ much, and few samples decide. With AS_REPLACE_GRADED every sample has
+ * the same chance, slots free or not: one in so many is watched and weighs as much. That number falls while slots are free
+ * and rises when a use had to go for another, so it follows the phases of a program. Which use goes then is drawn: of slot 0
+ * ever more seldom, so that some are watched for very long, of the others rather one of an age at which uses seldom end
+ * (patience.h). In both cases the use that had to go is kept as given up at its distance: see survival.h.
  *
  * (Algorithm 2 as printed returns after arming the first thread; it means after the last.)
  *

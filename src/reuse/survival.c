@@ -3,59 +3,63 @@
 
 #include <math.h>
 
-static const double COMMON = 0.05; /* of all uses: an octave with as many is not rare */
+static const double LEAST_KEPT = 1.0 / 8; /* less chance than that to be watched still counts as this */
 
-/* What an ended use stands for. */
-static double weight_of(const struct as_watched_use *use)
+static double chance(double kept)
+{
+    return kept > 0 ? kept : 1;
+}
+
+/* What a use stands for among those that got into an octave … */
+static double entered(const struct as_watched_use *use, uint32_t octave)
+{
+    return use->weight / fmax(chance(use->passed[octave]), LEAST_KEPT);
+}
+
+/* … and where it ended. */
+static double ended(const struct as_watched_use *use)
 {
     if (use->end == AS_USE_GIVEN_UP)
         return 0;
-    return use->weight / (use->kept > 0 ? use->kept : 1);
+    uint32_t octave = as_distance_octave(use->distance);
+    return entered(use, octave) * fmin(chance(use->passed[octave]) / chance(use->kept), 1 / LEAST_KEPT);
 }
 
 static double effective(const struct as_watched_use *uses, size_t n)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += weight_of(&uses[i]);
-        squares += weight_of(&uses[i]) * weight_of(&uses[i]);
+        sum += ended(&uses[i]);
+        squares += ended(&uses[i]) * ended(&uses[i]);
     }
     return squares > 0 ? sum * sum / squares : 0;
 }
 
-/* The ended uses by octave, against all that were watched. */
-struct tally {
-    double all, ended, octaves[AS_DISTANCE_OCTAVES];
-    double far; /* of `ended`: behind the last octave that is common … */
-    uint32_t last;
-};
-
-static struct tally tally_of(const struct as_watched_use *uses, size_t n)
+/* For each octave the share of all uses that ended there, by what the ended ones stand for. */
+static void shares_of(const struct as_watched_use *uses, size_t n, double shares[AS_DISTANCE_OCTAVES])
 {
-    struct tally tally = {0};
+    double there[AS_DISTANCE_OCTAVES] = {0}, over[AS_DISTANCE_OCTAVES] = {0}, left = 1;
     for (size_t i = 0; i < n; i++) {
-        tally.all += uses[i].weight;
-        tally.octaves[as_distance_octave(uses[i].distance)] += weight_of(&uses[i]);
+        uint32_t last = as_distance_octave(uses[i].distance);
+        for (uint32_t octave = 0; octave <= last; octave++)
+            there[octave] += entered(&uses[i], octave);
+        over[last] += ended(&uses[i]);
     }
-    for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++) {
-        tally.ended += tally.octaves[i];
-        tally.last = tally.octaves[i] >= COMMON * tally.all ? i : tally.last;
+    for (uint32_t octave = 0; octave < AS_DISTANCE_OCTAVES; octave++) {
+        double part = there[octave] > 0 ? fmin(1, over[octave] / there[octave]) : 0;
+        shares[octave] = over[octave] > 0 ? left * part / over[octave] : 0;
+        left *= 1 - part;
     }
-    for (uint32_t i = tally.last + 1; i < AS_DISTANCE_OCTAVES; i++)
-        tally.far += tally.octaves[i];
-    return tally;
 }
 
 struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_t n, uint64_t total,
                                         struct as_distances *times)
 {
     struct as_survival result = {.effective = effective(uses, n)};
-    struct tally tally = tally_of(uses, n);
-    double missing = tally.all - tally.ended, whole = missing > 0 ? tally.all : tally.ended;
-    double far = missing > 0 && tally.far > 0 ? 1 + missing / tally.far : 1, scale = total ? (double)total : 1e6;
-    for (size_t i = 0; i < n && whole > 0; i++) {
-        double share = weight_of(&uses[i]) / whole;
-        share *= as_distance_octave(uses[i].distance) > tally.last ? far : 1;
+    double shares[AS_DISTANCE_OCTAVES], scale = total ? (double)total : 1e6;
+    shares_of(uses, n, shares);
+    for (size_t i = 0; i < n; i++) {
+        double share = shares[as_distance_octave(uses[i].distance)] * ended(&uses[i]);
         if (uses[i].end == AS_USE_REUSED)
             as_distances_add(times, uses[i].distance, (uint64_t)llround(share * scale));
         result.reused += uses[i].end == AS_USE_REUSED ? share : 0;

@@ -2,14 +2,11 @@
  *
  * A use that is watched ends in a reuse, in an invalidation, or with the run; or the watchpoint is needed for another use
  * first, and all that is known is that its distance is longer. Leaving those out would make long distances rare: they are
- * the ones that are given up. Which use goes is decided by chance, with a probability that is known each time; so it is
- * known with which probability a use was still watched when it ended, and it stands for as many as that was unlikely
- * (Horvitz and Thompson). An estimate of hazards from those still watched (Kaplan and Meier) would not do: uses with
- * long distances keep the slots taken, and are given up more often than others.
- *
- * Distances so long that hardly a use is watched until its end are seen by a few only, or by none. How many uses there are in
- * all is known; what the ended ones do not stand for is longer than most that were seen, and goes to those behind the last
- * octave with a twentieth of all uses.
+ * the ones that are given up. So the estimate goes from octave to octave of distances (Kaplan and Meier): of the uses that
+ * got into it, which part ended there? Uses with long distances keep the slots taken and are given up at other ages than
+ * others, so that alone has a bias. But which use goes is decided by chance, with a probability that is known each time; so a
+ * use counts for as many as it was unlikely to be watched still (inverse probability of censoring). Up to a limit: where
+ * hardly a use is watched so long, those few that are would decide by chance what all the others come to.
  *
  * Pure functions over values. */
 #ifndef AS_REUSE_SURVIVAL_H
@@ -25,8 +22,10 @@ struct as_watched_use {
     uint64_t distance; /* in accesses, until it ended or was given up */
     double weight;     /* uses that it stands for as one that was watched at all */
     double kept;       /* the chance that it was not given up before it ended; 0 counts as 1 */
-    uint8_t end;       /* enum as_use_end */
-    uint8_t how;       /* enum as_lens_how: what the distance comes from */
+    float passed
+        [AS_DISTANCE_OCTAVES]; /* the same when it got into each octave up to that of its distance; 0 counts as 1 */
+    uint8_t end;               /* enum as_use_end */
+    uint8_t how;               /* enum as_lens_how: what the distance comes from */
 };
 
 struct as_survival {

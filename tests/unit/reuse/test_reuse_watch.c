@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "lens/modelled_lens.h"
+#include "reuse/patience.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_watch.h"
 
@@ -231,6 +232,16 @@ static void times_to_stack(void **state)
     assert_true(accuracy > 0.93);
 }
 
+/* A use of which was known that it would be given up at some time before 20000, all times alike. */
+static struct as_watched_use watched(uint64_t distance, enum as_use_end end)
+{
+    struct as_watched_use use = {
+        .distance = distance, .weight = 1, .kept = 1 - (double)distance / 20000, .end = (uint8_t)end};
+    for (uint32_t octave = 0; octave <= as_distance_octave(distance); octave++)
+        use.passed[octave] = 1 - (float)as_distance_octave_low(octave) / 20000;
+    return use;
+}
+
 /* Uses that are given up early do not make long distances rare. */
 static void survival(void **state)
 {
@@ -242,10 +253,8 @@ static void survival(void **state)
          i++) { /* half at 100, a quarter at 10000, a quarter ends at 15000; given up at random before 20000 */
         uint64_t kind = as_random_below(&seed, 4), until = as_random_below(&seed, 20000);
         uint64_t distance = kind < 2 ? 100 : kind == 2 ? 10000 : 15000;
-        double kept = 1 - (double)distance / 20000;
-        uint8_t end = kind < 3 ? AS_USE_REUSED : AS_USE_NEVER;
-        uses[i] = distance <= until ? (struct as_watched_use){distance, 1, kept, end}
-                                    : (struct as_watched_use){until, 1, 1, AS_USE_GIVEN_UP};
+        enum as_use_end end = kind < 3 ? AS_USE_REUSED : AS_USE_NEVER;
+        uses[i] = distance <= until ? watched(distance, end) : watched(until, AS_USE_GIVEN_UP);
     }
     struct as_survival survival_ = as_survival_estimate(uses, N, 1000000, &times);
     assert_true(survival_.reused > 0.73 && survival_.reused < 0.77); /* 0.0025 is a standard deviation at most */
@@ -263,9 +272,10 @@ static void the_rest_is_far(void **state)
     static struct as_distances times;
     struct as_watched_use uses[100];
     for (int i = 0; i < 100; i++)
-        uses[i] = i < 90 ? (struct as_watched_use){100, 1, 1, AS_USE_REUSED}
-                         : (struct as_watched_use){5000, 1, 1, AS_USE_GIVEN_UP};
-    uses[99] = (struct as_watched_use){50000, 1, 1, AS_USE_REUSED};
+        uses[i] = (struct as_watched_use){
+            .distance = i < 90 ? 100 : 5000, .weight = 1, .kept = 1, .end = i < 90 ? AS_USE_REUSED : AS_USE_GIVEN_UP};
+    uses[99].distance = 50000;
+    uses[99].end = AS_USE_REUSED;
     struct as_survival seen = as_survival_estimate(uses, 100, 1000, &times);
     assert_int_equal(times.bins[as_distance_bin(100)], 900);
     assert_int_equal(times.bins[as_distance_bin(50000)], 100);
@@ -274,6 +284,46 @@ static void the_rest_is_far(void **state)
     uses[99].end = AS_USE_GIVEN_UP; /* nothing is known of them */
     seen = as_survival_estimate(uses, 100, 1000, &times);
     assert_true(fabs(seen.reused - 0.9) < 1e-9 && fabs(seen.never - 0.1) < 1e-9);
+}
+
+/* One of two uses has long distances and is given up in three of four cases, the other never is. Kaplan and Meier alone
+ * would have it that the given-up ones end like those that are watched on. */
+static void given_up_by_kind(void **state)
+{
+    static struct as_distances times;
+    struct as_watched_use uses[100];
+    for (int i = 0; i < 100; i++) {
+        bool near = i % 2, gone = !near && i % 8;
+        uses[i] = (struct as_watched_use){.distance = near   ? 600
+                                                      : gone ? 300
+                                                             : 5000,
+                                          .weight = 1,
+                                          .kept = near || gone ? 1 : 0.25,
+                                          .end = gone ? AS_USE_GIVEN_UP : AS_USE_REUSED};
+        for (uint32_t octave = as_distance_octave(512); !near && !gone && octave <= as_distance_octave(5000); octave++)
+            uses[i].passed[octave] = 0.25;
+    }
+    as_survival_estimate(uses, 100, 1000, &times);
+    assert_true(times.bins[as_distance_bin(600)] > 480 && times.bins[as_distance_bin(600)] < 520);
+    assert_true(times.bins[as_distance_bin(5000)] > 480 && times.bins[as_distance_bin(5000)] < 520);
+}
+
+/* What ends does so at ages of 1, or of 100: there is no use in giving up in between, and much use in it behind that. */
+static void patience(void **state)
+{
+    struct as_patience patience_;
+    as_patience_init(&patience_);
+    assert_true(as_patience_reach(&patience_, 0) == 1);
+    for (uint64_t age = 4; age < 1 << 10; age *= 2)
+        assert_true(as_patience_reach(&patience_, age) < as_patience_reach(&patience_, age / 2));
+    for (int i = 0; i < 1000; i++) {
+        as_patience_learn(&patience_, 1, true, 1);
+        as_patience_learn(&patience_, 100, true, 1);
+        as_patience_learn(&patience_, 5000, false, 1);
+    }
+    assert_true(as_patience_reach(&patience_, 3) == as_patience_reach(&patience_, 100));
+    assert_true(as_patience_reach(&patience_, 100) > 3 * as_patience_reach(&patience_, 1000));
+    assert_true(as_patience_reach(&patience_, UINT64_MAX) >= 1.0 / 64);
 }
 
 /* ---- a machine that answers as the test says: no register, and a trap that comes twice ---- */
@@ -351,6 +401,8 @@ int main(void)
                                        cmocka_unit_test(times_to_stack),
                                        cmocka_unit_test(survival),
                                        cmocka_unit_test(the_rest_is_far),
+                                       cmocka_unit_test(given_up_by_kind),
+                                       cmocka_unit_test(patience),
                                        cmocka_unit_test(strange_machines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
