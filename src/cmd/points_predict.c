@@ -100,6 +100,10 @@ static const struct as_sink check_sink = {.block = on_block, .stretch = on_stret
 
 /* ---- the run ---- */
 
+/* Instructions before a point that run through the pipeline unmeasured: what only timed execution teaches the core (which
+ * loads wait for which stores) is known in the point then. */
+enum { SETTLE = 100000 };
+
 static bool make_regions(const struct as_points_session *session, struct as_regions *regions, struct as_error *err)
 {
     uint64_t warm = 0;
@@ -113,6 +117,7 @@ static bool make_regions(const struct as_points_session *session, struct as_regi
         region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = as_points_start(session, point)};
         region->max = session->options->interval;
         region->warm = all ? AS_REGION_ALL : warm;
+        region->settle = session->options->interval < SETTLE ? session->options->interval : SETTLE;
         region->weight = point->weight;
         region->text = as_format("interval %" PRIu32, point->interval);
     }

@@ -13,9 +13,8 @@
 enum {
     MOMENT = 500, /* microseconds */
     /* Instructions that go through the pipeline before a point, unmeasured, which also teaches the core what only timed
-     * execution does (which loads wait for which stores): so many, but no more than such a part of an interval. */
+     * execution does (which loads wait for which stores): so many, but no more than an interval. */
     SETTLE = 100000,
-    SETTLE_PART = 10,
 };
 
 /* A point that is measured by a copy of this process, or has been. */
@@ -67,10 +66,11 @@ static void plan_point(struct as_points_run *run, uint32_t number)
 {
     struct as_regions *regions = &run->sampled->regions;
     const struct as_points_plan *plan = &run->plan;
-    uint64_t start = plan->points[number].start, settle = plan->interval / SETTLE_PART;
-    uint64_t before = number ? plan->points[number - 1].start + plan->interval : 0;
+    uint64_t start = plan->points[number].start, settle = plan->interval;
+    uint64_t before = number ? plan->points[number - 1].start + plan->interval : 1; /* where a copy can begin */
     settle = settle < SETTLE ? settle : SETTLE;
-    settle = settle < start - before ? settle : start - before;
+    uint64_t room = start > before ? start - before : 0;
+    settle = settle < room ? settle : room;
     if (settle) {
         add_region(regions, start - settle, settle, plan->warm);
         *as_vec_push(&run->uses) = (struct use){.point = number, .leads = true};

@@ -27,6 +27,15 @@ for table in components path_times state_times; do
 done
 check_same "the call path of the truth" "$(one true.db 'SELECT count(*) FROM paths')" "$(one one.db 'SELECT count(*) FROM paths')"
 
+# A core that learns from violations which loads wait: points settle long enough to know that.
+check "a core that learns" "$ASSAY" record -q --core zen4-like "${how[@]}" -o learns.db -- ./two
+check "… the truth" "$ASSAY" record -q --core zen4-like --budget 0 -o learnt.db -- ./two
+check "… is near" python3 - <<'END'
+import sqlite3
+points, truth = (int(sqlite3.connect(f).execute("SELECT value FROM meta WHERE key = 'cycles'").fetchone()[0]) for f in ("learns.db", "learnt.db"))
+assert abs(points / truth - 1) < 0.05, (points, truth)
+END
+
 # ---- side by side: the same, to the unit ----
 
 cat >same.py <<'END'
