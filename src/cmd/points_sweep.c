@@ -7,6 +7,7 @@
 #include "cmd/points_sweep.h"
 #include "base/show.h"
 #include "cmd/points.h"
+#include "cmd/points_blame.h"
 #include "cmd/progress.h"
 #include "record/modelled.h"
 
@@ -27,6 +28,7 @@ struct sweep {
     struct as_points_session *session;
     AS_VEC(double) cpi; /* by interval */
     double truth;
+    struct as_points_blame *blame;
     AS_VEC(struct trial) trials;
 };
 
@@ -69,9 +71,11 @@ static bool measure(struct sweep *sweep, struct as_error *err)
     as_input_rewind(&sweep->session->input);
     engine.regions = &regions;
     engine.discard_stdout = true;
-    bool ok = as_modelled_open(&modelled, options->core, &options->set, err);
-    if (ok)
+    bool ok = as_modelled_open(&modelled, options->core, &options->set, err) && as_modelled_watch(&modelled, err);
+    if (ok) {
         as_model_set_memo(modelled.model, &memo);
+        sweep->blame = as_points_blame_new(&modelled);
+    }
     ok = ok && as_progress_run(&modelled, engine, err) && take_cpi(sweep, &modelled, err);
     as_modelled_free(&modelled);
     as_regions_free(&regions);
@@ -214,11 +218,60 @@ static void put_choices(const struct sweep *sweep, FILE *out)
     }
 }
 
-/* Phases whose point does not take their mean time, as they were chosen by the options. */
+/* What a number of phases leads to, over all other ways to choose. */
+struct saturation {
+    double average, most, simulated;
+    uint32_t trials;
+};
+
+static struct saturation saturation_of(const struct sweep *sweep, uint32_t max_k)
+{
+    struct saturation sum = {0};
+    for (size_t i = 0; i < sweep->trials.len; i++) {
+        const struct trial *trial = &sweep->trials.data[i];
+        if (trial->max_k != max_k || trial->coverage < 1)
+            continue;
+        sum.average += trial->error;
+        sum.most = trial->error > sum.most ? trial->error : sum.most;
+        sum.simulated += (double)trial->simulated;
+        sum.trials++;
+    }
+    sum.average /= sum.trials ? sum.trials : 1;
+    sum.simulated /= sum.trials ? sum.trials : 1;
+    return sum;
+}
+
+/* The rule of "TraceDoctor": of the numbers of phases that no cheaper one beats in average and in largest error, the lowest
+ * whose average error is within a percentage point of the least one. */
+static void put_saturation(const struct sweep *sweep, FILE *out)
+{
+    static const double within = 0.01;
+    double least = INFINITY, best = INFINITY, smallest = INFINITY;
+    uint32_t max_k = (uint32_t)sweep->session->options->max_k;
+    for (uint32_t k = 1; k <= max_k; k++)
+        least = fmin(least, saturation_of(sweep, k).average);
+    for (uint32_t k = 1; k <= max_k; k++) {
+        struct saturation at = saturation_of(sweep, k);
+        bool optimal = at.average < best && at.most <= smallest;
+        best = fmin(best, at.average);
+        smallest = fmin(smallest, at.most);
+        if (!optimal || at.average > least + within)
+            continue;
+        fprintf(out,
+                "\n  Saturation at max-k %" PRIu32
+                ": error %.2f %% on average over dimensions and thresholds, %.2f %% at "
+                "most (least average %.2f %%)\n",
+                k, 100 * at.average, 100 * at.most, 100 * least);
+        return;
+    }
+}
+
+/* Phases whose point does not take their mean time, as they were chosen by the options, and the code that makes most of the
+ * difference. */
 static void put_phases(const struct sweep *sweep, FILE *out)
 {
     const struct as_choice *choice = &sweep->session->choice;
-    fprintf(out, "\n  phase   weight     CPI: point     mean     least     most   adds to the error\n");
+    fprintf(out, "\n  phase   weight     CPI: point     mean     least     most   adds to the error   most of it in\n");
     for (uint32_t group = 0; group < choice->k; group++) {
         const struct as_chosen_point *point = &choice->points.data[group];
         double sum = 0, instructions = 0, least = INFINITY, most = 0, own = sweep->cpi.data[point->interval];
@@ -231,10 +284,11 @@ static void put_phases(const struct sweep *sweep, FILE *out)
             least = cpi < least ? cpi : least;
             most = cpi > most ? cpi : most;
         }
-        const char *function = as_points_function(sweep->session, point);
-        fprintf(out, "  %5" PRIu32 "  %6.2f %%  %13.3f %8.3f  %8.3f %8.3f  %+8.2f %%  %s\n", group + 1,
+        struct as_blamed blamed = as_points_blame_find(sweep->blame, choice, group, sweep->session->vectors);
+        fprintf(out, "  %5" PRIu32 "  %6.2f %%  %13.3f %8.3f  %8.3f %8.3f  %+8.2f %%  %+8.2f %% %s\n", group + 1,
                 100 * point->weight, own, sum / instructions, least, most,
-                100 * point->weight * (own - sum / instructions) / sweep->truth, function ? AS_SHOW(function) : "");
+                100 * point->weight * (own - sum / instructions) / sweep->truth,
+                100 * point->weight * blamed.cpi / sweep->truth, blamed.function ? AS_SHOW(blamed.function) : "");
     }
 }
 
@@ -245,6 +299,7 @@ static void put_text(const struct sweep *sweep, FILE *out)
             session->argv[0], AS_COUNT(as_vectors_instructions(session->vectors)), AS_COUNT(session->vectors->list.len),
             AS_COUNT(session->options->interval), sweep->truth, AS_COUNT(sweep->trials.len));
     put_choices(sweep, out);
+    put_saturation(sweep, out);
     put_phases(sweep, out);
     const struct trial *best = cheapest(sweep, 0.01);
     if (best)
@@ -265,6 +320,7 @@ bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_err
         else
             put_text(&sweep, out);
     }
+    as_points_blame_free(sweep.blame);
     as_vec_free(&sweep.cpi);
     as_vec_free(&sweep.trials);
     return ok;

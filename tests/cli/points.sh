@@ -59,6 +59,16 @@ check_status 3 "the program's status" "$ASSAY" points -q --interval 1k --cpi off
 
 check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "$demo" 3
 check_same "… names a single point" 1 "$(grep -c 'a single point' <<<"$out")"
+check_same "… where errors saturate" 1 "$(grep -c 'Saturation at max-k [1-4]: error ' <<<"$out")"
+cat >blame.py <<'END'
+import re, sys
+# Each phase: what it adds to the error, and the part of that by the function that is blamed: the same sign, and that function exists.
+rows = re.findall(r"^ +\d+ +[\d.]+ % .* ([-+][\d.]+) % +([-+][\d.]+) % (\S+)$", sys.stdin.read(), re.M)
+assert rows, "no phase"
+for adds, part, function in rows:
+    assert abs(float(adds)) < 0.02 or float(adds) * float(part) > 0, (adds, part, function)
+END
+check "… and the code that makes points differ from their phases" python3 blame.py <<<"$out"
 check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv -- "$demo" 3
 cat >sweep.py <<'END'
 import csv

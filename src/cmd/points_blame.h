@@ -1,0 +1,26 @@
+/* Why a simulation point does not take its phase's mean time: the function whose time makes most of the difference.
+ *
+ * While the whole program runs in the model, the time of each function in each interval is kept. For a phase, each function
+ * then has cycles per instruction of the interval: in the point, and on average. The functions' differences add up to that of
+ * the phase.
+ */
+#ifndef AS_CMD_POINTS_BLAME_H
+#define AS_CMD_POINTS_BLAME_H
+
+#include "points/simpoints.h"
+#include "record/modelled.h"
+
+struct as_points_blame;
+/* Before the run: the Oracle observes `modelled`, which must outlive this. */
+struct as_points_blame *as_points_blame_new(struct as_modelled *modelled);
+void as_points_blame_free(struct as_points_blame *blame); /* NULL is fine */
+
+struct as_blamed {
+    const char *function; /* NULL: there is none */
+    double cpi;           /* how much more than on average the point spends there, per instruction of the program */
+};
+/* After the run. The function with the largest part in the difference of a phase, in its direction. */
+struct as_blamed as_points_blame_find(const struct as_points_blame *blame, const struct as_choice *choice,
+                                      uint32_t phase, const struct as_vectors *vectors);
+
+#endif
