@@ -255,6 +255,10 @@ static void kinds_have_what_is_wanted(void **state)
     assert_true(session->kinds.data[0].attr.freq);
     assert_int_equal(session->kinds.data[0].attr.sample_freq, 2500);
     drop(session);
+    session = made((struct as_native_options){.period = 1000, .fields = PERF_SAMPLE_BRANCH_STACK}, "cycles", &event);
+    assert_true(session->kinds.data[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+    assert_int_equal(session->kinds.data[0].attr.branch_sample_type, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+    drop(session);
     session = made((struct as_native_options){.rate = 3000, .clocks = 3}, "task-clock", &event);
     assert_int_equal(session->kinds.len, 3);
     assert_true(session->kinds.data[0].attr.mmap && !session->kinds.data[1].attr.mmap);

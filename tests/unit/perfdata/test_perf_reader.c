@@ -448,6 +448,52 @@ static void test_bad_records(void **state)
     as_str_free(&records.bytes);
 }
 
+/* What the kernel writes for a session with branch records on Intel (record --branches), word by word: three entries of
+ * the LBR, newest first; bit 0 mispredicted, 1 predicted, 4 to 19 cycles. */
+static void test_branch_words(void **state)
+{
+    static const uint64_t words[] = {
+        7,                         /* identifier */
+        0x401210,                  /* ip */
+        UINT64_C(101) << 32 | 100, /* tid and pid */
+        60,                        /* time */
+        3,                         /* cpu */
+        250007,                    /* period */
+        3,                         /* entries */
+        0x40120c,
+        0x401200,
+        0x2 | 17 << 4, /* a loop's branch, predicted, after 17 cycles */
+        0x4011f0,
+        0x401200,
+        0x1 | 300 << 4, /* a jump that was mispredicted */
+        0x401100,
+        0xffffffff81000000,
+        0x0, /* nothing is known of it */
+    };
+    struct attr attr = {.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_BRANCH_STACK,
+                        .branch_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+                        .ids = {7},
+                        .n_ids = 1,
+                        .period = 250007};
+    struct build records = {0};
+    struct as_perf_summary summary;
+    size_t at = record_begin(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        put_u64(&records, words[i]);
+    record_end(&records, at);
+    struct as_str file = wrap(&(struct wrapping){.no_features = true}, &attr, 1, &records);
+    struct as_str text = read_as_text(file.data, file.len, NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 1);
+    assert_non_null(strstr(as_str_get(&text), "ip 401210 100/101 time 60 cpu 3 period 250007"));
+    assert_non_null(strstr(as_str_get(&text), " branch 40120c>401200 0100 cycles 17 "));
+    assert_non_null(strstr(as_str_get(&text), " branch 4011f0>401200 1000 cycles 300 "));
+    assert_non_null(strstr(as_str_get(&text), " branch 401100>ffffffff81000000 0000 cycles 0 "));
+    as_str_free(&text);
+    as_str_free(&file);
+    as_str_free(&records.bytes);
+}
+
 /* Counts inside of samples that are far larger than the record. */
 static void test_hostile_counts(void **state)
 {
@@ -577,9 +623,10 @@ int main(void)
         cmocka_unit_test(test_sink_stops),     cmocka_unit_test(test_chain_walk),
         cmocka_unit_test(test_truncation),     cmocka_unit_test(test_every_byte_changed),
         cmocka_unit_test(test_bad_headers),    cmocka_unit_test(test_no_data_size),
-        cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_hostile_counts),
-        cmocka_unit_test(test_hostile_ids),    cmocka_unit_test(test_hostile_zstd),
-        cmocka_unit_test(test_zstd_bomb),      cmocka_unit_test(test_old_map2),
+        cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_branch_words),
+        cmocka_unit_test(test_hostile_counts), cmocka_unit_test(test_hostile_ids),
+        cmocka_unit_test(test_hostile_zstd),   cmocka_unit_test(test_zstd_bomb),
+        cmocka_unit_test(test_old_map2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
