@@ -82,6 +82,8 @@ static void json_threads(struct as_json *json, const struct as_comm_shown *shown
         as_json_i64(json, "pid", threads[i].pid);
         as_json_i64(json, "tid", threads[i].tid);
         as_json_u64(json, "core", threads[i].core);
+        if (as_comm_mpi_rank(shown->mpi, threads[i].pid) >= 0)
+            as_json_i64(json, "rank", as_comm_mpi_rank(shown->mpi, threads[i].pid));
         as_json_string(json, "name", as_comm_thread_name(shown->result, &threads[i]));
         as_json_end(json);
     }

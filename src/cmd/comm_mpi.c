@@ -9,6 +9,14 @@
 
 enum { MOST_COLUMNS = 16 };
 
+int as_comm_mpi_rank(const struct as_mpi_messages *mpi, int32_t pid)
+{
+    for (size_t rank = 0; mpi && rank < mpi->ranks; rank++)
+        if (mpi->pids[rank] && mpi->pids[rank] == pid)
+            return (int)rank;
+    return -1;
+}
+
 /* Transfers between processes, by rank; threads of others go to the last row. */
 static void fold_ranks(const struct as_comm_shown *shown, const struct as_pair_matrix *matrix,
                        struct as_pair_matrix *folded)
@@ -16,10 +24,8 @@ static void fold_ranks(const struct as_comm_shown *shown, const struct as_pair_m
     const struct as_mpi_messages *mpi = shown->mpi;
     uint32_t *ranks = as_alloc_array(shown->result->n_threads + 1, sizeof *ranks);
     for (size_t i = 0; i < shown->result->n_threads; i++) {
-        ranks[i] = (uint32_t)mpi->ranks;
-        for (size_t rank = 0; rank < mpi->ranks; rank++)
-            if (mpi->pids[rank] && mpi->pids[rank] == shown->result->threads[i].pid)
-                ranks[i] = (uint32_t)rank;
+        int rank = as_comm_mpi_rank(mpi, shown->result->threads[i].pid);
+        ranks[i] = rank < 0 ? (uint32_t)mpi->ranks : (uint32_t)rank;
     }
     as_pair_matrix_fold(matrix, ranks, mpi->ranks + 1, folded);
     free(ranks);

@@ -28,6 +28,7 @@ void as_comm_html(const struct as_comm_shown *shown, FILE *out);
 
 /* "12.3M", "." for 0: five characters for a cell. May use `text`. */
 const char *as_comm_cell_text(uint64_t count, char text[24]);
+int as_comm_mpi_rank(const struct as_mpi_messages *mpi, int32_t pid); /* of a process; -1: it is none */
 void as_comm_mpi_text(const struct as_comm_shown *shown, FILE *out);
 void as_comm_mpi_json(struct as_json *json, const struct as_comm_shown *shown);
 void as_comm_mpi_csv(const struct as_comm_shown *shown, FILE *out); /* a line for each pair of ranks */

@@ -120,8 +120,11 @@ static void print_threads(FILE *out, const struct as_comm_shown *shown)
     size_t n = shown->result->n_threads;
     for (size_t i = 0; i < n && i < MOST_COLUMNS; i++) {
         const char *name = as_comm_thread_name(shown->result, &threads[i]);
-        fprintf(out, "  thread %-4" PRIu32 " core %-4" PRIu32 " %s\n", threads[i].number, threads[i].core,
-                *name ? AS_SHOW(name) : "");
+        int rank = as_comm_mpi_rank(shown->mpi, threads[i].pid);
+        fprintf(out, "  thread %-4" PRIu32 " core %-4" PRIu32 " ", threads[i].number, threads[i].core);
+        if (rank >= 0)
+            fprintf(out, "rank %-4d ", rank);
+        fprintf(out, "%s\n", *name ? AS_SHOW(name) : "");
     }
     if (n > MOST_COLUMNS)
         fprintf(out, "  … and %zu threads more\n", n - MOST_COLUMNS);
