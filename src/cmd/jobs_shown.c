@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <sched.h>
 
 enum { REASONS = 5 }; /* of missing jobs that are told */
 
@@ -35,18 +36,37 @@ static bool differs(const struct line *line)
     return line->row.most > line->row.fewest;
 }
 
+static size_t count_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
+static void end_line(const struct table *table, size_t at, struct as_jobs_collector *collector)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct line *line = &table->lines.data[at];
+    if (!as_jobs_collect_end(collector, table->jobs, &line->row, &err))
+        line->reason = as_strdup(err.message);
+}
+
+/* Machines are collected side by side, as many as there are processors. */
 static void collect(struct table *table)
 {
     const struct as_jobs *jobs = table->jobs;
+    size_t machines = as_jobs_count_machines(&jobs->plan), most = count_processors();
     bool *done = as_alloc_array(as_jobs_count(&jobs->plan) + 1, sizeof *done);
+    struct as_jobs_collector **collectors = as_alloc_array(machines + 1, sizeof(struct as_jobs_collector *));
     as_jobs_find_done(jobs, done);
-    for (uint64_t machine = 0; machine < as_jobs_count_machines(&jobs->plan); machine++) {
-        struct as_error err = AS_ERROR_INIT;
-        struct line *line = as_vec_push(&table->lines);
-        *line = (struct line){.name = as_jobs_machine_name(&jobs->plan, machine)};
-        if (!as_jobs_collect(jobs, machine, done, &as_notices_to_log, &line->row, &err))
-            line->reason = as_strdup(err.message);
+    for (size_t machine = 0; machine < machines + most; machine++) {
+        if (machine >= most && machine - most < machines)
+            end_line(table, machine - most, collectors[machine - most]);
+        if (machine >= machines)
+            continue;
+        *as_vec_push(&table->lines) = (struct line){.name = as_jobs_machine_name(&jobs->plan, machine)};
+        collectors[machine] = as_jobs_collect_begin(jobs, machine, done, &as_notices_to_log);
     }
+    free(collectors);
     free(done);
     table->missing = as_jobs_missing(jobs);
 }

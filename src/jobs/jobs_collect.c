@@ -4,6 +4,16 @@
 #include "merge/merge.h"
 #include "store/store_read.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 struct runs {
     AS_VEC(struct as_merge_input) inputs;
     AS_VEC(double) cycles;
@@ -61,6 +71,97 @@ bool as_jobs_collect(const struct as_jobs *jobs, uint64_t machine, const bool *d
     as_vec_free(&runs.inputs);
     as_vec_free(&runs.cycles);
     as_vec_free(&runs.cpi);
+    return ok;
+}
+
+/* ---- in a process of its own ---- */
+
+/* What the process tells: the row, whose lists are told apart. */
+struct told {
+    bool ok;
+    struct as_jobs_row row;
+    char message[1024];
+    size_t n_unreadable;
+    uint64_t unreadable[];
+};
+
+struct as_jobs_collector {
+    uint64_t machine;
+    pid_t pid; /* 0: it has been done here */
+    size_t size;
+    struct told *told; /* shared memory */
+    struct as_jobs_row row;
+    struct as_error err;
+    bool ok;
+};
+
+static void tell(struct told *told, bool ok, const struct as_jobs_row *row, const struct as_error *err)
+{
+    told->ok = ok;
+    told->row = *row;
+    if (!ok)
+        snprintf(told->message, sizeof told->message, "%s", err->message);
+    told->n_unreadable = row->unreadable.list.len;
+    if (told->n_unreadable)
+        memcpy(told->unreadable, row->unreadable.list.data, told->n_unreadable * sizeof *told->unreadable);
+}
+
+struct as_jobs_collector *as_jobs_collect_begin(const struct as_jobs *jobs, uint64_t machine, const bool *done,
+                                                const struct as_notices *notices)
+{
+    struct as_jobs_collector *own = as_alloc(sizeof *own);
+    pid_t parent = getpid();
+    own->machine = machine;
+    own->err = (struct as_error)AS_ERROR_INIT;
+    own->size = sizeof *own->told + jobs->plan.repeat * sizeof *own->told->unreadable;
+    own->told = mmap(NULL, own->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    fflush(NULL);
+    own->pid = own->told != MAP_FAILED ? fork() : -1;
+    if (own->pid > 0)
+        return own;
+    if (own->pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (own->pid == 0 && getppid() != parent)
+        _exit(AS_EXIT_FAILURE);
+    own->ok = as_jobs_collect(jobs, machine, done, notices, &own->row, &own->err);
+    if (own->pid == 0) {
+        tell(own->told, own->ok, &own->row, &own->err);
+        _exit(AS_EXIT_OK);
+    }
+    own->pid = 0;
+    return own;
+}
+
+/* Takes over what the process has told. */
+static bool hear(struct as_jobs_collector *own, const struct as_jobs *jobs)
+{
+    const struct told *told = own->told;
+    int status;
+    while (waitpid(own->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != AS_EXIT_OK)
+        return as_error_set(&own->err, "the process that merged machine %" PRIu64 " was ended", own->machine);
+    own->row = told->row;
+    own->row.merged = told->row.runs ? as_jobs_merged(jobs, own->machine) : NULL;
+    own->row.unreadable = (struct as_job_list){0};
+    for (size_t i = 0; i < told->n_unreadable; i++)
+        *as_vec_push(&own->row.unreadable.list) = told->unreadable[i];
+    return told->ok || as_error_set(&own->err, "%s", told->message);
+}
+
+bool as_jobs_collect_end(struct as_jobs_collector *own, const struct as_jobs *jobs, struct as_jobs_row *row,
+                         struct as_error *err)
+{
+    own->row.machine = own->machine;
+    if (own->pid)
+        own->ok = hear(own, jobs);
+    bool ok = own->ok;
+    *row = own->row;
+    row->machine = own->machine;
+    *err = own->err;
+    if (own->told != MAP_FAILED)
+        munmap(own->told, own->size);
+    free(own);
     return ok;
 }
 
