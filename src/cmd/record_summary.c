@@ -19,8 +19,8 @@ static void json_share(struct as_json *json, const struct as_summary *summary, c
                        size_t i)
 {
     double share = as_ratio(rows->rows[i].units, rows->total);
-    struct as_interval interval =
-        as_share_interval(share, summary->exact || summary->counted ? INFINITY : (double)summary->samples, AS_Z_95);
+    struct as_interval interval = as_share_interval(
+        share, summary->exact || summary->counted ? INFINITY : summary->effective * (double)summary->samples, AS_Z_95);
     as_json_double(json, "share", share);
     as_json_double(json, "low", interval.low);
     as_json_double(json, "high", interval.high);

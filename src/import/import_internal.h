@@ -45,6 +45,7 @@ struct as_import_path {
 /* What the samples of an event have besides the address. */
 struct as_import_series {
     uint64_t samples, units;
+    double squares;  /* of their periods */
     uint64_t timed;  /* samples with a time */
     bool components; /* its samples have events */
     struct as_import_tagging tagging;

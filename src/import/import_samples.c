@@ -278,6 +278,7 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
     series->timed += at.time != AS_PERF_NO_TIME;
     series->components |= facts->events != 0;
     as_add_to(&series->units, sample->period);
+    series->squares += (double)sample->period * (double)sample->period;
     add_at(&import->by_event, &at, event, sample->period);
     for (size_t i = 0; i < facts->n_values; i++) {
         uint32_t measure = measure_of(import, event, facts->values[i].kind);

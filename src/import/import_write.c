@@ -1,5 +1,6 @@
 /* Writes the sums, and what is known about the recording, to the profile. See import.h. */
 #include "import/import_internal.h"
+#include "score/confidence.h"
 #include "score/sampling_error.h"
 
 #include <inttypes.h>
@@ -260,9 +261,12 @@ static void add_estimates(const struct as_import *import, const struct ordered *
                           uint32_t series)
 {
     static const char *const names[] = {"instruction", "line", "function"};
+    static const double nearly_all = 0.999;
     enum { LEVELS = sizeof names / sizeof *names };
     struct groups groups[LEVELS] = {0};
     const struct by_event *by = &ordered->times;
+    const struct as_import_series *own = &import->series.data[event];
+    double samples = as_effective_samples((double)own->units, own->squares);
     bool lines = false; /* lines are known */
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
@@ -274,16 +278,18 @@ static void add_estimates(const struct as_import *import, const struct ordered *
         add_to_group(&groups[2], function_key(insn), time);
     }
     for (size_t i = 0; i < LEVELS; i++) {
-        double error = import->series.data[event].own
-                           ? 0 /* the series is exact */
-                           : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
-                                               groups[i].samples.data, import->series.data[event].samples);
+        double error = own->own ? 0 /* the series is exact */
+                                : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
+                                                    groups[i].samples.data, samples);
         if (!isnan(error) && (i != 1 || lines))
             as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
         as_map_free(&groups[i].index);
         as_vec_free(&groups[i].units);
         as_vec_free(&groups[i].samples);
     }
+    if (!own->own && own->samples > 0 && samples < nearly_all * (double)own->samples)
+        as_store_add_estimate(
+            import->writer, &(struct as_store_estimate){series, "effective", "sample", samples / (double)own->samples});
 }
 
 /* The kernel's idle loop is thread 0 of process 0; no record names it. */

@@ -1,6 +1,6 @@
 /* Error estimates of a merged profile. The uncertainty from sampling, and a sampler's distance from the golden
  * reference, are computed again from the rows that were written. The systematic error is a mean over time, so the
- * merged one is the mean of the inputs' errors, weighted by their times. Other measures cannot be computed from rows:
+ * merged one is the mean of the inputs' errors, weighted by their times; so is the effective part of the samples. Other measures cannot be computed from rows:
  * they are kept only if there is a single input. */
 #include "merge/merge_internal.h"
 #include "score/sampling_error.h"
@@ -93,6 +93,17 @@ static bool is_level(const char *granularity)
            strcmp(granularity, "function") == 0;
 }
 
+/* The part of a series' samples that as many of equal weight make up for. */
+static double effective_of(const struct as_merge *merge, uint32_t series)
+{
+    for (size_t i = 0; i < merge->estimates.len; i++) {
+        const struct as_merge_estimate *estimate = &merge->estimates.data[i];
+        if (estimate->series == series && strcmp(estimate->measure, "effective") == 0 && estimate->weight > 0)
+            return estimate->sum / estimate->weight;
+    }
+    return 1;
+}
+
 /* The value is NAN if there is none. */
 static bool estimate_again(struct as_merge *merge, const struct as_merge_estimate *estimate, double *value,
                            struct as_error *err)
@@ -108,8 +119,9 @@ static bool estimate_again(struct as_merge *merge, const struct as_merge_estimat
     if (ok && is_error)
         *value = as_weights_distance(as_weights_of(said.units, said.n), as_weights_of(golden.units, golden.n));
     else if (ok)
-        *value =
-            as_sampling_error(as_weights_of(said.units, said.n), NULL, series_of(merge, estimate->series)->samples);
+        *value = as_sampling_error(as_weights_of(said.units, said.n), NULL,
+                                   effective_of(merge, estimate->series) *
+                                       (double)series_of(merge, estimate->series)->samples);
     free(said.units);
     free(golden.units);
     return ok;
@@ -120,7 +132,7 @@ bool as_merge_write_estimates(struct as_merge *merge, struct as_error *err)
     bool ok = true;
     for (size_t i = 0; i < merge->estimates.len && ok; i++) {
         const struct as_merge_estimate *estimate = &merge->estimates.data[i];
-        bool is_mean = strcmp(estimate->measure, "systematic") == 0;
+        bool is_mean = strcmp(estimate->measure, "systematic") == 0 || strcmp(estimate->measure, "effective") == 0;
         bool again = (strcmp(estimate->measure, "estimate") == 0 || strcmp(estimate->measure, "error") == 0) &&
                      is_level(estimate->granularity);
         double value = NAN;

@@ -313,9 +313,10 @@ struct truth {
 static double estimate_of(const struct as_sampling_result *result, const struct as_grouping *grouping)
 {
     if (!grouping)
-        return as_sampling_error(as_weights_of(result->profile.units, result->profile.n), NULL, result->samples);
+        return as_sampling_error(as_weights_of(result->profile.units, result->profile.n), NULL,
+                                 (double)result->samples);
     uint64_t *sums = as_profile_group(&result->profile, grouping);
-    double error = as_sampling_error(as_weights_of(sums, (size_t)grouping->count + 1), NULL, result->samples);
+    double error = as_sampling_error(as_weights_of(sums, (size_t)grouping->count + 1), NULL, (double)result->samples);
     free(sums);
     return error;
 }

@@ -88,7 +88,7 @@ static double chance_of(const struct said *said, const struct as_grouping *group
     uint64_t *sums = grouping ? as_profile_group(&said->profile, grouping) : NULL;
     struct as_weights weights =
         sums ? as_weights_of(sums, (size_t)grouping->count + 1) : as_weights_of(said->profile.units, said->profile.n);
-    double error = as_sampling_error(weights, NULL, said->samples);
+    double error = as_sampling_error(weights, NULL, (double)said->samples);
     free(sums);
     return error;
 }

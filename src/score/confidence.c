@@ -12,13 +12,8 @@ struct as_interval as_share_interval(double share, double samples, double z)
     return (struct as_interval){fmax(middle - half, 0), fmin(middle + half, 1)};
 }
 
-double as_effective_samples(const uint64_t *weights, size_t n)
+double as_effective_samples(double sum, double squares)
 {
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += (double)weights[i];
-        squares += (double)weights[i] * (double)weights[i];
-    }
     return squares > 0 ? sum * sum / squares : 0;
 }
 

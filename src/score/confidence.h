@@ -21,7 +21,7 @@ struct as_interval as_share_interval(double share, double samples, double z);
 
 /* How many equal samples these samples of different weights are worth: (sum of w)^2 / sum of w^2 (Kish). 0 without
  * samples. */
-double as_effective_samples(const uint64_t *weights, size_t n);
+double as_effective_samples(double sum, double squares);
 
 /* The results of several runs of the same program. */
 struct as_spread {

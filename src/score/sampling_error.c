@@ -10,10 +10,10 @@ static bool is_seen_once(double share, double n, const uint64_t *seen, size_t gr
     return seen ? seen[group] == 1 : share * n < 1.5;
 }
 
-double as_sampling_error(struct as_weights said, const uint64_t *seen, uint64_t samples)
+double as_sampling_error(struct as_weights said, const uint64_t *seen, double samples)
 {
-    double error = 0, unseen = 0, n = (double)samples;
-    if (samples == 0 || said.total == 0)
+    double error = 0, unseen = 0, n = samples;
+    if (!(samples > 0) || said.total == 0)
         return NAN;
     for (size_t i = 0; i < said.n; i++) {
         double share = as_weights_share(said, i);

@@ -134,9 +134,9 @@ static bool is_counted(const struct as_view *view)
 
 static struct as_timed timed_of(const struct as_diff *diff, int side, const double *cycles, const double *samples)
 {
-    double all = diff->samples[side];
+    double effective = diff->views[side]->summary.effective, all = effective * diff->samples[side];
     return (struct as_timed){.time = cycles[side],
-                             .samples = is_counted(diff->views[side]) ? INFINITY : samples[side],
+                             .samples = is_counted(diff->views[side]) ? INFINITY : effective * samples[side],
                              .weight = all > 0 ? diff->cycles[side] / all : 0};
 }
 

@@ -42,10 +42,17 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     summary->error_how = "expected from the number of samples and the bias of the sampler";
 }
 
+double as_summary_effective(const struct as_store *store, uint32_t series)
+{
+    double effective = as_store_estimate_of(store, series, "effective", "sample");
+    return effective > 0 && effective <= 1 ? effective : 1;
+}
+
 /* Finds the best known estimate of the series' error. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
     summary->error = summary->runs_apart = NAN;
+    summary->effective = as_summary_effective(store, summary->series);
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
         summary->error_by[i] = NAN;
     summary->error_how = "unknown";

@@ -33,6 +33,7 @@ struct as_summary {
     double scale; /* units of time per `unit` */
     uint64_t instructions, cycles;
     uint64_t samples; /* for an exact series: the cycles of the run, all of which it covers */
+    double effective; /* the part of the samples that as many of equal weight make up for: 1 for equal ones */
     uint64_t lost, throttled, dropped, period;
     double seconds; /* NAN: unknown */
     double error;   /* by instruction, a fraction; NAN: unknown */
@@ -55,6 +56,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
 
 /* Sets `bias` and `trust` of a series of samples: trust_levels.c. */
 void as_summary_find_trust(struct as_summary *summary);
+double as_summary_effective(const struct as_store *store, uint32_t series); /* see `effective` */
 
 /* Returns what the profile says about the part of its call chains that has no caller; NULL if that part is small. */
 const struct as_store_quality *as_summary_lone_chains(const struct as_store *store);

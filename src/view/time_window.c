@@ -97,8 +97,9 @@ static bool estimate(struct as_view *view, enum as_store_level level, const char
     bool lines = level != AS_STORE_BY_LINE;
     for (size_t i = 0; i < rows.n; i++)
         lines |= rows.rows[i].id != AS_STORE_NONE;
-    double error = as_sampling_error(as_weights_of(units, rows.n), samples,
-                                     as_store_series(view->store, &n)[view->series].samples);
+    double all = (double)as_store_series(view->store, &n)[view->series].samples;
+    double error =
+        as_sampling_error(as_weights_of(units, rows.n), samples, all * as_summary_effective(view->store, view->series));
     if (!isnan(error) && lines)
         as_store_put_estimate(view->store, &(struct as_store_estimate){view->series, "estimate", granularity, error});
     free(units);

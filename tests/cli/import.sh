@@ -415,3 +415,23 @@ for name in lbr-skylake lost-samples zstd-pipe; do
     [ ! -r "$DATA/$name.perf.data" ] || whole+=("$DATA/$name.perf.data")
 done
 check "what is imported of a damaged recording can be read" python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 80 "${whole[@]}"
+
+# Samples that stand for unequal times say less by chance: (sum of w)^2 / sum of w^2 = 11.9 of 100 with these.
+python3 - <<'END'
+for name, long in (("equal", 1000), ("unequal", 100000)):
+    with open(name + ".txt", "w") as out:
+        for i in range(100):
+            print(f"prog 7 1.{i:06d}: {1000 if i % 10 else long} cycles: {0x1000 + 16 * (i // 10 % 2):x} f{i // 10 % 2}+0x0 (/bin/prog)", file=out)
+END
+for name in equal unequal; do
+    check "samples of $name periods" "$ASSAY" import -q -o $name.db $name.txt
+done
+check_json "equal ones: the error by chance is that of 100" \
+    'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.0399) < 1e-4' "$ASSAY" report --json equal.db
+check_json "unequal ones: that of 11.9" \
+    'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.1158) < 1e-4' "$ASSAY" report --json unequal.db
+cp unequal.db again.db
+"$ASSAY" merge -q -o both.db unequal.db again.db
+check_json "… of twice as many when merged" \
+    'abs([e["value"] for e in d["series"][0]["estimates"] if e["measure"] == "estimate"][0] - 0.1158 / 2 ** 0.5) < 2e-3' \
+    "$ASSAY" export --to json both.db
