@@ -2,6 +2,7 @@
 #include "cmd/annotate_find.h"
 
 #include "base/alloc.h"
+#include "base/cpp_name.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/cli.h"
@@ -70,6 +71,14 @@ static void find_at(const struct as_view *view, const char *text, const char *mo
         }
 }
 
+/* Without namespaces, classes and template arguments. */
+static void find_short(const struct as_view *view, const char *symbol, numbers *found)
+{
+    for (uint32_t i = 0; i < view->n_functions; i++)
+        if (view->function[i].name && as_cpp_name_is(view->function[i].name, symbol))
+            *as_vec_push(found) = i;
+}
+
 static void find_all(const struct as_view *view, const char *symbol, numbers *found)
 {
     find_named(view, symbol, NULL, 0, found);
@@ -81,6 +90,8 @@ static void find_all(const struct as_view *view, const char *symbol, numbers *fo
         if (!found->len)
             find_at(view, colon + 1, symbol, length, found);
     }
+    if (!found->len)
+        find_short(view, symbol, found);
 }
 
 /* Returns the instruction at an address outside functions, found like a function; NONE: there is none. */

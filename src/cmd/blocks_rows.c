@@ -1,6 +1,8 @@
 /* See blocks_rows.h. */
 #include "cmd/blocks_rows.h"
 
+#include "base/cpp_name.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@ bool as_blocks_wants_function(const struct as_blocks_shown *shown, uint32_t modu
     size_t length = shown->function ? strlen(shown->function) : 0;
     return !shown->function || strcmp(shown->function, f->name) == 0 ||
            (f->linkage && strcmp(shown->function, f->linkage) == 0) ||
-           (strncmp(shown->function, f->name, length) == 0 && f->name[length] == '(');
+           (strncmp(shown->function, f->name, length) == 0 && f->name[length] == '(') ||
+           as_cpp_name_is(f->name, shown->function);
 }
 
 const struct as_cfg_function *as_blocks_function(const struct as_flow *flow, uint32_t module, uint32_t block)

@@ -2,6 +2,7 @@
 #include "model/place.h"
 
 #include "base/alloc.h"
+#include "base/cpp_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,11 +57,12 @@ void as_place_free(struct as_place *place)
     *place = (struct as_place){0};
 }
 
-/* "f(int)" also matches "f". */
+/* "f(int)" and "ns::f<int>(int)" also match "f". */
 static bool is_called(const char *function, const char *name)
 {
     size_t length = strlen(name);
-    return strcmp(function, name) == 0 || (strncmp(function, name, length) == 0 && function[length] == '(');
+    return strcmp(function, name) == 0 || (strncmp(function, name, length) == 0 && function[length] == '(') ||
+           as_cpp_name_is(function, name);
 }
 
 bool as_place_holds(const struct as_place *place, const struct as_insn *insn, const struct as_location *location)

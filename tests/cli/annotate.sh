@@ -122,7 +122,7 @@ check "a name of a module" note prog:loop
 address=$(python3 -c 'import json; print(json.load(open("loop.json"))["rows"][3]["address"])')
 check_json "an address of the run" 'd["function"] == "loop"' note "$address" --json
 check_json "an address of the file" 'd["function"] == "loop"' note "prog:0x$(nm prog | awk '$3 == "loop" { print $1 }')" --json
-for name in 'space::thing::value(int)' 'space::thing::value' _ZN5space5thing5valueEi 'names:space::thing::value'; do
+for name in 'space::thing::value(int)' 'space::thing::value' thing::value value _ZN5space5thing5valueEi 'names:space::thing::value'; do
     check_json "C++: $name" 'd["function"] == "space::thing::value(int)"' note "$name" names.db --json
 done
 check_fails 2 "did you mean loop" "a name that is near" note lopo

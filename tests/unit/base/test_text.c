@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/alloc.h"
+#include "base/cpp_name.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -20,6 +21,20 @@ static void allocates_zeroed(void **state)
     void *empty = as_alloc(0);
     assert_non_null(empty);
     free(empty);
+}
+
+static void short_names_of_functions(void **state)
+{
+    assert_true(as_cpp_name_is("main", "main"));
+    assert_true(as_cpp_name_is("void ns::sort<int*, std::less<int> >(int*, int*)", "sort"));
+    assert_true(as_cpp_name_is("void ns::sort<int*, std::less<int> >(int*, int*)", "ns::sort"));
+    assert_true(as_cpp_name_is("(anonymous namespace)::Pool<int>::run(int) const", "Pool::run"));
+    assert_true(as_cpp_name_is("Pool::operator()(int)", "operator()"));
+    assert_true(as_cpp_name_is("bool std::operator< <char>(A const&, B const&)", "operator< <char>"));
+    assert_false(as_cpp_name_is("void ns::sort<int*>(int*, int*)", "ort"));
+    assert_false(as_cpp_name_is("void use<ns::sort>(int)", "sort"));
+    assert_false(as_cpp_name_is("f(sort)", "sort"));
+    assert_false(as_cpp_name_is("", ""));
 }
 
 static void copies_text(void **state)
@@ -227,6 +242,7 @@ int main(void)
         cmocka_unit_test(allocates_zeroed),
         cmocka_unit_test(copies_text),
         cmocka_unit_test(ends_when_memory_is_out),
+        cmocka_unit_test(short_names_of_functions),
         cmocka_unit_test(grows_vectors),
         cmocka_unit_test(grows_strings),
         cmocka_unit_test(error_is_one_line),

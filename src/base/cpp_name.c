@@ -1,0 +1,56 @@
+/* See cpp_name.h. One pass over the demangled name keeps its last word outside template arguments, up to the parameters:
+ * what comes before a space is the type of the result. */
+#include "base/cpp_name.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { LONGEST = 512 };
+#define ANONYMOUS "(anonymous namespace)"
+#define OPERATOR "operator"
+
+/* Operators are named by what ends the name of anything else. */
+static size_t operator_length(const char *at)
+{
+    size_t length = strlen(OPERATOR);
+    if (strncmp(at, OPERATOR, length) != 0 || !strchr("()[]<>=+-*/%^&|~!, ", at[length]) || !at[length])
+        return 0;
+    length += strncmp(at + length, "()", 2) == 0 ? 2 : strcspn(at + length, "(");
+    return length;
+}
+
+/* Writes the name into `base`. False: it is too long. */
+static bool shorten(const char *full, char *base)
+{
+    size_t n = 0, depth = 0;
+    for (const char *at = full; *at && n < LONGEST - 1; at++) {
+        size_t whole = strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) == 0 ? strlen(ANONYMOUS) : operator_length(at);
+        if (whole && depth == 0 && n + whole < LONGEST) {
+            memcpy(base + n, at, whole);
+            n += whole;
+            at += whole - 1;
+            continue;
+        }
+        if (*at == '(' && depth == 0)
+            break;
+        if (*at == ' ' && depth == 0)
+            n = 0;
+        else if (*at != '<' && *at != '>' && depth == 0)
+            base[n++] = *at;
+        depth += *at == '<';
+        depth -= *at == '>' && depth > 0;
+    }
+    base[n] = '\0';
+    return n < LONGEST - 1;
+}
+
+bool as_cpp_name_is(const char *full, const char *name)
+{
+    char base[LONGEST];
+    size_t length = strlen(name);
+    if (!length || !shorten(full, base))
+        return false;
+    size_t all = strlen(base);
+    return all >= length && strcmp(base + all - length, name) == 0 &&
+           (all == length || (all >= length + 2 && strncmp(base + all - length - 2, "::", 2) == 0));
+}
