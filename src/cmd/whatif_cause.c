@@ -15,7 +15,12 @@ static bool read_event(const char *name, uint32_t *events, struct as_error *err)
     }
     struct as_str known = {0};
     as_events_list(AS_CORE_IDEAL, &known);
-    if (event)
+    if (event && event->bit == AS_EVENT_COHERENCE)
+        as_error_set_status(err, AS_EXIT_USAGE,
+                            "%s (%s) is not a cost of the core that could be removed; --separate VARIABLE tries what "
+                            "the parts of a variable on lines of their own would bring ('assay comm' names variables)",
+                            event->name, event->description);
+    else if (event)
         as_error_set_status(err, AS_EXIT_USAGE, "%s (%s) is not a cost that could be removed; the events are %s",
                             event->name, event->description, as_str_get(&known));
     else

@@ -91,6 +91,7 @@ fi
 bad() { check_fails 2 "$1" "$2" whatif -q --max 300k "${@:3}" -- "$demo" 1; }
 bad "no event 'ST-L9'; the events are DR-L1, DR-TLB" "an unknown event" --ideal ST-L9
 bad "FORWARDED .* not a cost that could be removed" "an event that is no cost" --ideal FORWARDED
+bad "ST-CO .*--separate VARIABLE" "waits for other cores" --ideal ST-CO
 bad "does not name an event" "no event" --ideal @main
 bad "is not a place" "no place" --ideal ST-L1@
 bad "is not a place" "a module without a name" --remove libc.so.6:
