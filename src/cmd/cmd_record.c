@@ -226,6 +226,14 @@ static const struct as_option options_table[] = {
              "unwind tables (dwarf), by the tables and, where those end, by frame pointers (auto, the default), or not "
              "at all. A modelled PMU has exact paths, or with lbr those that its branch record keeps as a stack of "
              "calls."},
+    {.name = "stack-size",
+     .type = AS_OPTION_U64,
+     .offset = offsetof(struct record_command, record.stack_size),
+     .value = "BYTES",
+     .min = 512,
+     .max = 65528,
+     .help = "Copy this much of the stack with each sample (default 8k, at most 65528), where --call-graph copies it: "
+             "callers beyond it are found by frame pointers, or not at all."},
     {.name = "user",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.user),
@@ -314,6 +322,7 @@ static const char *native_option(const struct as_record_options *options)
                                   {"duration", !isnan(options->duration)},
                                   {"event", options->event.len > 0},
                                   {"call-graph", options->call_graph != as_record_defaults.call_graph},
+                                  {"stack-size", options->stack_size > 0},
                                   {"user", options->user},
                                   {"allocations", options->allocations},
                                   {"accesses", options->accesses},

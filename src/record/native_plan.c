@@ -113,7 +113,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                    .random = options->random,
                                    .mode = options->user ? AS_NATIVE_USER : AS_NATIVE_ALLOWED,
                                    .fields = chains | fields | (options->branches ? PERF_SAMPLE_BRANCH_STACK : 0),
-                                   .stack_bytes = STACK_BYTES,
+                                   .stack_bytes = options->stack_size ? (uint32_t)options->stack_size : STACK_BYTES,
                                    .ring_enough = options->call_graph == AS_RECORD_AUTO ? AUTO_RING : 0,
                                    .stdout_to_stderr = options->stdout_to_stderr,
                                    .delay = options->delay,

@@ -55,6 +55,7 @@ struct as_record_options {
     /* Number of requests to start or stop measuring; NULL: everything is measured. */
     const _Atomic uint32_t *switches;
     int call_graph;            /* enum as_record_calls */
+    uint64_t stack_size;       /* bytes of the stack that a sample copies; 0: 8192 */
     struct as_strlist pmu_set; /* for a modelled PMU: changes to its file */
     const char *perf_data;     /* … and a file for its samples in perf's format; NULL: none */
     bool user, allocations, accesses, branches, processors;

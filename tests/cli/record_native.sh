@@ -100,6 +100,8 @@ check_same "… and are right" all "$(towers tall.db)"
 check_json "… as is the way that each was found" 'd["counters"]["chains_joined"] > 0.9 * d["counters"]["samples"] and any(q["key"] == "call_chains" and q["value"] > 0.9 for q in d["quality"])' "$ASSAY" export --to=json tall.db
 timer -q -o tall-dwarf.db --rate 4000 --user --call-graph=dwarf -- "$victim" tall 400
 check_same "… which the copies alone are not" 1 "$(sqlite3 tall-dwarf.db "SELECT value > 0.9 FROM quality WHERE key = 'cut_chains'")"
+timer -q -o tall-large.db --rate 500 --user --call-graph=dwarf --stack-size=65528 -- "$victim" tall 400
+check_same "… unless they are larger" 0 "$(sqlite3 tall-large.db "SELECT count(*) FROM quality WHERE key = 'cut_chains' AND value > 0.1")"
 timer -q -o quick.db --rate 2001 --user -- "$victim" tall 100
 check_same "… and what auto takes at higher rates, where copies would be lost" "0|1" "$(sqlite3 quick.db "SELECT (SELECT count(*) FROM counters WHERE name = 'stack_copies'),
     (SELECT count(*) FROM counters WHERE name = 'chains_by_frame_pointers')")"
