@@ -94,6 +94,25 @@ for seed in 2 3 4; do # an exec in a part that is not measured must not confuse 
     check "… with other regions ($seed)" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --seed "$seed" --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l; ls /'
 done
 
+# ---- a run that is interrupted ----
+
+cat >stop.c <<'END'
+#include <signal.h>
+#include <unistd.h>
+__attribute__((noinline)) static long work(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum += i; return sum; }
+int main(void)
+{
+    work(300000);
+    kill(getppid(), SIGINT); /* Assay, which passes it on */
+    for (;;)
+        work(1000);
+}
+END
+gcc -O1 -static stop.c -o stop
+check_status 130 "interrupted between regions" "$ASSAY" record -q --budget 100k --sample-period 50k --sample-unit 5k --sample-warm 5k -o stop.db -- ./stop
+check_same "… what ran is estimated, and said to be a part" 1 "$("$ASSAY" report stop.db | grep -c 'PARTIAL: .*signal 2')"
+check_same "… all of that" 1 "$(($(one stop.db 'SELECT samples FROM series WHERE id = 0') > 20))"
+
 # ---- what is refused ----
 
 check_stderr_line 'needs the whole program' "a part of a program" "$ASSAY" record --sampled --max 1M -- true
