@@ -34,6 +34,7 @@ void as_oracle_free(struct as_oracle *oracle)
     for (size_t i = 0; i < oracle->streams.len; i++) {
         as_oracle_table_free(&oracle->streams.data[i].rows);
         as_vec_free(&oracle->streams.data[i].tallies);
+        as_vec_free(&oracle->streams.data[i].tallied);
     }
     as_oracle_table_free(&oracle->paths);
     as_oracle_table_free(&oracle->merged);

@@ -168,14 +168,15 @@ static void charge_path(struct as_oracle *oracle, struct as_oracle_stream *strea
 
 void as_oracle_charge_edges(struct as_oracle *oracle, struct as_oracle_stream *stream)
 {
-    for (size_t i = 0; i < stream->tallies.len; i++) {
-        struct as_oracle_tally *tally = &stream->tallies.data[i];
+    for (size_t i = 0; i < stream->tallied.len; i++) {
+        struct as_oracle_tally *tally = &stream->tallies.data[stream->tallied.data[i]];
         charge_path(oracle, stream, tally);
         if (tally->runs)
             charge_edge(&(struct target){
                 .oracle = oracle, .stream = stream, .table = &stream->rows, .edge = tally->edge, .times = tally->runs});
+        *tally = (struct as_oracle_tally){0};
     }
-    as_vec_clear(&stream->tallies);
+    as_vec_clear(&stream->tallied);
 }
 
 void as_oracle_forget(void *self)
@@ -219,6 +220,7 @@ static __attribute__((noinline)) struct as_oracle_tally *new_tally(struct as_ora
 {
     while (stream->tallies.len <= edge->number)
         *as_vec_push(&stream->tallies) = (struct as_oracle_tally){0};
+    *as_vec_push(&stream->tallied) = edge->number;
     struct as_oracle_tally *tally = &stream->tallies.data[edge->number];
     tally->edge = edge;
     stream->disordered |= !is_ordered(edge);

@@ -41,6 +41,7 @@ struct as_oracle_stream {
     bool disordered;
     uint64_t crowded;                       /* a cycle in which more committed than can; 0: none */
     AS_VEC(struct as_oracle_tally) tallies; /* by edge */
+    AS_VEC(uint32_t) tallied;               /* edges that have one: few, where regions are short */
     uint32_t open;                          /* number of the edge + 1 whose last group is the carried one; 0: none */
     const struct as_edge *whole;            /* the block behind it, all of which is of that group too; NULL: none */
     uint32_t whole_path;
