@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay compare: the JSON contract, what must hold whatever the program and the machine, every option, traces and what
 # others make of them, observers of the user's own, and bad input.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh writes documents and traces under sanitizers
 # time-limit: 240
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 DEFAULT_CORE=boom-tip

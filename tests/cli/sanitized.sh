@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every way that comm, reuse, trust, whatif, compare's stacks, coherence and modelled units have of showing what they found, once
-# and on little, for the sanitizers: their own suites hold the numbers against answers, on the plain build.
+# Every way that compare, comm, reuse, trust, whatif, coherence and modelled units have of showing what they found, once and
+# on little, for the sanitizers: their own suites hold the numbers against answers, on the plain build.
 # sanitized-only: their own suites run on the plain build
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
@@ -45,6 +45,9 @@ check "trust in two" "$ASSAY" trust --json skylake.db zen2.db
 writes "whatif" whatif.json "$ASSAY" whatif --json --max 100k --rank 2 --ideal FL-MB --change front.redirect=30 --together -o whatif.json -- "$demo" 1
 writes "… as text, of lines that are apart" apart.txt "$ASSAY" whatif --separate counters -o apart.txt -- "$lines" counters 3 1000
 
+writes "compare on two machines, as text" compare.txt "$ASSAY" compare --core boom-tip,zen4-like --max 100k --sweep 53,1009 --random -o compare.txt -- "$demo" 1
+writes "… with traces" k "$ASSAY" compare -q --max 20k --konata k --o3pipeview o3 --cycle-trace cycles --cycle-trace-all all -o traced.txt -- "$demo" 1
+writes "… of threads" k.threads "$ASSAY" compare -q --konata k.threads --o3pipeview o3.threads -o threads.txt -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
 writes "stacks and events" pics.json "$ASSAY" compare --json --events all --top 1000 --max 200k -o pics.json -- "$demo" 1
 check "stacks of a function" "$ASSAY" compare -q --max 200k --pics text_fill -- "$demo" 1
 check "… of threads" "$ASSAY" compare -q --json --pics main -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
