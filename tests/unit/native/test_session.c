@@ -316,7 +316,7 @@ static char *temporary(void)
 /* Waits for "done" in the file. */
 static bool comes_to_its_end(const char *path)
 {
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 3600; i++) {
         char text[8] = "";
         int fd = open(path, O_RDONLY);
         ssize_t n = read(fd, text, 4);
