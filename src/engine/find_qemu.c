@@ -21,12 +21,17 @@
 #define AS_PLUGIN_DIR "lib/assay"
 #endif
 
-/* Reads what the command prints within five seconds; more than fits is left unread. */
+/* Reads what the command prints within a minute, which a busy machine may need; more than fits is left unread. */
 static bool read_output(int fd, char *text, size_t size)
 {
     size_t length = 0;
     struct pollfd wait = {.fd = fd, .events = POLLIN};
-    while (length < size - 1 && poll(&wait, 1, 5000) == 1) {
+    while (length < size - 1) {
+        int ready = poll(&wait, 1, 60000);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready != 1)
+            break;
         ssize_t n = read(fd, text + length, size - 1 - length);
         if (n < 0 && errno == EINTR)
             continue;
