@@ -40,7 +40,7 @@ static const struct way *find_way(const struct as_view *of, struct as_error *err
                  summary->exact ? "it is exact: there is nothing to expect"
                  : isnan(as_store_estimate_of(of->store, of->series, "error", "instruction"))
                      ? "the model has no such way of sampling"
-                     : "its error was measured in its own run");
+                     : "its error was measured in its own run, and is shown without --again");
     return NULL;
 }
 
