@@ -1,5 +1,5 @@
 /* How fast exact reuse distances are worked out on one core, and how much memory they take, by pattern and footprint:
- * the analysis alone, fed with made-up accesses. Prints CSV.
+ * the analysis alone, fed with made-up accesses, by processor time. Prints CSV. Goal: 10 million a second up to 1 GiB.
  *
  * usage: reuse_speed [ACCESSES [caches|plain [PATTERN [MIB]]]] */
 #include "base/random.h"
