@@ -125,6 +125,28 @@ static uint32_t find_outside(const struct as_view *view, const char *symbol)
 
 /* ---- messages if there is no match, or several ---- */
 
+/* Those with the most time first. */
+static bool sort_by_time(const struct as_view *view, numbers *found, struct as_error *err)
+{
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    struct as_store_rows rows;
+    numbers sorted = {0};
+    query.series = view->series;
+    query.level = AS_STORE_BY_FUNCTION;
+    if (!as_store_query(view->store, &query, &rows, err))
+        return false;
+    for (size_t i = 0; i <= rows.n; i++) /* behind the rows: functions without time */
+        for (size_t k = 0; k < found->len; k++)
+            if (found->data[k] != AS_STORE_NONE && (i == rows.n || rows.rows[i].id == found->data[k])) {
+                *as_vec_push(&sorted) = found->data[k];
+                found->data[k] = AS_STORE_NONE;
+            }
+    as_store_rows_free(&rows);
+    as_vec_free(found);
+    *found = sorted;
+    return true;
+}
+
 static bool say_several(const struct as_view *view, const char *symbol, const numbers *found, struct as_error *err)
 {
     struct as_str text = {0};
@@ -230,8 +252,10 @@ bool as_annotate_find(const struct as_view *view, const char *symbol, struct as_
     bool ok = found->function != AS_STORE_NONE || found->instruction != AS_STORE_NONE;
     if (!ok && !functions.len)
         find_hosts(view, symbol, &hosts);
-    if (!ok && functions.len)
+    if (!ok && functions.len && sort_by_time(view, &functions, err))
         say_several(view, symbol, &functions, err);
+    else if (!ok && functions.len)
+        ok = false;
     else if (!ok && hosts.len)
         say_inlined(view, symbol, &hosts, err);
     else if (!ok)

@@ -128,6 +128,17 @@ done
 check_fails 2 "did you mean loop" "a name that is near" note lopo
 check_fails 2 "no function 'zzzzqqq'" "a name that is not" note zzzzqqq
 check_fails 2 "ambiguous: same at 0x.*, same at 0x.*MODULE:NAME" "two of a name" note same
+cat >src/few.cc <<'END'
+volatile long sum;
+namespace a { __attribute__((noinline)) void few(int x) { for (int i = 0; i < x; i++) sum += i; } }
+namespace b { template <class T> __attribute__((noinline)) void few(T x) { for (T i = 0; i < 100 * x; i++) sum += i * i; } }
+namespace b { template <class T> __attribute__((noinline)) void one(T x) { for (T i = 0; i < x; i++) sum += i * i; } }
+int main() { a::few(100); b::few<long>(100); b::one<long>(100); }
+END
+check "functions of one short name" g++ -g -O1 -o few "$PWD/src/few.cc"
+check "… in a profile" "$ASSAY" record -q -o few.db -- ./few
+check_fails 2 "'few' is ambiguous: void b::few<long>.* at 0x.*, a::few.* at 0x" "… are listed by their time" note few few.db
+check_json "the only one of its name" 'd["function"] == "void b::one<long>(long)"' note one few.db --json
 check_fails 2 'it was inlined into loop;' "an inlined function" note twice
 for name in helper 'helper(int)'; do check_fails 2 'it was inlined into main;' "… of C++: $name" note "$name" names.db; done
 check_fails 2 'it was inlined into loop;' "… with parameters that nobody recorded" note 'twice(int)'
