@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LONGEST = 512 };
 #define ANONYMOUS "(anonymous namespace)"
 #define OPERATOR "operator"
 
@@ -19,13 +18,12 @@ static size_t operator_length(const char *at)
     return length;
 }
 
-/* Writes the name into `base`. False: it is too long. */
-static bool shorten(const char *full, char *base)
+bool as_cpp_name_shorten(const char *full, char *base)
 {
     size_t n = 0, depth = 0;
-    for (const char *at = full; *at && n < LONGEST - 1; at++) {
+    for (const char *at = full; *at && n < AS_CPP_NAME_MAX - 1; at++) {
         size_t whole = strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) == 0 ? strlen(ANONYMOUS) : operator_length(at);
-        if (whole && depth == 0 && n + whole < LONGEST) {
+        if (whole && depth == 0 && n + whole < AS_CPP_NAME_MAX) {
             memcpy(base + n, at, whole);
             n += whole;
             at += whole - 1;
@@ -41,14 +39,14 @@ static bool shorten(const char *full, char *base)
         depth -= *at == '>' && depth > 0;
     }
     base[n] = '\0';
-    return n < LONGEST - 1;
+    return n < AS_CPP_NAME_MAX - 1;
 }
 
 bool as_cpp_name_is(const char *full, const char *name)
 {
-    char base[LONGEST];
+    char base[AS_CPP_NAME_MAX];
     size_t length = strlen(name);
-    if (!length || !shorten(full, base))
+    if (!length || !as_cpp_name_shorten(full, base))
         return false;
     size_t all = strlen(base);
     return all >= length && strcmp(base + all - length, name) == 0 &&

@@ -8,4 +8,9 @@
  * are "void ns::sort<int*>(int*, int*)", "run" is "(anonymous namespace)::Pool::run(int) const". */
 bool as_cpp_name_is(const char *full, const char *name);
 
+/* Writes a name without parameters and template arguments into `base`, which has room for AS_CPP_NAME_MAX characters.
+ * False: it is too long. */
+enum { AS_CPP_NAME_MAX = 512 };
+bool as_cpp_name_shorten(const char *full, char *base);
+
 #endif

@@ -1,5 +1,6 @@
 /* The summary that `assay record` prints at the end: read back from the file, like any report. */
 #include "cmd/record_summary.h"
+#include "base/cpp_name.h"
 #include "base/ratio.h"
 #include "cmd/cli.h"
 #include "cmd/pager.h"
@@ -50,14 +51,24 @@ static int print_json(FILE *out, const struct as_summary *summary, const struct 
     return as_json_finish(json) ? AS_EXIT_OK : as_cli_stdout_failed();
 }
 
+/* Names of C++ with all that belongs to them can be longer than the rest of the summary. */
+static const char *listed_name(const char *name, char *base)
+{
+    enum { LONG = 60 };
+    bool shorter = strlen(name) > LONG && as_cpp_name_shorten(name, base) && base[0];
+    return shorter ? base : name;
+}
+
 static void text_functions(FILE *out, const struct as_store *store, const struct as_store_rows *rows)
 {
     size_t n;
     const struct as_store_function *functions = as_store_functions(store, &n);
-    for (size_t i = 0; i < rows->n && i < TOP; i++)
-        fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ",
-                AS_SHOW(rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)"),
+    char base[AS_CPP_NAME_MAX];
+    for (size_t i = 0; i < rows->n && i < TOP; i++) {
+        const char *name = rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)";
+        fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ", AS_SHOW(name ? listed_name(name, base) : name),
                 100 * as_ratio(rows->rows[i].units, rows->total));
+    }
     if (rows->n)
         fputc('\n', out);
 }
@@ -95,6 +106,15 @@ static void put_word(FILE *out, const char *word)
     fputc('\'', out);
 }
 
+/* The function with the most time that has code to show: code in no file, such as [anon], has none. */
+static const char *next_symbol(const struct as_store_rows *rows, const struct as_store_function *functions, size_t n)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].id < n && functions[rows->rows[i].id].name && functions[rows->rows[i].id].name[0] != '[')
+            return functions[rows->rows[i].id].name;
+    return NULL;
+}
+
 static void text_next(FILE *out, const struct as_store *store, const struct as_store_rows *rows, const char *path)
 {
     bool usual = strcmp(path, "assay.db") == 0;
@@ -102,9 +122,8 @@ static void text_next(FILE *out, const struct as_store *store, const struct as_s
     const struct as_store_function *functions = as_store_functions(store, &n);
     const struct {
         const char *verb, *symbol, *rest;
-    } next[] = {{"report", NULL, ""},
-                {"annotate", rows->n && rows->rows[0].id < n ? functions[rows->rows[0].id].name : NULL, ""},
-                {"report --html page.html", NULL, ""}};
+    } next[] = {
+        {"report", NULL, ""}, {"annotate", next_symbol(rows, functions, n), ""}, {"report --html page.html", NULL, ""}};
     fputs("Next:\n", out);
     for (size_t i = 0; i < 3; i++) {
         if (i == 1 && !next[i].symbol)

@@ -35,6 +35,9 @@ static void short_names_of_functions(void **state)
     assert_false(as_cpp_name_is("void use<ns::sort>(int)", "sort"));
     assert_false(as_cpp_name_is("f(sort)", "sort"));
     assert_false(as_cpp_name_is("", ""));
+    char base[AS_CPP_NAME_MAX];
+    assert_true(as_cpp_name_shorten("std::vector<A<int>, B>::push_back(A<int> const&)", base));
+    assert_string_equal(base, "std::vector::push_back");
 }
 
 static void copies_text(void **state)
