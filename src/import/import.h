@@ -56,6 +56,9 @@ struct as_import_counts {
 };
 struct as_import_counts as_import_count(const struct as_import *import);
 
+/* Returns the number of samples of a process. */
+uint64_t as_import_samples_of(const struct as_import *import, uint32_t pid);
+
 /* Returns what is mapped where, according to the records so far. */
 struct as_perf_spaces *as_import_spaces(const struct as_import *import);
 

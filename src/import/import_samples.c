@@ -443,6 +443,14 @@ static size_t count_processes(const struct as_import *import)
     return n;
 }
 
+uint64_t as_import_samples_of(const struct as_import *import, uint32_t pid)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < import->threads.len; i++)
+        samples += import->threads.data[i].pid == pid ? import->threads.data[i].samples : 0;
+    return samples;
+}
+
 struct as_import_counts as_import_count(const struct as_import *import)
 {
     struct as_import_counts counts = {.threads = import->thread_numbers.len, .processes = count_processes(import)};

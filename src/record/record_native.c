@@ -110,6 +110,18 @@ static void add_measured(const struct as_record *record, const struct as_native_
     free(text);
 }
 
+/* All processes are recorded, and this one is among them. */
+static void add_own_share(const struct as_record *record, const struct as_native_result *result)
+{
+    uint64_t all = as_import_count(result->import).samples;
+    uint64_t own = as_import_samples_of(result->import, (uint32_t)getpid());
+    if (!own || !all)
+        return;
+    char *text = as_format("part of the samples are of the recorder itself (process %d)", (int)getpid());
+    as_store_add_quality(record->writer, "recorder", (double)own / (double)all, text);
+    free(text);
+}
+
 static void add_quality(const struct as_record *record, const struct as_native_result *result, bool pmu)
 {
     struct as_store_writer *writer = record->writer;
@@ -118,6 +130,8 @@ static void add_quality(const struct as_record *record, const struct as_native_r
     if (has_parts(record))
         add_measured(record, as_native_info(result->session));
     add_unsampled(writer, result);
+    if (record->options->system_wide)
+        add_own_share(record, result);
     if (result->accesses)
         as_native_accesses_quality(result->accesses, writer);
 }
