@@ -117,7 +117,6 @@ static void try_one(struct sweep *sweep, struct trial trial)
 
 static void try_all(struct sweep *sweep)
 {
-    static const uint32_t dims[] = {1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 35, 40, 45, 50};
     const struct as_points_options *options = sweep->session->options;
     struct trial usual = {.dims = (uint32_t)options->dims,
                           .threshold = options->threshold,
@@ -127,10 +126,8 @@ static void try_all(struct sweep *sweep)
         struct trial trial = usual;
         trial.max_k = k;
         trial.sweep = "dims";
-        for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
-            trial.dims = dims[i];
+        for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++)
             try_one(sweep, trial);
-        }
         trial.dims = usual.dims;
         trial.sweep = "threshold";
         for (int i = 0; i <= 20; i++) {

@@ -73,7 +73,7 @@ check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o swee
 cat >sweep.py <<'END'
 import csv
 rows = list(csv.DictReader(open("sweep.csv")))
-assert len(rows) == 4 * (14 + 21 + 10) + 1, len(rows)
+assert len(rows) == 4 * (50 + 21 + 10) + 1, len(rows)
 assert all(int(r["phases"]) <= int(r["max_k"]) for r in rows)
 assert all(abs(abs(float(r["cpi"]) / float(r["true_cpi"]) - 1) - float(r["error"])) < 1e-6 for r in rows)
 front = [(int(r["simulated"]), float(r["error"])) for r in rows if r["front"] == "1"]
