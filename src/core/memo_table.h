@@ -74,7 +74,8 @@ struct as_memo {
 
 /* Nodes have to pay. The purse counts in instructions, at what the pipeline takes for one: what runs along an edge saves
  * three quarters of that, and what the memo does costs so many. Part of what the pipeline runs is spent on trying again,
- * because programs change. The purse has limits, so that neither a good time nor a bad one is remembered for long. */
+ * because programs change. The purse has limits, so that neither a good time nor a bad one is remembered for long.
+ * doc/design/memo.md has the times behind the prices. */
 enum {
     AS_PRICE_LOOK = 1,      /* a signature */
     AS_PRICE_STATE = 8,     /* to take the state and to look for its node */
