@@ -4,6 +4,7 @@
 #include "engine/reader_lanes.h"
 
 #include "base/log.h"
+#include "engine/gates.h"
 
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -143,7 +144,7 @@ bool as_reader_read_code(struct as_reader *reader, bool *progress)
         if (!read_code_lane(reader, i))
             return false;
         *progress |= atomic_load(&lane->consumed) != before;
-        if (state == AS_WIRE_ENDED && atomic_load(&lane->consumed) == atomic_load(&lane->published))
+        if (state == AS_WIRE_ENDED && as_gates_drained(lane))
             atomic_store(&lane->state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
     }
     return true;

@@ -3,11 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/gates.h"
 #include "engine/reader.h"
-
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
     WORTH_IT = 3000000,       /* instructions: below that, translating all code anew takes longer than it saves … */
@@ -90,13 +87,6 @@ static uint64_t distance(const struct as_reader *reader, bool *asks)
     return *asks ? UINT64_MAX : passes - few / 2;
 }
 
-/* Has waiting threads look at their gates again. */
-static void ring(struct as_wire_header *wire)
-{
-    atomic_fetch_add(&wire->gate, 1);
-    syscall(SYS_futex, &wire->gate, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Nobody has anything left of what he was given, and nobody asks. */
 static void take_back(const struct as_reader *reader)
 {
@@ -105,12 +95,7 @@ static void take_back(const struct as_reader *reader)
         atomic_store(&reader->wire->lanes[i].stop_at, 0);
         atomic_store(&reader->wire->lanes[i].answers, atomic_load(&reader->wire->lanes[i].questions));
     }
-    ring(reader->wire);
-}
-
-static bool is_drained(const struct as_wire_lane *lane)
-{
-    return atomic_load(&lane->consumed) == atomic_load(&lane->published);
+    as_gates_ring(reader->wire);
 }
 
 /* Whether no thread executes anything, and everything that was written has been read. */
@@ -122,21 +107,17 @@ static bool all_at_rest(const struct as_reader *reader)
         uint32_t state = atomic_load(&lane->state), activity = atomic_load(&lane->activity);
         if (lane->is_code || state == AS_WIRE_FREE)
             continue;
-        if (state != AS_WIRE_LIVE || (activity != AS_WIRE_GATED && activity != AS_WIRE_IN_SYSCALL) || !is_drained(lane))
+        if (state != AS_WIRE_LIVE || (activity != AS_WIRE_GATED && activity != AS_WIRE_IN_SYSCALL) ||
+            !as_gates_drained(lane))
             return false;
     }
     return true;
 }
 
-static uint64_t read_from(const struct as_stream *stream)
-{
-    return stream->executed + (stream->block ? stream->block->n : 0);
-}
-
 static bool is_waiting(const struct as_reader *reader, uint32_t lane)
 {
     return reader->streams[lane] && atomic_load(&reader->wire->lanes[lane].activity) == AS_WIRE_GATED &&
-           is_drained(&reader->wire->lanes[lane]);
+           as_gates_drained(&reader->wire->lanes[lane]);
 }
 
 static bool is_stopped(const struct as_reader *reader, uint32_t lane)
@@ -161,8 +142,8 @@ static void give(const struct as_reader *reader, uint64_t each)
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++)
         if (reader->streams[i])
-            atomic_store(&reader->wire->lanes[i].stop_at, read_from(reader->streams[i]) + each);
-    ring(reader->wire);
+            atomic_store(&reader->wire->lanes[i].stop_at, as_gates_read(reader->streams[i]) + each);
+    as_gates_ring(reader->wire);
 }
 
 /* If a thread waits, gives each the same part of `left` instructions, counted from what has been read of it. One that
@@ -206,7 +187,7 @@ static void hold(struct as_reader *reader)
     if (reader->gear.held)
         give(reader, left + BEYOND);
     else
-        ring(reader->wire);
+        as_gates_ring(reader->wire);
 }
 
 static void record(struct as_reader *reader)
@@ -261,7 +242,7 @@ static bool answer(struct as_reader *reader)
         answered = true;
     }
     if (answered)
-        ring(reader->wire);
+        as_gates_ring(reader->wire);
     return answered;
 }
 

@@ -2,12 +2,10 @@
 #include "engine/pace.h"
 
 #include "base/clock.h"
+#include "engine/gates.h"
 #include "engine/reader.h"
 
-#include <linux/futex.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05;
 enum { ALONE = 1 << 20, LEAST = 600, MOST_IN_TURN = 20000 }; /* instructions */
@@ -42,27 +40,11 @@ void as_pace_free(struct as_reader *reader)
     reader->pace.lanes = NULL;
 }
 
-static void ring(struct as_wire_header *wire)
-{
-    atomic_fetch_add(&wire->gate, 1);
-    syscall(SYS_futex, &wire->gate, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-static bool is_drained(const struct as_wire_lane *lane)
-{
-    return atomic_load(&lane->consumed) == atomic_load(&lane->published);
-}
-
 /* A thread that executes, or has executed what has not been read. */
 static bool is_running(const struct as_wire_lane *lane)
 {
-    return !is_drained(lane) ||
+    return !as_gates_drained(lane) ||
            (atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL);
-}
-
-static uint64_t read_from(const struct as_stream *stream)
-{
-    return stream->executed + (stream->block ? stream->block->n : 0);
 }
 
 static uint64_t clock_of(const struct as_reader *reader, uint32_t lane)
@@ -99,14 +81,14 @@ static bool let_go(struct as_reader *reader)
     bool rings = false;
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
-        uint64_t at = reader->streams[i] ? read_from(reader->streams[i]) : 0, stop = atomic_load(&lane->stop_at);
+        uint64_t at = reader->streams[i] ? as_gates_read(reader->streams[i]) : 0, stop = atomic_load(&lane->stop_at);
         if (!at || stop > at + ALONE / 2)
             continue;
         atomic_store(&lane->stop_at, at + ALONE);
         rings |= atomic_load(&lane->activity) == AS_WIRE_GATED;
     }
     if (rings)
-        ring(reader->wire);
+        as_gates_ring(reader->wire);
     return rings;
 }
 
@@ -114,7 +96,7 @@ static bool let_go(struct as_reader *reader)
 static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
 {
     struct as_pace_lane *own = &reader->pace.lanes[lane];
-    uint64_t at = read_from(reader->streams[lane]), clock = clock_of(reader, lane);
+    uint64_t at = as_gates_read(reader->streams[lane]), clock = clock_of(reader, lane);
     if (at < own->at || clock < own->clock)
         *own = (struct as_pace_lane){.pace = 0};
     if (clock > own->clock + reader->wire->quantum / 8) {
@@ -151,7 +133,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
         struct as_wire_lane *lane = &reader->wire->lanes[i];
         if (!reader->streams[i])
             continue;
-        uint64_t at = read_from(reader->streams[i]), way = way_to(reader, i, behind + quantum);
+        uint64_t at = as_gates_read(reader->streams[i]), way = way_to(reader, i, behind + quantum);
         uint64_t was = atomic_load(&lane->stop_at);
         bool gated = atomic_load(&lane->activity) == AS_WIRE_GATED;
         if (gated && !idle && at + way < was + whole_way(reader, i) / 2)
@@ -160,7 +142,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
         rings |= at + way > was && gated;
     }
     if (rings)
-        ring(reader->wire);
+        as_gates_ring(reader->wire);
     return rings;
 }
 
@@ -219,7 +201,7 @@ static bool all_drained(const struct as_reader *reader)
     for (uint32_t i = 0; i < used; i++) {
         const struct as_wire_lane *lane = &reader->wire->lanes[i];
         uint32_t state = atomic_load(&lane->state);
-        if (state == AS_WIRE_ENDED || (state == AS_WIRE_LIVE && !is_drained(lane)))
+        if (state == AS_WIRE_ENDED || (state == AS_WIRE_LIVE && !as_gates_drained(lane)))
             return false;
     }
     return true;
@@ -310,7 +292,7 @@ static bool let_all_by(struct as_reader *reader)
         return false;
     reader->pace.since = 0;
     atomic_fetch_add(&reader->wire->leaks, 1);
-    ring(reader->wire);
+    as_gates_ring(reader->wire);
     return false;
 }
 
@@ -340,7 +322,7 @@ static bool take_turns(struct as_reader *reader, bool idle)
     pace->thread = reader->streams[next]->thread.number;
     atomic_store(&lane->stop_at, *(volatile uint64_t *)&lane->instructions + pace->lanes[next].budget);
     pace->lanes[next].budget = 0;
-    ring(reader->wire);
+    as_gates_ring(reader->wire);
     return true;
 }
 
@@ -356,7 +338,7 @@ static bool known_are_drained(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++)
-        if (reader->streams[i] && !is_drained(&reader->wire->lanes[i]))
+        if (reader->streams[i] && !as_gates_drained(&reader->wire->lanes[i]))
             return false;
     return true;
 }
