@@ -2,6 +2,7 @@
  * walks back over no more than it must. */
 #include "symbol/jitcode.h"
 
+#include "base/error.h"
 #include "base/search.h"
 #include "base/vec.h"
 
@@ -73,20 +74,12 @@ static void read_line(struct as_jit *jit, char *line)
         add(jit, (struct as_jit_piece){.start = start, .size = size, .name = end});
 }
 
-/* Control characters would reach a terminal. */
-static void clean(char *name)
-{
-    for (; *name; name++)
-        if ((unsigned char)*name < ' ' || *name == 127)
-            *name = '?';
-}
-
 /* The last line may still be being written. */
 static void read_lines(struct as_jit *jit, char *text)
 {
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        clean(line);
+        as_error_clean(line); /* control characters would reach a terminal */
         if ((size_t)(end - line) < MOST_NAME)
             read_line(jit, line);
     }
@@ -125,7 +118,7 @@ static void read_load(struct as_jit *jit, char *bytes, size_t size)
     size_t left = end ? size - (size_t)(end + 1 - bytes) : 0;
     if (!end || end - name >= MOST_NAME)
         return;
-    clean(name);
+    as_error_clean(name);
     add(jit, (struct as_jit_piece){.start = load.address,
                                    .size = load.size,
                                    .time = load.head.time,
