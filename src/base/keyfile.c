@@ -1,13 +1,10 @@
 /* See keyfile.h. */
 #include "base/keyfile.h"
 
-#include "base/alloc.h"
+#include "base/whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LARGEST_FILE = 1 << 20, LONGEST_LINE = 4096, SHOWN = 60 };
 
@@ -73,22 +70,8 @@ bool as_keyfile_parse(const struct as_keyfile *file, const char *text, size_t si
 
 char *as_keyfile_read(const char *path, size_t *size, struct as_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char *text = as_alloc(LARGEST_FILE + 1);
-    ssize_t n = fd < 0 ? -1 : 1;
-    for (*size = 0; n > 0 && *size < LARGEST_FILE + 1;) {
-        n = read(fd, text + *size, LARGEST_FILE + 1 - *size);
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n > 0)
-            *size += (size_t)n;
-    }
-    if (n < 0) {
+    char *text = as_whole_file(path, LARGEST_FILE, size);
+    if (!text)
         as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (fd >= 0)
-        close(fd);
     return text;
 }

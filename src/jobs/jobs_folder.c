@@ -1,6 +1,8 @@
 /* See jobs_folder.h. */
 #include "jobs/jobs_folder.h"
 
+#include "base/whole_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -16,24 +18,11 @@ enum { GROUP = 1000, MOST_TEXT = 64 << 20 };
 
 char *as_jobs_read_text(const char *path, struct as_error *err)
 {
-    FILE *file = fopen(path, "re");
-    struct as_str text = {0};
-    char buffer[4096];
-    if (!file) {
+    size_t size;
+    char *text = as_whole_file(path, MOST_TEXT, &size);
+    if (!text)
         as_error_set(err, "cannot read '%s': %s", path, strerror(errno));
-        return NULL;
-    }
-    for (size_t n; text.len < MOST_TEXT && (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        as_str_add_bytes(&text, buffer, n);
-    bool ok = !ferror(file);
-    fclose(file);
-    if (!ok) {
-        as_error_set(err, "cannot read '%s'", path);
-        as_str_free(&text);
-        return NULL;
-    }
-    as_str_add(&text, "");
-    return as_str_take(&text);
+    return text;
 }
 
 char *as_jobs_last_line(const char *path)

@@ -2,13 +2,14 @@
  * go before the event: behind a branch they would only be executed where it is not taken. */
 #include "trust/remedy.h"
 
-#include "base/alloc.h"
+#include "base/whole_file.h"
 #include "trust/object_file.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const as_remedy_event_names[] = {
@@ -201,23 +202,14 @@ enum { LARGEST = 64 << 20 };
 
 char *as_remedy_read(const char *path, size_t *size, struct as_error *err)
 {
-    struct as_str bytes = {0};
-    char piece[65536];
-    FILE *in = fopen(path, "re");
-    size_t n = 0;
-    while (in && bytes.len <= LARGEST && (n = fread(piece, 1, sizeof piece, in)) > 0)
-        as_str_add_bytes(&bytes, piece, n);
-    bool ok = in && !ferror(in);
-    if (!ok)
+    char *bytes = as_whole_file(path, LARGEST, size);
+    if (bytes && *size <= LARGEST)
+        return bytes;
+    if (bytes)
+        as_error_set(err, "%s: more than 64 MiB", path);
+    else
         as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
-    else if (bytes.len > LARGEST)
-        ok = as_error_set(err, "%s: more than 64 MiB", path);
-    if (in)
-        fclose(in);
-    *size = bytes.len;
-    if (ok)
-        return bytes.len ? as_str_take(&bytes) : as_strdup("");
-    as_str_free(&bytes);
+    free(bytes);
     return NULL;
 }
 
