@@ -1,17 +1,12 @@
 /* What runs ahead on a copy is what the thread does: registers and accesses, instruction by instruction, against single
  * steps of the thread itself; and where it cannot go on, it says so. */
 #include "native/lookahead.h"
-#include "unit.h"
+#include "traced.h"
 
 #ifdef __x86_64__
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { STEPS = 3000 };
 
@@ -43,22 +38,12 @@ static void child_work(void)
     table[200] = table[64] % (table[70] | 1);
 }
 
-static pid_t start_child(void (*work)(void))
+/* The linker saves the vector registers when a function is first called; that cannot be copied. */
+static void call_once(void)
 {
-    void (*volatile called)(void) = work; /* never inlined */
-    pid_t pid = fork();
-    if (pid == 0) {
-        child_work(); /* the linker saves the vector registers when a function is first called; that cannot be copied */
-        getppid();
-        table[1] = 0;
-        ptrace(PTRACE_TRACEME, 0, 0, 0);
-        raise(SIGSTOP);
-        called();
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return pid;
+    child_work();
+    getppid();
+    table[1] = 0;
 }
 
 static struct user_regs_struct registers_of(pid_t pid)
@@ -112,13 +97,6 @@ static void step_to(pid_t pid, void (*work)(void))
     assert_int_equal(registers_of(pid).rip, (uintptr_t)work);
 }
 
-static void end_child(pid_t pid)
-{
-    int status;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
-}
-
 /* The whole way is recorded first: the process must stand still meanwhile. */
 static void goes_where_the_thread_goes(void **state)
 {
@@ -126,7 +104,7 @@ static void goes_where_the_thread_goes(void **state)
     struct as_lookahead_thread *thread = aligned_alloc(64, sizeof *thread);
     struct as_machine_state *way = calloc(STEPS, sizeof *way);
     assert_non_null(ahead);
-    pid_t pid = start_child(child_work);
+    pid_t pid = traced_start(call_once, child_work);
     step_to(pid, child_work);
     fill(thread, pid);
     as_lookahead_begin(ahead, pid);
@@ -143,7 +121,7 @@ static void goes_where_the_thread_goes(void **state)
     }
     assert_in_range(n, 1500, STEPS);
     assert_in_range(accesses, n / 8, n);
-    end_child(pid);
+    traced_end(pid);
     free(way);
     free(thread);
     as_lookahead_free(ahead);
@@ -170,7 +148,7 @@ static enum as_lookahead_end end_of(void (*work)(void))
     struct as_lookahead *ahead = as_lookahead_new();
     struct as_lookahead_thread *thread = aligned_alloc(64, sizeof *thread);
     struct as_lookahead_step step;
-    pid_t pid = start_child(work);
+    pid_t pid = traced_start(call_once, work);
     step_to(pid, work);
     fill(thread, pid);
     as_lookahead_begin(ahead, pid);
@@ -178,7 +156,7 @@ static enum as_lookahead_end end_of(void (*work)(void))
         ;
     enum as_lookahead_end end = as_lookahead_step(ahead, thread, &step); /* it stays there */
     as_lookahead_end(ahead);
-    end_child(pid);
+    traced_end(pid);
     free(thread);
     as_lookahead_free(ahead);
     return end;
@@ -197,7 +175,7 @@ static void leaves_the_process_alone(void **state)
     struct as_lookahead *ahead = as_lookahead_new();
     struct as_lookahead_thread *thread = aligned_alloc(64, sizeof *thread);
     struct as_lookahead_step step;
-    pid_t pid = start_child(calls_the_kernel);
+    pid_t pid = traced_start(call_once, calls_the_kernel);
     step_to(pid, calls_the_kernel);
     fill(thread, pid);
     as_lookahead_begin(ahead, pid);
@@ -208,7 +186,7 @@ static void leaves_the_process_alone(void **state)
     as_lookahead_end(ahead);
     assert_true(stored);
     assert_int_equal(ptrace(PTRACE_PEEKDATA, pid, &table[1], 0), 0);
-    end_child(pid);
+    traced_end(pid);
     free(thread);
     as_lookahead_free(ahead);
 }

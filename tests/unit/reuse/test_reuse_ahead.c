@@ -2,16 +2,9 @@
  * way, and what is out of reach. */
 #include "native/tracer.h"
 #include "reuse/reuse_ahead.h"
-#include "unit.h"
+#include "traced.h"
 
 #ifdef __x86_64__
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 enum { N = 1000 };
 
 static volatile uint64_t array[16 * N];
@@ -43,28 +36,13 @@ static void stores_alone(void)
 /* A child that is in the middle of it. */
 static pid_t start_child(void (*work)(void))
 {
-    void (*volatile called)(void) = work;
-    pid_t pid = fork();
     int status;
-    if (pid == 0) {
-        ptrace(PTRACE_TRACEME, 0, 0, 0);
-        raise(SIGSTOP);
-        called();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    pid_t pid = traced_start(NULL, work);
     ptrace(PTRACE_CONT, pid, 0, 0);
     usleep(20000);
     kill(pid, SIGSTOP);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return pid;
-}
-
-static void end_child(pid_t pid)
-{
-    int status;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
 }
 
 struct bed {
@@ -95,7 +73,7 @@ static void look(struct bed *bed)
 
 static void close_bed(struct bed *bed)
 {
-    end_child(bed->pid);
+    traced_end(bed->pid);
     free(bed->threads[0]);
     free(bed->threads[1]);
     as_lookahead_free(bed->ahead);
@@ -142,7 +120,7 @@ static void names_places_on_the_way(void **state)
         look(&bed);
         if (bed.result.beyond.address && bed.result.last.address > bed.result.first.address)
             break;
-        end_child(bed.pid);
+        traced_end(bed.pid);
         bed.pid = start_child(walks_long);
         assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
     }
@@ -179,7 +157,7 @@ static void sees_the_others_stores(void **state)
     assert_true(as_tracer_registers(NULL, other, bed.threads[1]));
     look(&bed);
     assert_int_equal(bed.result.outcome, AS_REUSE_REUSE);
-    end_child(other);
+    traced_end(other);
     close_bed(&bed);
 }
 
