@@ -124,7 +124,7 @@ static bool x86_branch(const struct line *line)
 /* Instructions that name memory and do not read it, or read it though they do not name it. */
 static bool x86_load(const struct line *line)
 {
-    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j", "call", "set", NULL};
+    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j", "loop", "call", "set", NULL};
     static const char *const always[] = {"pop", "ret", "leave", "lods", "movs", "cmps", "scas", NULL};
     static const char *const moves[] = {"mov", "vmov", NULL};
     bool string = line->n == 0 || !strchr(line->operands[0], '('); /* movsd (%rax), %xmm0 is no string instruction */
@@ -144,8 +144,8 @@ static bool x86_load(const struct line *line)
 
 static bool x86_store(const struct line *line)
 {
-    static const char *const never[] = {"lea",  "prefetch", "clflush", "clwb", "nop",   "j",    "cmp", "test", "div",
-                                        "idiv", "mul",      "imul",    "pop",  "ucomi", "comi", "bt ", NULL};
+    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j",     "loop", "cmp", "test",
+                                        "div", "idiv",     "mul",     "imul", "pop", "ucomi", "comi", "bt ", NULL};
     static const char *const always[] = {"push", "call", "stos", NULL};
     if (starts(line, always))
         return true;
