@@ -99,6 +99,79 @@ static void sorted(void **state)
     as_coherent_free(coherent);
 }
 
+/* ---- what is known of threads and lines ---- */
+
+static uint32_t path_of(void *context, uint32_t thread)
+{
+    return 100 + thread;
+}
+
+static uint32_t node_of(void *context, uint32_t thread)
+{
+    return thread / 2;
+}
+
+static uint32_t object_of(void *context, uint32_t process, uint64_t address)
+{
+    return process == 1 && address == 0x1000 ? 7 : 8;
+}
+
+static bool home_of(void *context, uint32_t *process, uint64_t *address)
+{
+    *process = 5;
+    *address += 0x100;
+    return true;
+}
+
+/* Threads 1, 2 and 3 of nodes 0, 1 and 1: two transfers, of which one leaves the node. */
+static void hooks(void **state)
+{
+    const struct as_coherent_hooks all = {.path = path_of, .node = node_of, .object = object_of, .home = home_of};
+    struct as_coherent *coherent = as_coherent_new(&all);
+    make(coherent, 1, 0x1008, 4, STORE);
+    make(coherent, 2, 0x1010, 8, STORE);
+    make(coherent, 3, 0x1010, 2, LOAD);
+    make(coherent, 2, UINT64_C(0xffff800000001000), 8, STORE);
+    make(coherent, 3, UINT64_C(0xffff800000001000), 8, STORE);
+    as_coherent_sort(coherent);
+    struct as_coherent_counts counts = as_coherent_counts(coherent);
+    assert_true(counts.accesses == 5 && counts.transfers == 3 && counts.remote == 1 && counts.false_ == 1);
+    assert_int_equal(counts.bytes, 8 + 2 + 8);
+    const struct as_contact *contacts = as_coherent_contacts(coherent)->list.data;
+    assert_int_equal(as_coherent_contacts(coherent)->list.len, 3);
+    assert_true(contacts[0].line == 0x1000 && contacts[0].process == 1 && contacts[0].object == 7);
+    assert_true(contacts[0].is_false && contacts[0].remote == 1 && contacts[0].count == 1);
+    assert_true(contacts[0].from.path == 101 && contacts[0].from.offset == 8 && contacts[0].from.size == 4);
+    assert_true(contacts[0].from.insn == 1 && contacts[0].to.insn == 2 && contacts[0].to.path == 102);
+    assert_true(contacts[0].to.offset == 16 && contacts[0].to.size == 8);
+    assert_true(contacts[0].from_threads == 1 && contacts[0].to_threads == 2);
+    assert_true(!contacts[1].is_false && contacts[1].remote == 0 && contacts[1].to.size == 2);
+    assert_true(contacts[1].from_threads == 2 && contacts[1].to_threads == 4);
+    assert_true(contacts[2].process == 5 && contacts[2].line == UINT64_C(0x800000001100) && contacts[2].object == 8);
+    struct as_pair_cell pair = as_pair_matrix_pair(as_coherent_matrix(coherent), 0, 1);
+    assert_true(pair.true_ == 0 && pair.false_ == 1);
+    pair = as_pair_matrix_pair(as_coherent_matrix(coherent), 1, 2);
+    assert_true(pair.true_ == 2 && pair.false_ == 0);
+    as_coherent_free(coherent);
+}
+
+/* An access over three lines touches all of the middle one. Neither loads nor stores, and nothing at all, are no accesses. */
+static void long_and_empty_accesses(void **state)
+{
+    struct as_coherent *coherent = as_coherent_new(NULL);
+    make(coherent, 1, 0x103c, 4 + 64 + 4, STORE);
+    make(coherent, 2, 0x1040, 1, LOAD);
+    make(coherent, 2, 0x107f, 1, LOAD); /* has it now */
+    make(coherent, 2, 0x1084, 1, LOAD); /* behind its end: false */
+    make(coherent, 2, 0x1038, 4, LOAD); /* before its start: false */
+    check(coherent, 3, 2, 0);
+    make(coherent, 3, 0x1040, 0, LOAD);
+    make(coherent, 3, 0x1040, 8, AS_ACCESS_FLUSH);
+    check(coherent, 3, 2, 0);
+    assert_int_equal(as_coherent_counts(coherent).accesses, 5);
+    as_coherent_free(coherent);
+}
+
 /* ---- against a plain simulation ---- */
 
 enum { THREADS = 70, LINES = 90, STEPS = 60000 };
@@ -174,8 +247,13 @@ static void random_stream(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(spaces_are_apart),
-                                       cmocka_unit_test(shared_memory_is_one), cmocka_unit_test(sorted),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(spaces_are_apart),
+                                       cmocka_unit_test(shared_memory_is_one),
+                                       cmocka_unit_test(sorted),
+                                       cmocka_unit_test(hooks),
+                                       cmocka_unit_test(long_and_empty_accesses),
+
                                        cmocka_unit_test(random_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

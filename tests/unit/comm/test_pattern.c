@@ -95,8 +95,64 @@ static void order(void **state)
     as_pair_matrix_free(&matrix);
 }
 
+/* The share that fits, by hand. */
+static void shares(void **state)
+{
+    assert_true(find(nothing).share == 1 && find(nothing).threads == 0);
+    assert_true(find(one_pair).share == 1 && find(one_pair).threads == 2);
+    assert_float_equal(find(master).share, 7000.0 / (7000 + 21 * 20), 1e-6);
+    assert_float_equal(find(neighbours).share, (7000.0 + 10) / (7000 + 21 * 10),
+                       1e-6); /* the ends are neighbours, too */
+    assert_float_equal(find(ring).share, 8000.0 / (8000 + 20 * 10), 1e-6);
+    assert_float_equal(find(pairs).share, 10000.0 / (10000 + 24), 1e-6);
+    assert_float_equal(find(groups).share, 12000.0 / (12000 + 16 * 10), 1e-6);
+    assert_float_equal(find(everybody).share, 1, 1e-6);
+    assert_true(find(irregular).share == 1 && find(irregular).groups == 0);
+    assert_true(find(master).threads == N && find(groups).threads == N);
+}
+
+/* Four fifths must fit: one pair of many that is a little too strong ends a pattern. */
+static uint64_t extra;
+static uint64_t nearly_neighbours(size_t a, size_t b)
+{
+    return a - b == 1 ? 100 : a == 6 && b == 1 ? extra : 0;
+}
+
+static void a_fifth_may_differ(void **state)
+{
+    extra = 175; /* of 875 */
+    assert_int_equal(find(nearly_neighbours).pattern, AS_PATTERN_NEIGHBOUR);
+    assert_float_equal(find(nearly_neighbours).share, 0.8, 1e-6);
+    extra = 176;
+    assert_int_not_equal(find(nearly_neighbours).pattern, AS_PATTERN_NEIGHBOUR);
+}
+
+static void pattern_names(void **state)
+{
+    static const char *const known[] = {"none",  "one pair", "master bottleneck", "nearest neighbour",
+                                        "pairs", "groups",   "all to all",        "irregular"};
+    for (int i = 0; i <= AS_PATTERN_IRREGULAR; i++)
+        assert_string_equal(as_pattern_name((enum as_pattern)i), known[i]);
+}
+
+/* From the first on, always to the one that talks most with the last four: a chain through all. */
+static void order_of_a_chain(void **state)
+{
+    static const uint32_t chain[N] = {0, 5, 2, 7, 1, 6, 3, 4};
+    struct as_pair_matrix matrix = {0};
+    uint32_t placed[N];
+    as_pair_matrix_grow(&matrix, N);
+    for (size_t i = 1; i < N; i++)
+        as_pair_matrix_add(&matrix, chain[i], chain[i - 1], i % 2, 100 - i);
+    as_pattern_order(&matrix, placed);
+    assert_memory_equal(placed, chain, sizeof chain);
+    as_pair_matrix_free(&matrix);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),         cmocka_unit_test(order),
+                                       cmocka_unit_test(shares),        cmocka_unit_test(a_fifth_may_differ),
+                                       cmocka_unit_test(pattern_names), cmocka_unit_test(order_of_a_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

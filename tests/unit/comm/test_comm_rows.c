@@ -1,0 +1,351 @@
+/* What a person sees of contacts: sums by object, line and pair of code, in order; names; advice. The program is this one. */
+#include "unit.h"
+
+#include "apart.h"
+#include "comm/comm_rows.h"
+#include "own_space.h"
+
+enum { LINE = 64, HEAP = 0x10000, STACK = 0x20000, NOWHERE = 0x40 };
+
+struct counter {
+    uint64_t hits, misses, seen;
+};
+/* None of them in .bss. */
+static _Alignas(LINE) struct counter counters[8] = {{1, 1, 1}};
+static _Alignas(LINE) struct {
+    uint64_t x, y;
+} point = {1, 1};
+static _Alignas(LINE) struct {
+    uint64_t __lock, __owner;
+} mutex = {1, 1};
+
+/* Code without lines; two variables without types, side by side. */
+__asm__(".pushsection .text.bare, \"ax\"\n.type bare_code, @function\nbare_code: nop\nnop\nnop\n.size bare_code, 3\n"
+        ".globl bare_code\n.hidden bare_code\n.popsection\n"
+        ".pushsection .data.bare, \"aw\"\n.balign 64\n.globl left_word\n.hidden left_word\n.globl right_word\n"
+        ".hidden right_word\n.type left_word, @object\n.size left_word, 8\nleft_word: .quad 1\n"
+        ".type right_word, @object\n.size right_word, 8\nright_word: .quad 1\n.popsection\n");
+extern char bare_code[], left_word[], right_word[];
+
+UNIT_APART static uint64_t writes_it(void)
+{
+    return counters[0].hits += mutex.__lock;
+}
+UNIT_APART static uint64_t reads_it(void)
+{
+    return counters[1].misses + point.x + mutex.__owner;
+}
+UNIT_APART static uint64_t start_thread(void)
+{
+    return point.y + 1;
+}
+
+/* ---- a result ---- */
+
+struct program {
+    struct as_space *space;
+    struct as_contacts contacts;
+    uint64_t frames[8];
+    size_t n_frames;
+    struct as_comm_thread threads[3];
+    struct as_guest_region heap;
+    struct as_comm_result result;
+};
+
+static struct as_space *space_of(void *context, uint32_t process, uint64_t insn)
+{
+    return process == 99 ? NULL : ((struct program *)context)->space;
+}
+
+static uint64_t address_of(void *context, uint64_t insn)
+{
+    return insn;
+}
+
+static size_t frames_of(void *context, uint32_t path, uint64_t *functions, size_t n, struct as_space **space)
+{
+    const struct program *program = context;
+    *space = program->space;
+    for (size_t i = 0; i < program->n_frames && i < n; i++)
+        functions[i] = program->frames[i];
+    return program->n_frames;
+}
+
+static void open_program(struct program *program)
+{
+    *program = (struct program){.space = own_space(), .heap = {1, HEAP, HEAP + 0x1000, .is_heap = true}};
+    for (uint32_t i = 0; i < 3; i++)
+        program->threads[i] = (struct as_comm_thread){.number = i + 1, .process = 1};
+    program->threads[1].stack_start = STACK;
+    program->threads[1].stack_end = STACK + 0x1000;
+    strcpy(program->threads[2].comm, "pool");
+    program->result = (struct as_comm_result){
+        .threads = program->threads,
+        .n_threads = 3,
+        .contacts = &program->contacts,
+        .regions = &program->heap,
+        .n_regions = 1,
+        .names = {.space = space_of, .address = address_of, .frames = frames_of, .context = program}};
+}
+
+static void close_program(struct program *program)
+{
+    as_contacts_free(&program->contacts);
+    as_space_free(program->space);
+}
+
+/* From byte to byte of a line, false unless they are the same. */
+static struct as_contact contact_of(uint64_t line, uint8_t from, uint8_t to, uint64_t count)
+{
+    return (struct as_contact){.line = line,
+                               .process = 1,
+                               .from = {.insn = (uintptr_t)writes_it, .process = 1, .offset = from, .size = 8},
+                               .to = {.insn = (uintptr_t)reads_it, .process = 1, .offset = to, .size = 8},
+                               .is_false = from != to,
+                               .count = count};
+}
+
+static void add(struct program *program, uint64_t line, uint8_t from, uint8_t to, uint64_t count)
+{
+    struct as_contact contact = contact_of(line, from, to, count);
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+}
+
+static void add_program(struct program *program)
+{
+    struct as_contact contact = contact_of((uintptr_t)counters, 0, 24, 1000);
+    contact.remote = 5;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    contact = contact_of((uintptr_t)counters, 24, 48, 500);
+    as_contacts_add(&program->contacts, &contact, 1, 2);
+    contact = contact_of((uintptr_t)&point, 0, 0, 50);
+    contact.from.insn = (uintptr_t)reads_it;
+    contact.to.insn = (uintptr_t)writes_it;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    contact = contact_of((uintptr_t)&point, 8, 0, 300);
+    contact.from.path = 1;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    contact = contact_of(HEAP, 8, 8, 2000);
+    contact.to.path = 2;
+    contact.remote = 7;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    contact.remote = 0;
+    contact.line = STACK + LINE;
+    contact.count = 20;
+    contact.to.path = 3;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    contact.line = NOWHERE;
+    contact.count = 1;
+    contact.to.path = 4;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+    add(program, (uintptr_t)counters + LINE, 8, 32, 9);
+}
+
+/* ---- sums ---- */
+
+static void by_object(void **state)
+{
+    static const struct {
+        const char *name;
+        enum as_guest_kind kind;
+        uint64_t true_, false_, remote, lines;
+    } expected[] = {{"heap", AS_GUEST_HEAP, 2000, 0, 7, 1},
+                    {"counters", AS_GUEST_GLOBAL, 0, 1509, 5, 2},
+                    {"point", AS_GUEST_GLOBAL, 50, 300, 0, 1},
+                    {"stack of thread 2", AS_GUEST_STACK, 20, 0, 0, 1},
+                    {"unknown", AS_GUEST_UNKNOWN, 1, 0, 0, 1}};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    add_program(&program);
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.objects.len, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < rows.objects.len; i++) {
+        const struct as_comm_object *object = &rows.objects.data[i];
+        assert_string_equal(object->what.name, expected[i].name);
+        assert_int_equal(object->what.kind, expected[i].kind);
+        assert_true(object->true_ == expected[i].true_ && object->false_ == expected[i].false_);
+        assert_true(object->remote == expected[i].remote && object->lines == expected[i].lines);
+    }
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+static void by_line(void **state)
+{
+    const struct {
+        uint64_t address, true_, false_, from, to;
+        uint32_t object, contact;
+    } expected[] = {{HEAP, 2000, 0, 1, 2, 0, 4},
+                    {(uintptr_t)counters, 0, 1500, 3, 6, 1, 0},
+                    {(uintptr_t)&point, 50, 300, 1, 2, 2, 3},
+                    {STACK + LINE, 20, 0, 1, 2, 3, 5},
+                    {(uintptr_t)counters + LINE, 0, 9, 1, 2, 1, 7},
+                    {NOWHERE, 1, 0, 1, 2, 4, 6}};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    add_program(&program);
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.lines.len, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < rows.lines.len; i++) {
+        const struct as_comm_line *line = &rows.lines.data[i];
+        assert_int_equal(line->address, expected[i].address);
+        assert_true(line->true_ == expected[i].true_ && line->false_ == expected[i].false_);
+        assert_true(line->from_threads == expected[i].from && line->to_threads == expected[i].to);
+        assert_true(line->object == expected[i].object && line->contact == expected[i].contact && line->process == 1);
+    }
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+static void by_pair(void **state)
+{
+    static const struct {
+        uint64_t true_, false_, remote;
+        uint32_t from_path, to_path, object;
+        uint64_t most;
+    } expected[] = {{2000, 0, 7, 0, 2, 0, 2000}, {0, 1509, 5, 0, 0, 1, 1000}, {0, 300, 0, 1, 0, 2, 300},
+                    {50, 0, 0, 0, 0, 2, 50},     {20, 0, 0, 0, 3, 3, 20},     {1, 0, 0, 0, 4, 4, 1}};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    add_program(&program);
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.pairs.len, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < rows.pairs.len; i++) {
+        const struct as_comm_pair *pair = &rows.pairs.data[i];
+        assert_true(pair->true_ == expected[i].true_ && pair->false_ == expected[i].false_);
+        assert_int_equal(pair->remote, expected[i].remote);
+        assert_true(pair->from.path == expected[i].from_path && pair->to.path == expected[i].to_path);
+        assert_true(pair->object == expected[i].object && pair->object_count == expected[i].most);
+        assert_int_equal(pair->from.insn, i == 3 ? (uintptr_t)reads_it : (uintptr_t)writes_it);
+        assert_int_equal(pair->to.insn, i == 3 ? (uintptr_t)writes_it : (uintptr_t)reads_it);
+    }
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+/* ---- advice ---- */
+
+static void advice(void **state)
+{
+    static const struct {
+        uint64_t count;
+        const char *from, *to, *text;
+    } expected[] = {
+        {1000, "counters[0].hits", "counters[1].hits",
+         "pad each element of counters from 24 to 64 bytes (40 more) and align the array to 64"},
+        {700, "left_word", "right_word+0x4",
+         "align both to 64 bytes (_Alignas(64)): they are two variables on one line"},
+        {300, "point.y", "point.x", "put point.y on a line of its own: _Alignas(64) before it adds 56 bytes"},
+        {11, "counters[1].hits", "counters[1].seen",
+         "put counters[1].seen on a line of its own: _Alignas(64) before it adds 48 bytes"},
+    };
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    add(&program, (uintptr_t)&point, 8, 0, 300);
+    add(&program, (uintptr_t)counters, 0, 24, 1000);
+    add(&program, (uintptr_t)counters, 24, 48, 900); /* other elements: the same text */
+    add(&program, (uintptr_t)&point, 0, 8, 200);     /* the same two, in turn */
+    add(&program, (uintptr_t)&mutex, 0, 8, 800);     /* not the program's to change */
+    add(&program, HEAP, 0, 8, 600);                  /* no variable */
+    add(&program, (uintptr_t)counters, 8, 8, 5000);  /* true */
+    add(&program, (uintptr_t)left_word, 0, 12, 700); /* two variables */
+    add(&program, (uintptr_t)counters, 24, 40, 11);  /* members of one element */
+    add(&program, (uintptr_t)counters, 24, 32, 10);  /* too rare: a hundredth of the worst */
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.advice.len, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < rows.advice.len; i++) {
+        assert_int_equal(rows.advice.data[i].count, expected[i].count);
+        assert_string_equal(rows.advice.data[i].from, expected[i].from);
+        assert_string_equal(rows.advice.data[i].to, expected[i].to);
+        assert_string_equal(rows.advice.data[i].text, expected[i].text);
+    }
+    assert_int_equal(rows.advice.data[0].line, (uintptr_t)counters);
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+/* ---- names ---- */
+
+static void check_text(char *text, const char *expected)
+{
+    if (strncmp(text, expected, strlen(expected)) != 0)
+        fail_msg("'%s' does not begin with '%s'", text, expected);
+    free(text);
+}
+
+static void texts(void **state)
+{
+    struct program program;
+    struct as_comm_place place;
+    open_program(&program);
+    const struct as_comm_result *result = &program.result;
+    check_text(as_comm_code_text(result, 1, (uintptr_t)writes_it), "writes_it at test_comm_rows.c:");
+    check_text(as_comm_code_text(result, 1, (uintptr_t)bare_code + 1), "bare_code+0x1");
+    check_text(as_comm_code_text(result, 1, (uintptr_t)counters), "test_comm_rows+0x");
+    check_text(as_comm_code_text(result, 99, (uintptr_t)writes_it), "[unknown]");
+    assert_true(as_comm_place(result, 1, (uintptr_t)bare_code, &place));
+    assert_true(place.address == (uintptr_t)bare_code && !place.line.file);
+    assert_false(as_comm_place(result, 99, (uintptr_t)bare_code, &place));
+    check_text(as_comm_address_text(program.space, (uintptr_t)&counters[3].misses), "counters[3].misses");
+    check_text(as_comm_address_text(program.space, (uintptr_t)right_word), "right_word");
+    check_text(as_comm_address_text(program.space, (uintptr_t)right_word + 4), "right_word+0x4");
+    check_text(as_comm_address_text(program.space, NOWHERE), "0x40");
+    check_text(as_comm_address_text(NULL, (uintptr_t)counters), "0x");
+    close_program(&program);
+}
+
+static void frames(void **state)
+{
+    const char *names[8];
+    struct program program;
+    open_program(&program);
+    program.n_frames = 3;
+    program.frames[0] = (uintptr_t)reads_it;
+    program.frames[1] = (uintptr_t)writes_it;
+    program.frames[2] = (uintptr_t)start_thread;
+    assert_int_equal(as_comm_frames(&program.result, 0, names, 8), 3);
+    assert_string_equal(names[0], "reads_it");
+    assert_string_equal(names[2], "start_thread");
+    assert_int_equal(as_comm_frames(&program.result, 0, names, 2), 3);
+    assert_string_equal(names[1], "writes_it");
+    close_program(&program);
+}
+
+/* The outermost function that is the program's; paths that may be cut count where they reach the C library. */
+static void thread_names(void **state)
+{
+    struct program program;
+    open_program(&program);
+    const struct as_comm_result *result = &program.result;
+    program.frames[0] = (uintptr_t)reads_it;
+    program.frames[1] = (uintptr_t)writes_it;
+    program.frames[2] = (uintptr_t)start_thread;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[0]), "main");
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
+    program.n_frames = 2;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    program.result.names.cut = true;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
+    program.n_frames = 3;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    program.threads[2].process = 2; /* the only one there */
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "main");
+    program.threads[2].pid = 70;
+    program.threads[2].tid = 71;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    program.threads[2].tid = 70;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "main");
+    close_program(&program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_object), cmocka_unit_test(by_line), cmocka_unit_test(by_pair),     cmocka_unit_test(advice),
+        cmocka_unit_test(texts),     cmocka_unit_test(frames),  cmocka_unit_test(thread_names)};
+    return writes_it() && reads_it() && start_thread() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+}
