@@ -42,6 +42,21 @@ static const struct {
     {AS_ARCH_RISCV64, "\tbnez\ta0,.L2", B},
     {AS_ARCH_RISCV64, "\tla\ta0,x", 0},
     {AS_ARCH_RISCV64, "\taddi\ta0,a0,1", 0},
+    {AS_ARCH_RISCV64, "\tlr.d.aq\ta0,(a1)", L},
+    {AS_ARCH_RISCV64, "\tsc.d\ta0,a1,(a2)", S},
+    {AS_ARCH_RISCV64, "\tjr\tra", B},
+    {AS_ARCH_RISCV64, "\tsub\ta0,a0,a1", 0},
+    {AS_ARCH_X86_64, "\tmovl\t%eax, (%rbx,%rcx,8) // (%rax)", S},
+    {AS_ARCH_X86_64, "a: b:\tMOVL\t(%rax), %ebx", L},
+    {AS_ARCH_X86_64, "\trep stosq", S},
+    {AS_ARCH_X86_64, "\timulq\t8(%rax), %rbx", L},
+    {AS_ARCH_X86_64, "\timulq\t$3, 8(%rax), %rbx", L},
+    {AS_ARCH_X86_64, "\tcall\t*8(%rax)", L | S | B},
+    {AS_ARCH_X86_64, "\tjmp\t*%rax", B},
+    {AS_ARCH_X86_64, "\tsetne\t(%rax)", S},
+    {AS_ARCH_X86_64, "\tloop\t1b", B},
+    {AS_ARCH_X86_64, "\tleave", L},
+    {AS_ARCH_X86_64, "x=5", 0},
 };
 
 static void lines_are_told_apart(void **state)
@@ -97,6 +112,54 @@ static void all_functions(void **state)
     as_str_free(&out);
 }
 
+/* Places that the user names are lines of the file; those outside of the function are not places. */
+static void places(void **state)
+{
+    static const uint64_t here[] = {8, 9}, outside[] = {3, 8, 11};
+    struct as_str out = {0}, shown = {0};
+    struct as_remedy_options options = {
+        .arch = AS_ARCH_X86_64, .function = "hot", .nops = 2, .places = here, .n_places = 2};
+    struct as_remedy_result result = {.shown = &shown};
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
+    assert_int_equal(result.events, 2);
+    assert_string_equal(shown.data, "         7 .L2:\tmovl\t(%rax), %ebx\n"
+                                    "+          2 nops\n         8 subq\t$1, %rcx\n"
+                                    "+          2 nops\n         9 jne\t.L2\n");
+    assert_non_null(strstr(out.data, "\t.rept 2\n\tnop\n\t.endr\n\tsubq\t$1, %rcx\n\t.rept 2\n\tnop\n\t.endr\n\tjne"));
+    options.places = outside;
+    options.n_places = 3;
+    assert_false(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
+    assert_string_equal(err.message, "2 of the places that --at names begin no instruction there");
+    assert_false(as_remedy_apply(&options, "a\0b", 3, &out, &result, &err));
+    assert_string_equal(err.message, "neither assembly nor an object");
+    options.function = NULL;
+    assert_false(as_remedy_apply(&options, "\tret\n", 5, &out, &result, &err));
+    assert_string_equal(err.message, "there is no function in it");
+    as_str_free(&out);
+    as_str_free(&shown);
+}
+
+static void files(void **state)
+{
+    char path[] = "/tmp/assay-remedy-XXXXXX";
+    struct as_error err = AS_ERROR_INIT;
+    size_t size;
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "a\0b", 3), 3);
+    char *bytes = as_remedy_read(path, &size, &err);
+    assert_non_null(bytes);
+    assert_true(size == 3 && memcmp(bytes, "a\0b", 4) == 0);
+    free(bytes);
+    assert_int_equal(ftruncate(fd, (64 << 20) + 1), 0); /* has no blocks */
+    assert_null(as_remedy_read(path, &size, &err));
+    assert_non_null(strstr(err.message, ": more than 64 MiB"));
+    close(fd);
+    unlink(path);
+    assert_null(as_remedy_read(path, &size, &err));
+    assert_non_null(strstr(err.message, ": cannot be read: No such file or directory"));
+}
+
 /* Without nops nothing is changed, not a byte. */
 static void nothing_to_do(void **state)
 {
@@ -111,7 +174,8 @@ static void nothing_to_do(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_told_apart), cmocka_unit_test(nops_go_before),
-                                       cmocka_unit_test(all_functions), cmocka_unit_test(nothing_to_do)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_told_apart), cmocka_unit_test(nops_go_before), cmocka_unit_test(all_functions),
+        cmocka_unit_test(nothing_to_do),        cmocka_unit_test(places),         cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

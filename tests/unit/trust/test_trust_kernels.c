@@ -4,7 +4,10 @@
 
 #include "assay/insn.h"
 #include "base/alloc.h"
+#include "base/str.h"
 #include "trust/trust_kernels.h"
+
+#include <math.h>
 
 static enum as_arch arch = AS_ARCH_X86_64; /* of the code that is looked at */
 
@@ -113,6 +116,62 @@ static void riscv_loops_of_any_length(void **state)
     free(code.bytes);
 }
 
+/* With the usual options, counted by hand from the listings: labels in the order of the code, events of an iteration. */
+static const struct {
+    const char *kernel, *labels;
+    double instructions, loads, stores, locked, branches, taken, returns, l1_miss, l3_miss, syscalls;
+} listings[] = {
+    {"accuracy", "load sub cmp jne", 20, 1, 0, 0, 1, 1, 0, 1, 0, 0},
+    {"load-ratio", "load sub cmp jne", 4, 1, 0, 0, 1, 1, 0, 0, 0, 0},
+    {"locked-load", "lock add sub cmp jne", 4, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+    {"bias", "load 1 load 2 load 3 load 4 sub cmp jne", 7, 4, 0, 0, 1, 1, 0, 0, 0, 0},
+    {"distance", "load 1 load 2 sub cmp jne", 605, 2, 0, 0, 1, 1, 0, 0, 0, 0},
+    {"multi-event", "ret call lock add1 lock add2 load je jne", 10, 4, 3, 2, 4, 3, 1, 0, 0, 0},
+    {"exec-mode", "syscall jne", 6, 0, 0, 0, 1, 1, 0, 0, 0, 1},
+    {"snippet1", "R1 R2 R3 R4 sub cmp jne", 10, 4, 0, 0, 1, 1, 0, 0, 0, 0},
+    {"snippet2", "Br2 Br3 Br1", 55 + 0.5 + 1.0 / 3 + 1, 0, 0, 0, 3, 1 + 0.5 + 2.0 / 3, 0, 0, 0, 0},
+    {"snippet3", "R1 R2 R3 R4 sub cmp jne", 615, 4, 0, 0, 1, 1, 0, 4, 4, 0},
+    {"latency-biased", "divide sum sub cmp jne", 8, 0, 0, 0, 2.5, 1, 0, 0, 0, 0},
+    {"call-chain", "f10 f9 f8 f7 f6 f5 f4 f3 f2 f1 sub cmp jne", 154, 0, 0, 0, 21, 1, 0, 0, 0, 0},
+};
+
+static void iterations_are_the_listings(void **state)
+{
+    assert_int_equal(sizeof listings / sizeof *listings, AS_KERNEL_COUNT);
+    for (size_t i = 0; i < AS_KERNEL_COUNT; i++) {
+        struct as_kernel_code code = build(listings[i].kernel, as_kernel_find(listings[i].kernel)->usual);
+        struct as_str labels = {0};
+        for (size_t j = 0; j < code.n_labels; j++)
+            as_str_addf(&labels, "%s%s", j ? " " : "", code.labels[j].name);
+        assert_string_equal(as_str_get(&labels), listings[i].labels);
+        for (size_t j = 0; j < AS_KERNEL_EVENTS; j++)
+            if (fabs(code.per_iteration[j] - (&listings[i].instructions)[j]) > 1e-9)
+                fail_msg("%s: %g of event %zu", listings[i].kernel, code.per_iteration[j], j);
+        as_str_free(&labels);
+        free(code.bytes);
+    }
+}
+
+/* Where no jump leads out of the loop or over a part of it, what is counted is what lies in it. */
+static void loops_are_as_long_as_they_say(void **state)
+{
+    static const char *const straight[] = {"accuracy", "load-ratio", "locked-load", "bias",
+                                           "distance", "exec-mode",  "snippet1",    "snippet3"};
+    for (size_t i = 0; i < sizeof straight / sizeof *straight; i++) {
+        struct as_kernel_options options = as_kernel_find(straight[i])->usual;
+        options.nops = 11;
+        struct as_kernel_code code = build(straight[i], options);
+        const struct as_kernel_label *jump = &code.labels[code.n_labels - 1];
+        uint64_t at = decode(&code, jump->offset).target - AS_KERNEL_ADDRESS;
+        double n = 0;
+        for (; at < jump->end; n++)
+            at += decode(&code, (uint32_t)at).length;
+        assert_int_equal(at, jump->end);
+        assert_float_equal(n, code.per_iteration[AS_KERNEL_INSTRUCTIONS], 0);
+        free(code.bytes);
+    }
+}
+
 static void parameters_do_what_they_say(void **state)
 {
     struct as_kernel_code code = build("load-ratio", (struct as_kernel_options){.ratio = 30});
@@ -174,10 +233,14 @@ static void the_chase_is_one_cycle(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_are_right),          cmocka_unit_test(riscv_labels_are_right),
-        cmocka_unit_test(riscv_loops_of_any_length), cmocka_unit_test(parameters_do_what_they_say),
-        cmocka_unit_test(too_large_is_refused),      cmocka_unit_test(keys),
-        cmocka_unit_test(the_chase_is_one_cycle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(labels_are_right),
+                                       cmocka_unit_test(riscv_labels_are_right),
+                                       cmocka_unit_test(riscv_loops_of_any_length),
+                                       cmocka_unit_test(parameters_do_what_they_say),
+                                       cmocka_unit_test(iterations_are_the_listings),
+                                       cmocka_unit_test(loops_are_as_long_as_they_say),
+                                       cmocka_unit_test(too_large_is_refused),
+                                       cmocka_unit_test(keys),
+                                       cmocka_unit_test(the_chase_is_one_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,550 @@
+/* Experiments on samplers whose mistakes are known: runs are played here, in place of trust_run.c, and rows, verdicts and the
+ * search for the shadow are held against numbers worked out by hand. */
+#include "unit.h"
+
+#include "base/alloc.h"
+#include "trust/trust.h"
+
+#include <math.h>
+
+typedef void as_play(const struct as_trust_probe *probe, struct as_trust_result *result);
+static as_play *play;
+static const struct as_trust_subject *played_on;
+
+bool as_trust_run(struct as_trust_subject *subject, const struct as_trust_probe *probe, struct as_trust_result *result,
+                  struct as_error *err)
+{
+    *result = (struct as_trust_result){.code.bytes = as_alloc(AS_KERNEL_BYTES)};
+    assert_true(as_kernel_build(probe->kernel, &probe->options, &result->code));
+    free(result->code.bytes);
+    result->code.bytes = NULL;
+    subject->runs++;
+    played_on = subject;
+    play(probe, result);
+    return true;
+}
+
+static const struct as_trust_options options = {.scale = 100, .runs = 3};
+
+static struct as_trust_subject subject_of(enum as_pmu_kind kind)
+{
+    return (struct as_trust_subject){
+        .options = &options, .pmu = {.kind = kind, .multiplex = 4000, .least_interval = 1024, .counts_ops = true}};
+}
+
+static const struct as_trust_experiment *find(const char *name)
+{
+    for (size_t i = 0; i < as_trust_experiments_count; i++)
+        if (strcmp(as_trust_experiments[i].name, name) == 0)
+            return &as_trust_experiments[i];
+    fail_msg("no experiment is called %s", name);
+    return NULL;
+}
+
+static struct as_trust_report run(struct as_trust_subject *subject, const char *name, as_play *how)
+{
+    struct as_trust_report report = {0};
+    struct as_error err = AS_ERROR_INIT;
+    play = how;
+    assert_true(find(name)->run(subject, &report, &err));
+    for (size_t i = 0; i < report.rows.len; i++)
+        assert_string_equal(report.rows.data[i].experiment, name);
+    return report;
+}
+
+static void check_row(const struct as_trust_report *report, size_t number, const char *what, const char *setting,
+                      double expected, double got, double error)
+{
+    assert_true(number < report->rows.len);
+    const struct as_trust_row *row = &report->rows.data[number];
+    assert_string_equal(row->what, what);
+    assert_string_equal(row->setting, setting);
+    if (fabs(row->expected - expected) > 0.001 || fabs(row->got - got) > 0.001 || fabs(row->error - error) > 0.001)
+        fail_msg("%s, %s: %g expected, %g, error %g", what, setting, row->expected, row->got, row->error);
+}
+
+static void check_verdict(const struct as_trust_report *report, size_t number, const char *text)
+{
+    assert_true(number < report->verdicts.len);
+    assert_string_equal(report->verdicts.data[number], text);
+}
+
+/* ---- numbers of samples ---- */
+
+/* How often a kernel with its usual options counts an event in an iteration: from the listings. */
+static double per_iteration(const char *kernel, const char *event)
+{
+    static const struct {
+        const char *kernel, *event;
+        double count;
+    } known[] = {{"accuracy", "instructions", 20},   {"load-ratio", "loads", 1},    {"accuracy", "l1-miss", 1},
+                 {"locked-load", "locked-loads", 1}, {"locked-load", "loads", 1},   {"locked-load", "stores", 1},
+                 {"multi-event", "loads", 4},        {"multi-event", "stores", 3},  {"multi-event", "branches", 4},
+                 {"multi-event", "taken", 3},        {"multi-event", "returns", 1}, {"multi-event", "locked-loads", 2}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].kernel, kernel) == 0 && strcmp(known[i].event, event) == 0)
+            return known[i].count;
+    fail_msg("%s of %s is not known", event, kernel);
+    return 0;
+}
+
+static uint64_t right_number(const struct as_trust_probe *probe, const char *event, double factor)
+{
+    return (uint64_t)(factor * per_iteration(probe->kernel->name, event) * (double)probe->options.iterations *
+                      probe->threads / (double)probe->period);
+}
+
+static void stores_too_often(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    bool stores = strcmp(probe->events[0], "stores") == 0;
+    assert_int_equal(probe->period, 1009);
+    result->counts[0].samples = right_number(probe, probe->events[0], stores ? 1.1 : 1);
+}
+
+static void accuracy(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "accuracy", stores_too_often);
+    assert_int_equal(report.rows.len, 8);
+    assert_int_equal(subject.runs, 24);
+    check_row(&report, 0, "instructions", "interval 1,009", 100000.0 * 20 / 1009, 1982, 0);
+    check_row(&report, 1, "loads", "interval 1,009", 500000.0 / 1009, 495, -0.001);
+    check_row(&report, 4, "stores", "interval 1,009", 201801.0 / 1009, 220, 0.1);
+    check_row(&report, 5, "branches", "interval 1,009", 4 * 201801.0 / 1009, 800, 0);
+    assert_float_equal(report.rows.data[4].spread, 0, 1e-5);
+    assert_false(report.rows.data[4].share);
+    check_verdict(&report, 0, "counts: right to 10.0 % (worst: stores) at intervals of 1,009");
+    as_trust_report_free(&report);
+}
+
+/* A unit that tags operations: one of ten is lost, and of L1 misses half. */
+static void tags(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    struct as_trust_counts *counts = &result->counts[0];
+    const char *kernel = probe->kernel->name;
+    assert_string_equal(probe->events[0], "ops");
+    counts->happened = 10 * probe->period * 100;
+    counts->samples = 900;
+    counts->loads = strcmp(kernel, "load-ratio") == 0 ? right_number(probe, "loads", 1) : 0;
+    counts->l1_misses = strcmp(kernel, "accuracy") == 0 ? right_number(probe, "l1-miss", 0.5) : 0;
+    counts->locked = strcmp(kernel, "locked-load") == 0 ? right_number(probe, "locked-loads", 1) : 0;
+}
+
+static void accuracy_of_operations(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_IBS);
+    struct as_trust_report report = run(&subject, "accuracy", tags);
+    assert_int_equal(report.rows.len, 4);
+    check_row(&report, 0, "operations", "interval 1,009", 1000, 900, -0.1);
+    check_row(&report, 2, "l1-miss", "interval 1,009", 201801.0 / 1009, 100, -0.5);
+    check_verdict(
+        &report, 0,
+        "counts: -10.0 % of the operations at intervals of 1,009; of what they are, l1-miss are off by -50 %");
+    as_trust_report_free(&report);
+}
+
+static void half_too_many_at_101(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].samples = right_number(probe, "l1-miss", probe->period == 101 ? 1.5 : 1);
+}
+
+static void nothing_wrong(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].samples = right_number(probe, probe->events[0], 1);
+}
+
+static void intervals(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "interval", half_too_many_at_101);
+    assert_int_equal(report.rows.len, 4);
+    check_row(&report, 0, "l1-miss", "interval 101", 100000.0 / 101, 1485, 0.5);
+    check_row(&report, 1, "l1-miss", "interval 1,009", 201801.0 / 1009, 200, 0);
+    check_row(&report, 2, "l1-miss", "interval 10,007", 500351.0 / 10007, 50, 0);
+    check_row(&report, 3, "l1-miss", "interval 100,003", 1000031.0 / 100003, 10, 0);
+    check_verdict(&report, 0, "intervals: short ones are wrong (+50.0 % at the shortest, -0.0 % at the longest)");
+    as_trust_report_free(&report);
+    report = run(&subject, "interval", nothing_wrong);
+    check_verdict(&report, 0, "intervals: l1-miss are counted right at all of them");
+    as_trust_report_free(&report);
+}
+
+/* 100, 200 and 300 samples: a mean of 200 and a standard deviation of 100. */
+static void more_each_time(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    assert_int_equal(probe->handler, AS_HANDLER_IOCTL);
+    result->counts[0].samples = 100 * probe->seed;
+}
+
+static void spread(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "handler", more_each_time);
+    assert_int_equal(report.rows.len, 2);
+    check_row(&report, 0, "loads", "a handler that stops and restarts it", 200000.0 / 1009, 200, 0.009);
+    check_row(&report, 1, "locked-loads", "a handler that stops and restarts it", 200000.0 / 1009, 200, 0.009);
+    assert_float_equal(report.rows.data[0].spread, 0.5, 1e-5);
+    as_trust_report_free(&report);
+}
+
+static void eight_are_wrong(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].samples = right_number(probe, "l1-miss", probe->threads == 8 ? 1.1 : 1);
+}
+
+static void threads(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "threads", eight_are_wrong);
+    assert_int_equal(report.rows.len, 6);
+    check_row(&report, 0, "1 thread", "L1 misses, all threads together", 30701.0 / 307, 100, 0);
+    check_row(&report, 3, "8 threads", "L1 misses, all threads together", 8 * 30701.0 / 307, 880, 0.1);
+    check_row(&report, 5, "32 threads", "L1 misses, all threads together", 32 * 30701.0 / 307, 3200, 0);
+    check_verdict(&report, 0, "threads: 1 to 32 of them, the sum is right to 10.0 %");
+    as_trust_report_free(&report);
+}
+
+static void five_take_turns(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    assert_int_equal(played_on->pmu.multiplex, 20);
+    for (size_t i = 0; i < probe->n_events; i++)
+        result->counts[i].samples = right_number(probe, probe->events[i], probe->n_events > 4 ? 0.8 : 1);
+}
+
+static void several_events(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "multi-event", five_take_turns);
+    assert_int_equal(report.rows.len, 1 + 4 + 5 + 6);
+    assert_int_equal(subject.pmu.multiplex, 4000);
+    check_row(&report, 0, "loads", "1 event at once", 800000.0 / 503, 1590, 0);
+    check_row(&report, 2, "stores", "4 events at once", 600000.0 / 503, 1192, -0.0007);
+    check_row(&report, 9, "locked-loads", "5 events at once", 400000.0 / 503, 636, -0.2);
+    check_row(&report, 15, "returns", "6 events at once", 200000.0 / 503, 318, -0.2);
+    check_verdict(&report, 0,
+                  "several events: up to four are right to 0.1 %, five and six lose up to 20 % of their samples");
+    as_trust_report_free(&report);
+}
+
+/* ---- shares ---- */
+
+static void first_load_is_preferred(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    static const uint64_t at[] = {400, 200, 200, 100};
+    memcpy(result->counts[0].at, at, sizeof at);
+    result->counts[0].samples = 1000;
+}
+
+static void all_alike(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    for (size_t i = 0; i < result->code.n_labels; i++)
+        result->counts[0].at[i] = 250;
+    result->counts[0].samples = strcmp(probe->kernel->name, "snippet2") == 0 ? 750 : 1000;
+}
+
+static void bias(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "bias", first_load_is_preferred);
+    assert_int_equal(report.rows.len, 5);
+    check_row(&report, 0, "load 1", "four equal loads", 0.25, 0.4, 0.15);
+    check_row(&report, 3, "load 4", "four equal loads", 0.25, 0.1, -0.15);
+    check_row(&report, 4, "other instructions", "four equal loads", 0, 0.1, 0.1);
+    assert_true(report.rows.data[0].share && report.rows.data[4].share);
+    assert_int_equal(report.verdicts.len, 2);
+    check_verdict(&report, 0, "bias: 40 % of the load samples land on one of four equal loads (load 1)");
+    check_verdict(&report, 1, "attribution: 10 % of the load samples are put on instructions that do not load");
+    as_trust_report_free(&report);
+    report = run(&subject, "bias", all_alike);
+    assert_int_equal(report.rows.len, 4);
+    assert_int_equal(report.verdicts.len, 1);
+    check_verdict(&report, 0, "bias: four equal loads get equal numbers of samples");
+    as_trust_report_free(&report);
+}
+
+/* Behind a fence, the first of four reads gets seven tenths. */
+static void fence_prefers_the_first(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    all_alike(probe, result);
+    if (!probe->options.fence)
+        return;
+    for (size_t i = 0; i < 4; i++)
+        result->counts[0].at[i] = i == 0 ? 700 : 100;
+}
+
+static void shadows(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "shadow", fence_prefers_the_first);
+    assert_int_equal(report.rows.len, 4 + 4 + 3 + 4);
+    check_row(&report, 0, "R1", "four reads behind a fence", 0.25, 0.7, 0.45);
+    check_row(&report, 3, "R4", "four reads behind a fence", 0.25, 0.1, -0.15);
+    check_row(&report, 4, "R1", "four reads", 0.25, 0.25, 0);
+    check_row(&report, 8, "Br2", "three branches", 1.0 / 3, 1.0 / 3, 0);
+    check_row(&report, 14, "R4", "four reads from memory", 0.25, 0.25, 0);
+    assert_int_equal(report.verdicts.len, 1);
+    check_verdict(&report, 0,
+                  "shadow: of four reads behind a fence, R1 gets 70 % of the samples of loads in place of 25 %");
+    as_trust_report_free(&report);
+}
+
+static void third_is_twice(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    for (size_t i = 0; i < result->code.n_labels; i++) {
+        const char *name = result->code.labels[i].name;
+        result->counts[0].at[i] = strcmp(name, "f3") == 0 ? 200 : name[0] == 'f' ? 100 : 5000;
+    }
+}
+
+static void functions(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_TIP);
+    struct as_trust_report report = run(&subject, "functions", third_is_twice);
+    assert_int_equal(report.rows.len, 10);
+    check_row(&report, 0, "f10", "ten functions of equal work", 0.1, 1.0 / 11, 1.0 / 11 - 0.1);
+    check_row(&report, 7, "f3", "ten functions of equal work", 0.1, 2.0 / 11, 2.0 / 11 - 0.1);
+    check_verdict(&report, 0, "functions: of ten that do equal work, one gets up to 18.2 % of the samples");
+    as_trust_report_free(&report);
+}
+
+static void blind_for_20_nops(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    uint32_t nops = probe->options.nops;
+    assert_string_equal(probe->kernel->name, "distance");
+    result->counts[0].at[1] = nops < 20 ? 0 : nops < 40 ? 300 : 500;
+    result->counts[0].at[0] = 1000 - result->counts[0].at[1];
+}
+
+static void always_rare(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].at[0] = 700;
+    result->counts[0].at[1] = 300;
+}
+
+static void distance(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_report report = run(&subject, "distance", blind_for_20_nops);
+    assert_int_equal(report.rows.len, 21);
+    check_row(&report, 0, "second of two loads", "0 nops apart", 0.5, 0, -0.5);
+    check_row(&report, 5, "second of two loads", "20 nops apart", 0.5, 0.3, -0.2);
+    check_row(&report, 20, "second of two loads", "80 nops apart", 0.5, 0.5, 0);
+    check_verdict(&report, 0,
+                  "distance: a load is never sampled within 16 nops of the one before, and as often as it should be "
+                  "from 40 on");
+    as_trust_report_free(&report);
+    report = run(&subject, "distance", always_rare);
+    check_verdict(&report, 0, "distance: within 80 nops of the one before a load is sampled too rarely");
+    as_trust_report_free(&report);
+}
+
+/* ---- cost, modes, clocks ---- */
+
+static void each_costs_more(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    assert_int_equal(probe->period, 100003);
+    result->overhead = 0.05 + 0.1 * probe->handler;
+}
+
+static void cost(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_SPE);
+    struct as_trust_report report = run(&subject, "cost", each_costs_more);
+    assert_int_equal(report.rows.len, 3);
+    check_row(&report, 0, "none", "operations, interval 100,003", 0, 0.05, 0.05);
+    check_row(&report, 2, "ioctl", "operations, interval 100,003", 0, 0.25, 0.25);
+    check_verdict(&report, 0, "cost: 5 % of the time at intervals of 100,003, 15 % with a signal for each sample");
+    as_trust_report_free(&report);
+}
+
+static void three_of_200(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    assert_int_equal(probe->period, played_on->pmu.kind == AS_PMU_SPE ? 1024 : 11);
+    result->counts[0].locked = 200;
+    result->counts[0].locked_in_user = played_on->pmu.kind == AS_PMU_SPE ? 0 : 3;
+}
+
+static void modes(void **state)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS), exact = subject_of(AS_PMU_SPE);
+    struct as_trust_report report = run(&subject, "mode", three_of_200);
+    check_row(&report, 0, "locked loads of the kernel", "said to be user mode's", 0, 0.015, 0.015);
+    check_verdict(&report, 0, "mode: 1.50 % of the samples of the kernel are taken for user mode");
+    as_trust_report_free(&report);
+    report = run(&exact, "mode", three_of_200);
+    check_verdict(&report, 0, "mode: user and kernel are told apart");
+    as_trust_report_free(&report);
+}
+
+/* In three runs 80, 100 and 120 % of the time. */
+static void uneven_clock(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].happened = 1000000000;
+    result->counts[0].nanoseconds = 1e9 * (0.8 + 0.2 * (double)((played_on->runs - 1) % 3));
+    result->counts[0].samples = 100;
+    result->counts[0].at[2] = 50;
+}
+
+static void clocks(void **state)
+{
+    struct as_trust_subject subject = {.options = &options, .timer = true};
+    struct as_trust_report report = run(&subject, "clock", uneven_clock);
+    assert_int_equal(report.rows.len, 4);
+    check_row(&report, 0, "task-clock", "time that samples stand for", 1, 1, 0);
+    assert_float_equal(report.rows.data[0].spread, 0.2, 1e-5);
+    check_row(&report, 1, "task-clock", "most of seven instructions of a loop", 1.0 / 7, 0.5, 0.5 - 1.0 / 7);
+    check_row(&report, 2, "cpu-clock", "time that samples stand for", 1, 1, 0);
+    check_verdict(&report, 0,
+                  "task-clock: samples stand for 100.0 % of the time; one of seven instructions gets 50 % of them");
+    as_trust_report_free(&report);
+}
+
+static void who_supports_what(void **state)
+{
+    struct as_trust_subject pebs = subject_of(AS_PMU_PEBS), tip = subject_of(AS_PMU_TIP);
+    struct as_trust_subject timer = {.options = &options, .timer = true};
+    assert_true(as_trust_supports(&pebs, find("shadow")) && !as_trust_supports(&tip, find("shadow")));
+    assert_true(as_trust_supports(&tip, find("functions")) && as_trust_supports(&timer, find("functions")));
+    assert_true(as_trust_supports(&timer, find("clock")) && !as_trust_supports(&pebs, find("clock")));
+    assert_false(as_trust_supports(&timer, find("accuracy")));
+}
+
+/* ---- the shadow ---- */
+
+static uint32_t even_from;   /* nops */
+static uint32_t by_accident; /* … and here, too; 0: nowhere */
+
+static void even_beyond(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    uint32_t nops = probe->options.nops;
+    bool even = nops >= even_from || (by_accident && nops == by_accident);
+    assert_int_equal(probe->options.iterations, 300000 / 10 + 1);
+    assert_int_equal(probe->period, 31);
+    assert_true(probe->options.fence);
+    for (size_t i = 0; i < 4; i++)
+        result->counts[0].at[i] = even ? 250 : i == 0 ? 700 : 100;
+    result->counts[0].samples = 1000;
+    result->cycles = probe->options.iterations * (40 + nops);
+}
+
+static struct as_trust_shadow find_shadow(uint32_t from, uint32_t accident)
+{
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+    struct as_trust_shadow shadow;
+    struct as_error err = AS_ERROR_INIT;
+    play = even_beyond;
+    even_from = from;
+    by_accident = accident;
+    assert_true(as_trust_find_shadow(&subject, 0, &shadow, &err));
+    return shadow;
+}
+
+static void the_shadow_is_found(void **state)
+{
+    static const uint32_t sizes[] = {1, 8, 9, 37, 64, 65, 400};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct as_trust_shadow shadow = find_shadow(sizes[i], 0);
+        assert_true(shadow.even);
+        assert_int_equal(shadow.nops, sizes[i]);
+        assert_float_equal(shadow.before, 0.7, 1e-5);
+        assert_float_equal(shadow.after, 0.25, 1e-5);
+        assert_float_equal(shadow.fair, 0.25, 1e-5);
+        assert_float_equal(shadow.cycles, sizes[i] / 4.0, 1e-5);
+        assert_float_equal(shadow.cost, sizes[i] / 40.0, 1e-5);
+    }
+    assert_int_equal(find_shadow(37, 16).nops, 37);
+    assert_int_equal(find_shadow(37, 32).nops, 37);
+    assert_string_equal(find_shadow(1, 0).event, "loads");
+    assert_string_equal(find_shadow(1, 0).kernel, "snippet1");
+}
+
+static void no_shadow_and_no_end_of_it(void **state)
+{
+    struct as_trust_shadow shadow = find_shadow(0, 0);
+    assert_true(shadow.even && shadow.nops == 0);
+    assert_float_equal(shadow.cost, 0, 1e-5);
+    shadow = find_shadow(100000, 0);
+    assert_true(!shadow.even && shadow.nops == 512);
+    assert_float_equal(shadow.after, 0.7, 1e-5);
+}
+
+/* Even: within five standard deviations, or a twentieth of the share. Only the first trial matters here. */
+static uint64_t first_gets, of_samples;
+
+static void first_gets_so_many(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    uint64_t first = probe->options.nops ? of_samples / 4 : first_gets;
+    for (size_t i = 0; i < 4; i++)
+        result->counts[0].at[i] = i == 0 ? first : (of_samples - first) / 3;
+    result->counts[0].samples = of_samples;
+    result->cycles = probe->options.iterations;
+}
+
+static void what_is_even(void **state)
+{
+    static const struct {
+        uint64_t first, samples;
+        bool even;
+    } cases[] = {{318, 1000, true},         {319, 1000, false},        {182, 1000, true},
+                 {181, 1000, false},        {2624000, 10000000, true}, {2626000, 10000000, false},
+                 {2376000, 10000000, true}, {2374000, 10000000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+        struct as_trust_shadow shadow;
+        struct as_error err = AS_ERROR_INIT;
+        play = first_gets_so_many;
+        first_gets = cases[i].first;
+        of_samples = cases[i].samples;
+        assert_true(as_trust_find_shadow(&subject, 1, &shadow, &err));
+        assert_int_equal(subject.runs == 1, cases[i].even);
+    }
+}
+
+static void kernels_of_shadows(void **state)
+{
+    struct as_trust_options riscv = {.scale = 100, .runs = 1, .riscv = true};
+    struct as_trust_subject subject = subject_of(AS_PMU_PEBS), other = {.options = &riscv};
+    static const char *const events[] = {"loads", "loads", "branches", "l3-miss"};
+    for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
+        assert_string_equal(as_trust_shadow_event(i), events[i]);
+        assert_true(as_trust_has_shadow(&subject, i));
+        assert_int_equal(as_trust_has_shadow(&other, i), i < 3);
+    }
+}
+
+static void probes_are_scaled(void **state)
+{
+    struct as_trust_options small = {.scale = 5, .riscv = true}, tiny = {.scale = 0};
+    struct as_trust_subject subject = {.options = &small}, least = {.options = &tiny};
+    struct as_trust_probe probe = as_trust_probe(&subject, "distance", "loads", 31);
+    assert_true(probe.options.iterations == 1000 && probe.options.riscv);
+    assert_true(probe.n_events == 1 && probe.threads == 1 && probe.period == 31 && probe.seed == 1);
+    assert_string_equal(probe.events[0], "loads");
+    assert_int_equal(as_trust_probe(&least, "distance", "loads", 31).options.iterations, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accuracy),
+        cmocka_unit_test(accuracy_of_operations),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(spread),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(several_events),
+        cmocka_unit_test(bias),
+        cmocka_unit_test(shadows),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(distance),
+        cmocka_unit_test(cost),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(clocks),
+        cmocka_unit_test(who_supports_what),
+        cmocka_unit_test(the_shadow_is_found),
+        cmocka_unit_test(no_shadow_and_no_end_of_it),
+        cmocka_unit_test(what_is_even),
+        cmocka_unit_test(kernels_of_shadows),
+        cmocka_unit_test(probes_are_scaled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
