@@ -110,11 +110,34 @@ static void test_accuracy(void **state)
     end(truth);
 }
 
+/* 20 and 30 instructions; of the first block two executions too many. The interval of 4 samples is wide, that of 400 is not. */
+static void test_intervals(void **state)
+{
+    const double counts[] = {10, 10}, guess[] = {12, 10};
+    double few[] = {4, 100}, many[] = {400, 100}, none[] = {4, 0}, *by_module[] = {few};
+    struct as_cfg *cfg = graph_make("2b0 3r");
+    struct as_flow *truth = graph_flow(cfg, counts, ""), *flow = graph_flow(cfg, guess, "");
+    expect_near(as_accuracy_interval(flow, 0, 0), 0, 0);
+    expect_near(as_accuracy_of(flow, truth).covered, 0.6, 1e-12); /* exact, it says */
+    flow->samples = by_module;
+    expect_near(as_accuracy_interval(flow, 0, 0), 1.959964 / 2, 1e-6);
+    expect_near(as_accuracy_interval(flow, 0, 1), 1.959964 / 10, 1e-6);
+    expect_near(as_accuracy_of(flow, truth).covered, 1, 1e-12);
+    expect_near(as_accuracy_of(flow, truth).block, 4 / 50.0, 1e-12);
+    by_module[0] = many;
+    expect_near(as_accuracy_of(flow, truth).covered, 0.6, 1e-12);
+    by_module[0] = none;
+    assert_true(isinf(as_accuracy_interval(flow, 0, 1)));
+    flow->samples = NULL;
+    as_flow_free(flow);
+    end(truth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consistent), cmocka_unit_test(test_diamond),  cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_noise),      cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_noise),      cmocka_unit_test(test_accuracy), cmocka_unit_test(test_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
