@@ -55,6 +55,10 @@ void as_agent_leave(bool before);
 bool as_agent_live_open(void); /* anew */
 void as_agent_live_add(struct as_agent_image *image, const void *block, size_t bytes, uint32_t site);
 
+/* Which block had which memory last: agent_blocks.c. */
+void as_agent_blocks_use(void *mapped); /* AS_AGENT_TABLE bytes of zeros; NULL: keeps none */
+void as_agent_blocks_add(struct as_agent_image *image, const void *block, size_t size, uint32_t site);
+
 static inline void as_agent_add(_Atomic uint64_t *sum, uint64_t value)
 {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);

@@ -49,14 +49,23 @@ static bool find_library(char path[PATH_MAX], struct as_error *err)
                AS_AGENT_DIR);
 }
 
-static bool make_memory(struct as_agent *agent, struct as_error *err)
+/* A file-size limit shall be an error, not a death. Keeps errno. */
+static bool make_long(int file, off_t size)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigaction(SIGXFSZ, &ignore, &old); /* a file-size limit shall be an error, not a death */
-    agent->memory = memfd_create("assay-agent", MFD_CLOEXEC);
-    bool sized = agent->memory >= 0 && ftruncate(agent->memory, (off_t)sizeof *agent->wire) == 0;
+    sigaction(SIGXFSZ, &ignore, &old);
+    bool sized = file >= 0 && ftruncate(file, size) == 0;
     int why = errno;
     sigaction(SIGXFSZ, &old, NULL);
+    errno = why;
+    return sized;
+}
+
+static bool make_memory(struct as_agent *agent, struct as_error *err)
+{
+    agent->memory = memfd_create("assay-agent", MFD_CLOEXEC);
+    bool sized = make_long(agent->memory, (off_t)sizeof *agent->wire);
+    int why = errno;
     void *mapped =
         sized ? mmap(NULL, sizeof *agent->wire, PROT_READ | PROT_WRITE, MAP_SHARED, agent->memory, 0) : MAP_FAILED;
     if (mapped == MAP_FAILED)
@@ -219,6 +228,12 @@ struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_er
     return NULL;
 }
 
+bool as_agent_want_blocks(struct as_agent *agent, struct as_error *err)
+{
+    return make_long(agent->memory, (off_t)AS_AGENT_WITH_BLOCKS) ||
+           as_error_set(err, "no shared memory for the agent's blocks: %s", strerror(errno));
+}
+
 char *const *as_agent_environment(const struct as_agent *agent)
 {
     return agent->environment;
@@ -281,6 +296,46 @@ bool as_agent_read_file(const struct as_agent_image *image, uint32_t number, str
     seen->path[sizeof seen->path - 1] = '\0';
     return seen->start && seen->end > seen->start && seen->path[0] == '/';
 }
+
+/* ---- blocks ---- */
+
+static bool check_block(const struct as_agent_block *slot, struct as_agent_seen_block *seen)
+{
+    *seen = (struct as_agent_seen_block){.start = slot->start,
+                                         .bytes = slot->what / AS_AGENT_BLOCK_SITE,
+                                         .sequence = slot->sequence,
+                                         .site = (uint32_t)(slot->what % AS_AGENT_BLOCK_SITE)};
+    return seen->start && seen->bytes && seen->sequence && seen->site < AS_AGENT_ALL_SITES &&
+           seen->start + seen->bytes > seen->start;
+}
+
+/* By reading, not by mapping: a look at a page that nobody wrote would make one. */
+void as_agent_each_block(const struct as_agent *agent, uint32_t number,
+                         void (*each)(void *context, const struct as_agent_seen_block *block), void *context)
+{
+    enum { PIECE = 4096 };
+    static const off_t slot_bytes = sizeof(struct as_agent_block);
+    struct as_agent_block *piece = as_alloc_array(PIECE, sizeof *piece);
+    struct as_agent_seen_block seen;
+    off_t first = (off_t)(sizeof *agent->wire + number * AS_AGENT_TABLE), end = first + (off_t)AS_AGENT_TABLE;
+    for (off_t at = first; at < end;) {
+        off_t used = lseek(agent->memory, at, SEEK_DATA);
+        if (used < 0 || used >= end)
+            break;
+        at = used - (used - first) % slot_bytes;
+        size_t room = (size_t)(end - at) < PIECE * sizeof *piece ? (size_t)(end - at) : PIECE * sizeof *piece;
+        ssize_t got = pread(agent->memory, piece, room, at);
+        if (got < slot_bytes)
+            break;
+        for (ssize_t i = 0; i < got / slot_bytes; i++)
+            if (check_block(&piece[i], &seen))
+                each(context, &seen);
+        at += got / slot_bytes * slot_bytes;
+    }
+    free(piece);
+}
+
+/* ---- threads ---- */
 
 const struct as_agent_thread *as_agent_threads(const struct as_agent *agent, size_t *n)
 {

@@ -43,10 +43,19 @@ struct as_agent_seen_file {
     char path[AS_AGENT_PATH]; /* absolute */
 };
 
+/* What the table of an image's blocks has. */
+struct as_agent_seen_block {
+    uint64_t start, bytes; /* start + bytes does not overflow */
+    uint64_t sequence;     /* a later one has the memory of an earlier one */
+    uint32_t site;         /* for as_agent_read_site */
+};
+
 struct as_agent;
 
 /* `depth`: frames of call stacks, 1 to AS_AGENT_DEPTH. `library`: the agent's; NULL: where it is installed. */
 struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_error *err) AS_MUST_CHECK;
+/* Before the run: images also keep a table of their blocks. */
+bool as_agent_want_blocks(struct as_agent *agent, struct as_error *err) AS_MUST_CHECK;
 char *const *as_agent_environment(const struct as_agent *agent); /* ours, with LD_PRELOAD */
 /* Ours, for a program that runs in the model (AS_AGENT_MODEL). The caller frees it with as_agent_model_environment_free. NULL:
  * the library was not found. */
@@ -59,6 +68,9 @@ const struct as_agent_image *as_agent_image(const struct as_agent *agent, uint32
 /* False: nothing there, or nonsense. `number`: below AS_AGENT_ALL_SITES, AS_AGENT_FILES. */
 bool as_agent_read_site(const struct as_agent_image *image, uint32_t number, struct as_agent_seen_site *seen);
 bool as_agent_read_file(const struct as_agent_image *image, uint32_t number, struct as_agent_seen_file *seen);
+/* Every block of the table of the number-th image, in no order. After as_agent_want_blocks. */
+void as_agent_each_block(const struct as_agent *agent, uint32_t number,
+                         void (*each)(void *context, const struct as_agent_seen_block *block), void *context);
 /* In the order of their starts. After as_agent_stop. */
 const struct as_agent_thread *as_agent_threads(const struct as_agent *agent, size_t *n);
 size_t as_agent_most_at_once(const struct as_agent *agent); /* threads, beside those that programs begin with */

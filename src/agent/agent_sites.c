@@ -220,8 +220,11 @@ void as_agent_took(enum as_agent_call call, const void *block, size_t bytes, con
         return;
     }
     struct as_agent_image *image = as_agent_counting();
-    if (image)
-        as_agent_live_add(image, block, bytes, count(image, call, bytes, frame_of_caller(frame)));
+    if (!image)
+        return;
+    uint32_t site = count(image, call, bytes, frame_of_caller(frame));
+    as_agent_live_add(image, block, bytes, site);
+    as_agent_blocks_add(image, block, bytes, site);
 }
 
 void as_agent_mapped(size_t bytes, const void *frame)

@@ -53,7 +53,16 @@ static bool make_alive(void)
     return true;
 }
 
-static bool take_image(int fd)
+/* Behind the images, where Assay made the file that long. */
+static void take_blocks(int fd, off_t size, struct as_agent_image *mine, uint32_t number)
+{
+    bool wanted = size == (off_t)AS_AGENT_WITH_BLOCKS;
+    void *mapped = wanted ? map_part(fd, sizeof *wire + number * AS_AGENT_TABLE, AS_AGENT_TABLE) : NULL;
+    as_agent_blocks_use(mapped);
+    atomic_store(&mine->remembers, mapped != NULL);
+}
+
+static bool take_image(int fd, off_t file_size)
 {
     uint32_t number = atomic_fetch_add(&wire->images, 1);
     if (number >= AS_AGENT_IMAGES)
@@ -66,6 +75,7 @@ static bool take_image(int fd)
     mine->program[size > 0 ? size : 0] = '\0';
     atomic_store(&mine->pid, (uint32_t)getpid());
     atomic_store(&mine->tracks, as_agent_live_open());
+    take_blocks(fd, file_size, mine, number);
     image = mine;
     return true;
 }
@@ -77,9 +87,10 @@ static bool map_wire(const char *path)
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return false;
-    bool right = fstat(fd, &info) == 0 && info.st_size == (off_t)sizeof *wire;
+    bool right = fstat(fd, &info) == 0 && info.st_size >= (off_t)sizeof *wire;
     wire = right ? map_part(fd, 0, offsetof(struct as_agent_wire, image)) : NULL;
-    bool ok = wire && wire->magic == AS_AGENT_MAGIC && wire->version == AS_AGENT_VERSION && take_image(fd);
+    bool ok =
+        wire && wire->magic == AS_AGENT_MAGIC && wire->version == AS_AGENT_VERSION && take_image(fd, info.st_size);
     close(fd);
     return ok;
 }

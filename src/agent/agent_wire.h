@@ -6,6 +6,9 @@
  * counters, the files that call sites are in, and the sites: a stack of return addresses with the number of allocations
  * there, their bytes, the bytes not freed, and the bytes live at the program's peak.
  *
+ * The file ends behind the images. If Assay wants to know which block had an address, it is longer: each image then has a
+ * table of blocks behind them, in which a block stays after its free until another one takes its memory.
+ *
  * The program can write anything into this memory, so Assay checks every number that it reads.
  */
 #ifndef AS_AGENT_AGENT_WIRE_H
@@ -23,7 +26,7 @@ enum { AS_AGENT_MODEL_CALL = 0x41537361, AS_AGENT_MODEL_FRAMES = 3 };
 
 enum {
     AS_AGENT_MAGIC = 0x41674153,
-    AS_AGENT_VERSION = 3,
+    AS_AGENT_VERSION = 4,
     AS_AGENT_RING = 1 << 14, /* slots; a power of two */
     AS_AGENT_IMAGES = 256,
     AS_AGENT_SITES = 4096, /* of an image; a power of two */
@@ -31,6 +34,8 @@ enum {
     AS_AGENT_FILES = 256,
     AS_AGENT_DEPTH = 16, /* frames */
     AS_AGENT_PATH = 240,
+    AS_AGENT_BLOCKS = 1 << 21,     /* of an image; a power of two */
+    AS_AGENT_BLOCK_SITE = 1 << 16, /* more than there are sites */
 };
 
 enum as_agent_event { AS_AGENT_THREAD_START = 1, AS_AGENT_THREAD_END };
@@ -79,6 +84,9 @@ struct as_agent_image {
     _Atomic uint32_t other;     /* 1: the program calls another malloc than the agent's */
     _Atomic uint32_t noting;    /* somebody is at the sites' peak */
     _Atomic uint64_t live;      /* bytes of the heap that are not freed */
+    _Atomic uint64_t taken;     /* blocks that the table was told of, placed or not */
+    _Atomic uint64_t unplaced;  /* of these, blocks that found no place in it */
+    _Atomic uint32_t remembers; /* 1: there is a table of blocks for Assay */
     _Atomic uint64_t peak;      /* the most that live ever was */
     _Atomic uint64_t at_peak;   /* what live was when the sites' peak was noted */
     _Atomic uint64_t untracked; /* blocks that found no place: freed at once, as far as the sites go */
@@ -92,6 +100,13 @@ struct as_agent_image {
     struct as_agent_site site[AS_AGENT_ALL_SITES];
 };
 
+/* A block and what it had last. */
+struct as_agent_block {
+    _Atomic uint64_t start;    /* 0: free */
+    _Atomic uint64_t what;     /* bytes * AS_AGENT_BLOCK_SITE + site */
+    _Atomic uint64_t sequence; /* taken, when it was; written last */
+};
+
 struct as_agent_wire {
     uint32_t magic, version;
     _Atomic uint32_t images;  /* that wanted to be here: may be more than there is room for */
@@ -100,5 +115,8 @@ struct as_agent_wire {
     struct as_agent_slot ring[AS_AGENT_RING];
     struct as_agent_image image[AS_AGENT_IMAGES];
 };
+
+#define AS_AGENT_TABLE (AS_AGENT_BLOCKS * sizeof(struct as_agent_block))
+#define AS_AGENT_WITH_BLOCKS (sizeof(struct as_agent_wire) + AS_AGENT_IMAGES * AS_AGENT_TABLE) /* bytes of the file */
 
 #endif

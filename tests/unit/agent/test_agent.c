@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -347,6 +348,86 @@ static void more_programs_than_there_is_room_for(void **state)
     assert_null(as_agent_image(bed.host, AS_AGENT_IMAGES));
 }
 
+/* ---- which block had which memory ---- */
+
+struct found {
+    struct as_agent_seen_block last; /* in time */
+    size_t n;
+};
+
+static void look(void *context, const struct as_agent_seen_block *block)
+{
+    struct found *found = context;
+    found->n++;
+    if (block->sequence > found->last.sequence)
+        found->last = *block;
+}
+
+/* Of the second image: the first one was started before anybody wanted them. */
+static struct found find_blocks(void)
+{
+    struct found found = {0};
+    as_agent_each_block(bed.host, 1, look, &found);
+    return found;
+}
+
+static struct as_agent_image *want_blocks(void)
+{
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_agent_want_blocks(bed.host, &err));
+    agent_bed_start(&bed);
+    assert_false(agent_bed_image(&bed, 0)->remembers);
+    assert_true(agent_bed_image(&bed, 1)->remembers);
+    return agent_bed_image(&bed, 1);
+}
+
+static void a_freed_block_is_remembered(void **state)
+{
+    struct as_agent_seen_site site;
+    struct as_agent_image *image = want_blocks();
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 100, 0x1111);
+    agent_bed_take(AS_AGENT_CALLOC, 0x40000000, 64, 0x2222);
+    as_agent_gave((void *)0x40000000, false);
+    struct found found = find_blocks();
+    assert_int_equal(found.n, 2);
+    assert_true(found.last.start == 0x40000000 && found.last.bytes == 64);
+    assert_true(as_agent_read_site(image, found.last.site, &site));
+    assert_true(site.call == AS_AGENT_CALLOC && site.stack[0] == 0x2222);
+    agent_bed_take(AS_AGENT_MALLOC, 0x40000000, 48, 0x3333); /* the memory is another's now */
+    found = find_blocks();
+    assert_true(found.n == 2 && found.last.start == 0x40000000 && found.last.bytes == 48);
+    assert_true(image->taken == 3 && image->unplaced == 0);
+}
+
+/* 64 blocks take all the slots that another one beside them may have. One that covers some of them takes theirs. */
+static void blocks_that_cannot_be_any_more_make_room(void **state)
+{
+    struct as_agent_image *image = want_blocks();
+    for (uintptr_t i = 0; i < 64; i++)
+        agent_bed_take(AS_AGENT_MALLOC, 0x20000 + 2 * i, 1, 0x1111);
+    assert_true(find_blocks().n == 64 && image->unplaced == 0);
+    agent_bed_take(AS_AGENT_MALLOC, 0x20001, 1, 0x1111);
+    assert_true(find_blocks().n == 64 && image->unplaced == 1);
+    agent_bed_take(AS_AGENT_MALLOC, 0x20001, 256, 0x1111);
+    struct found found = find_blocks();
+    assert_true(found.n == 64 && found.last.start == 0x20001 && found.last.bytes == 256 && image->unplaced == 1);
+}
+
+static void blocks_that_a_program_makes_up(void **state)
+{
+    char path[64];
+    struct as_agent_block wrong[3] = {{.start = UINT64_MAX - 1, .what = 4 * AS_AGENT_BLOCK_SITE, .sequence = 1},
+                                      {.start = 64, .what = AS_AGENT_ALL_SITES + AS_AGENT_BLOCK_SITE, .sequence = 2},
+                                      {.start = 64, .what = 7, .sequence = 3}};
+    want_blocks();
+    assert_int_equal(sscanf(bed.where, "%63s", path), 1);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    off_t table = (off_t)(sizeof(struct as_agent_wire) + AS_AGENT_TABLE);
+    assert_int_equal(pwrite(file, wrong, sizeof wrong, table), sizeof wrong);
+    close(file);
+    assert_int_equal(find_blocks().n, 0);
+}
+
 static void places_that_are_none(void **state)
 {
     char wrong[128];
@@ -378,6 +459,9 @@ int main(void)
         BED(threads_free_what_others_took),
         BED(a_forked_child_is_not_counted),
         BED(more_programs_than_there_is_room_for),
+        BED(a_freed_block_is_remembered),
+        BED(blocks_that_cannot_be_any_more_make_room),
+        BED(blocks_that_a_program_makes_up),
         BED(places_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
