@@ -2,6 +2,7 @@
 #include "agent/agent_host.h"
 #include "agent/mpi_host.h"
 #include "base/log.h"
+#include "cmd/comm_blocks.h"
 #include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
 #include "cmd/commands.h"
@@ -343,8 +344,7 @@ static const char *model_option(const struct comm_options *options)
                  {"disturb", options->disturb},
                  {"quantum", options->quantum > 0},
                  {"no-estimate", options->no_estimate},
-                 {"no-exact", options->no_exact},
-                 {"allocations", options->allocations}};
+                 {"no-exact", options->no_exact}};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         if (owned[i].given)
             return owned[i].name;
@@ -391,6 +391,27 @@ static void warn_about_native(const struct as_comm_native_info *info, const stru
                     AS_DETECT_THREADS);
 }
 
+static int show_native(const struct comm_options *options, char **argv, struct as_comm_native *native,
+                       const struct as_mpi *mpi, struct as_comm_blocks *blocks, struct as_output *output)
+{
+    const struct as_comm_native_info *info = as_comm_native_info(native);
+    struct as_comm_result result = as_comm_native_result(native);
+    struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
+    as_comm_blocks_read(blocks, native);
+    struct as_comm_shown shown = {.argv = argv,
+                                  .result = &result,
+                                  .native = info,
+                                  .mpi = mpi ? &messages : NULL,
+                                  .heap_unknown = blocks->note,
+                                  .seconds = info->seconds};
+    warn_about_native(info, &result);
+    if (options->allocations && blocks->note)
+        as_log_warn("heap objects are not known: %s", blocks->note);
+    int failed = show(options, &shown, output);
+    as_mpi_messages_free(&messages);
+    return failed ? failed : as_run_end_report(&info->end);
+}
+
 static int run_native(const struct comm_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -399,27 +420,22 @@ static int run_native(const struct comm_options *options, char **argv)
     char text[32], *attached[] = {text, NULL};
     snprintf(text, sizeof text, "pid %llu", (unsigned long long)options->pid);
     struct as_mpi *mpi = NULL;
-    bool settled = settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err)));
-    asked.environment = mpi ? as_mpi_environment(mpi, NULL) : NULL;
+    struct as_comm_blocks blocks = {0};
+    bool settled = settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err))) &&
+                   as_comm_blocks_open(&blocks, options->allocations, options->pid ? NULL : argv[0], &err);
+    char *const *environment = as_comm_blocks_environment(&blocks);
+    asked.environment = mpi ? as_mpi_environment(mpi, environment) : environment;
     struct as_comm_native *native = settled ? as_comm_native_new(&asked) : NULL;
     bool ok = native && as_output_open(&output, options->output, &err) && as_comm_native_run(native, argv, &err);
     int status = AS_EXIT_FAILURE;
     if (ok) {
-        const struct as_comm_native_info *info = as_comm_native_info(native);
-        struct as_comm_result result = as_comm_native_result(native);
-        struct as_comm_shown shown = {
-            .argv = options->pid ? attached : argv, .result = &result, .native = info, .seconds = info->seconds};
-        struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
-        shown.mpi = mpi ? &messages : NULL;
-        warn_about_native(info, &result);
-        int failed = show(options, &shown, &output);
-        as_mpi_messages_free(&messages);
-        status = failed ? failed : as_run_end_report(&info->end);
+        status = show_native(options, options->pid ? attached : argv, native, mpi, &blocks, &output);
     } else {
         status = as_cli_fail(&as_command_comm, &err);
         as_output_drop(&output);
     }
     as_comm_native_free(native);
+    as_comm_blocks_close(&blocks);
     as_mpi_close(mpi);
     return status;
 }

@@ -177,6 +177,19 @@ static void json_side(struct as_json *json, const char *name, const struct as_co
     free(text);
 }
 
+static void json_block(struct as_json *json, const struct as_comm_shown *shown, const struct as_comm_line *line,
+                       const struct as_contact *contact)
+{
+    const struct as_guest_block *block =
+        as_comm_block(shown->result, line->process, line->address + contact->to.offset);
+    if (!block || shown->rows->objects.data[line->object].what.kind != AS_GUEST_BLOCKS)
+        return;
+    as_json_object(json, "block");
+    as_json_address(json, "address", block->start);
+    as_json_u64(json, "size", block->end - block->start);
+    as_json_end(json);
+}
+
 static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
 {
     const struct as_contacts *contacts = shown->result->contacts;
@@ -188,6 +201,7 @@ static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
         as_json_address(json, "address", line->address);
         as_json_u64(json, "process", line->process);
         as_json_string(json, "object", shown->rows->objects.data[line->object].what.name);
+        json_block(json, shown, line, contact);
         json_counts(json, line->true_, line->false_);
         json_side(json, "from", shown, contact, &contact->from);
         json_side(json, "to", shown, contact, &contact->to);
@@ -329,6 +343,8 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     if (shown->run)
         json_cores(json, shown, main);
     json_pattern(json, shown->result->exact ? shown->result->exact : main);
+    if (shown->heap_unknown)
+        as_json_string(json, "heap_unknown", shown->heap_unknown);
     json_objects(json, shown);
     json_lines(json, shown);
     json_pairs(json, shown);

@@ -15,6 +15,7 @@ struct as_comm_shown {
     const struct as_comm_run *run;            /* NULL: on the machine */
     const struct as_comm_native_info *native; /* NULL: in the model */
     const struct as_mpi_messages *mpi;        /* NULL: nobody counts messages */
+    const char *heap_unknown;                 /* why heap objects are not known; NULL: they are, or it is the model */
     double seconds;
     const struct as_comm_rows *rows;
     uint64_t top; /* lines, objects, pairs of code */

@@ -225,6 +225,17 @@ static void print_set(FILE *out, uint64_t threads, const struct as_comm_thread *
         fprintf(out, "%sothers", comma);
 }
 
+/* Where one of the objects is memory of which more could be known. */
+static void print_heap_unknown(FILE *out, const struct as_comm_shown *shown)
+{
+    const struct as_comm_rows *rows = shown->rows;
+    bool any = false;
+    for (size_t i = 0; i < rows->objects.len && i < shown->top; i++)
+        any |= rows->objects.data[i].what.kind == AS_GUEST_HEAP || rows->objects.data[i].what.kind == AS_GUEST_MAPPING;
+    if (any && shown->heap_unknown)
+        fprintf(out, "  Heap objects are not known: %s.\n", AS_SHOW(shown->heap_unknown));
+}
+
 static void print_objects(FILE *out, const struct as_comm_shown *shown)
 {
     const struct as_comm_rows *rows = shown->rows;
@@ -239,6 +250,7 @@ static void print_objects(FILE *out, const struct as_comm_shown *shown)
                     *object->what.module ? " of " : "", AS_SHOW(object->what.module));
         fprintf(out, "\n");
     }
+    print_heap_unknown(out, shown);
 }
 
 static void print_side(FILE *out, const struct as_comm_shown *shown, const char *label,
@@ -256,6 +268,17 @@ static void print_side(FILE *out, const struct as_comm_shown *shown, const char 
     free(place);
 }
 
+/* ", byte 64 of a block of 4,096 at 0x…" */
+static void print_block(FILE *out, const struct as_comm_shown *shown, const struct as_comm_line *line,
+                        const struct as_contact *contact)
+{
+    uint64_t address = line->address + contact->to.offset;
+    const struct as_guest_block *block = as_comm_block(shown->result, line->process, address);
+    if (block && shown->rows->objects.data[line->object].what.kind == AS_GUEST_BLOCKS)
+        fprintf(out, ", byte %s of %s at 0x%" PRIx64, AS_COUNT(address - block->start),
+                AS_COUNT(block->end - block->start), block->start);
+}
+
 static void print_lines(FILE *out, const struct as_comm_shown *shown)
 {
     const struct as_contacts *contacts = shown->result->contacts;
@@ -263,9 +286,11 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
     for (size_t i = 0; i < shown->rows->lines.len && i < shown->top; i++) {
         const struct as_comm_line *line = &shown->rows->lines.data[i];
         const struct as_contact *contact = &contacts->list.data[line->contact];
-        fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s\n", AS_COUNT(amount(shown, line->true_ + line->false_)),
+        fprintf(out, "  %12s %12s %12s  0x%" PRIx64 "  %s", AS_COUNT(amount(shown, line->true_ + line->false_)),
                 AS_COUNT(amount(shown, line->true_)), AS_COUNT(amount(shown, line->false_)), line->address,
                 AS_SHOW(shown->rows->objects.data[line->object].what.name));
+        print_block(out, shown, line, contact);
+        fputc('\n', out);
         print_side(out, shown, "from", contact, &contact->from, line->from_threads);
         print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
     }

@@ -1,8 +1,10 @@
 /* See comm_native.h. The sink of the session notes what each process maps, for names, and gives the rest to the lens. What
- * the kernel does not tell (which mapping is the heap, what mremap moved) is read from /proc now and then. */
+ * the kernel does not tell (which mapping is the heap, what mremap moved) is read from /proc now and then. Samples of Assay's
+ * own agent, where it is in the program, are left out. */
 #include "comm/comm_native.h"
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/signals.h"
 #include "model/shared_memory.h"
 #include "native/choose.h"
@@ -17,6 +19,12 @@ enum { WAIT_MS = 10, STACK_BYTES = 512, RING_BYTES = 512 << 10 };
 #define MAPS_SECONDS 0.05 /* between two looks at /proc/PID/maps, where threads came */
 #define SAMPLE_SECONDS 13e-6
 
+/* Where the agent's code lies. */
+struct agent_code {
+    uint32_t pid;
+    uint64_t start, end;
+};
+
 struct as_comm_native {
     struct as_comm_native_options options;
     struct as_native_session *session;
@@ -25,6 +33,8 @@ struct as_comm_native {
     struct as_detect *detect;
     AS_VEC(struct as_space *) spaces; /* by process number */
     AS_VEC(struct as_guest_region) regions;
+    AS_VEC(struct agent_code) agents;
+    struct as_guest_memory *blocks; /* of the programs' allocators, as far as the agent saw them */
     AS_VEC(struct as_comm_thread) threads;
     AS_VEC(uint32_t) places; /* by thread number */
     struct as_pair_matrix estimate;
@@ -49,6 +59,7 @@ struct as_comm_native *as_comm_native_new(const struct as_comm_native_options *o
     struct as_lens lens = as_native_lens_open(native->lens);
     native->detect = as_detect_new(&lens, &options->detect);
     as_native_lens_set_client(native->lens, &as_detect_client, native->detect);
+    native->blocks = as_guest_memory_new();
     native->shared = as_shared_memory_new();
     native->shared_names = as_strings_new();
     as_native_lens_set_shared(native->lens, shared_of, native->shared);
@@ -68,6 +79,8 @@ void as_comm_native_free(struct as_comm_native *native)
     as_shared_memory_free(native->shared);
     as_strings_free(native->shared_names);
     as_vec_free(&native->regions);
+    as_vec_free(&native->agents);
+    as_guest_memory_free(native->blocks);
     as_vec_free(&native->threads);
     as_vec_free(&native->places);
     as_pair_matrix_free(&native->estimate);
@@ -120,11 +133,29 @@ static void take_shared(struct as_comm_native *native, uint32_t process, const s
     as_shared_memory_map(native->shared, process, &mapping);
 }
 
+static void take_agent(struct as_comm_native *native, const struct as_perf_process *map)
+{
+    if (!map->data && strcmp(as_path_base(map->name), "assay-agent.so") == 0)
+        *as_vec_push(&native->agents) =
+            (struct agent_code){.pid = map->pid, .start = map->start, .end = map->start + map->length};
+}
+
+static bool is_agent(const struct as_comm_native *native, const struct as_perf_sample *sample)
+{
+    for (size_t i = native->agents.len; i-- > 0;) {
+        const struct agent_code *code = &native->agents.data[i];
+        if (code->pid == sample->pid && sample->ip >= code->start && sample->ip < code->end)
+            return true;
+    }
+    return false;
+}
+
 static void take_map(void *context, struct as_perf_process *map)
 {
     struct as_comm_native *native = context;
     uint32_t process = as_native_lens_address_space(native->lens, map->pid);
     take_shared(native, process, map);
+    take_agent(native, map);
     if (!is_anonymous(map->name) && !is_shared(map)) {
         as_space_map(space_of(native, process), map->start, map->start + map->length, map->offset, map->name);
         return;
@@ -200,6 +231,8 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
 {
     struct as_comm_native *native = context;
     double weight = as_native_weight(native->session, sample);
+    if (is_agent(native, sample))
+        return true;
     as_native_lens_sample(native->lens, sample, weight >= 1 ? (uint64_t)weight : 1,
                           native->options.source == AS_COMM_TIMER);
     look_at_maps(native, sample->pid);
@@ -337,6 +370,14 @@ bool as_comm_native_run(struct as_comm_native *native, char *const argv[], struc
 
 /* ---- answers ---- */
 
+void as_comm_native_block(struct as_comm_native *native, uint32_t pid, const struct as_guest_site *site, uint64_t start,
+                          uint64_t bytes)
+{
+    struct as_guest_site own = *site;
+    own.process = as_native_lens_address_space(native->lens, pid);
+    as_guest_memory_add(native->blocks, &own, start, bytes);
+}
+
 const struct as_comm_native_info *as_comm_native_info(const struct as_comm_native *native)
 {
     return &native->info;
@@ -374,6 +415,7 @@ struct as_comm_result as_comm_native_result(const struct as_comm_native *native)
         .n_threads = native->threads.len,
         .estimate = &native->estimate,
         .contacts = &native->contacts,
+        .blocks = native->blocks,
         .regions = native->regions.data,
         .n_regions = native->regions.len,
         .detect = as_detect_counts(native->detect),

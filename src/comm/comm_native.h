@@ -43,6 +43,10 @@ struct as_comm_native_info {
 struct as_comm_native;
 struct as_comm_native *as_comm_native_new(const struct as_comm_native_options *options);
 bool as_comm_native_run(struct as_comm_native *native, char *const argv[], struct as_error *err) AS_MUST_CHECK;
+/* After the run: a block of the program's allocator; one that came later has the memory of earlier ones. `site`: its call and
+ * frames. */
+void as_comm_native_block(struct as_comm_native *native, uint32_t pid, const struct as_guest_site *site, uint64_t start,
+                          uint64_t bytes);
 struct as_comm_result as_comm_native_result(const struct as_comm_native *native); /* valid as long as that */
 const struct as_comm_native_info *as_comm_native_info(const struct as_comm_native *native);
 void as_comm_native_free(struct as_comm_native *native);

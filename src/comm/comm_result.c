@@ -102,6 +102,12 @@ const char *as_comm_thread_name(const struct as_comm_result *result, const struc
     return thread->comm;
 }
 
+const struct as_guest_block *as_comm_block(const struct as_comm_result *result, uint32_t process, uint64_t address)
+{
+    struct as_guest_memory *memory = result->memory ? result->memory : result->blocks;
+    return memory ? as_guest_memory_block_at(memory, process, address) : NULL;
+}
+
 char *as_comm_address_text(struct as_space *space, uint64_t address)
 {
     struct as_variable variable;

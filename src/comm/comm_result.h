@@ -35,8 +35,9 @@ struct as_comm_result {
     size_t n_threads;
     const struct as_pair_matrix *estimate, *exact; /* NULL: there is none */
     const struct as_contacts *contacts;            /* the exact ones where there are any */
-    struct as_guest_memory *memory;                /* of a program in the model; NULL: only its regions are known … */
-    const struct as_guest_region *regions;         /* … of which later ones hold where two cover an address */
+    struct as_guest_memory *memory;        /* of a program in the model; NULL: on the machine, where there are */
+    struct as_guest_memory *blocks;        /* … the blocks that the agent saw, */
+    const struct as_guest_region *regions; /* … and regions: later ones hold where two cover an address */
     size_t n_regions;
     struct as_detect_counts detect;
     struct as_comm_names names;
@@ -58,6 +59,8 @@ char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, u
 size_t as_comm_frames(const struct as_comm_result *result, uint32_t path, const char **names, size_t n);
 /* The space that a contact's instruction belongs to; NULL: unknown. */
 struct as_space *as_comm_space(const struct as_comm_result *result, uint32_t process, uint64_t insn);
+/* The block of the program's allocator that had an address last; NULL: unknown. */
+const struct as_guest_block *as_comm_block(const struct as_comm_result *result, uint32_t process, uint64_t address);
 /* "counters[3].hits", "counters+0x18" without types, "0x7f…" without a symbol. The caller frees. */
 char *as_comm_address_text(struct as_space *space, uint64_t address);
 

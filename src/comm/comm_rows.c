@@ -35,6 +35,7 @@ static void find_stacks(struct maker *maker)
 static uint32_t object_at(struct maker *maker, struct as_space *space, uint32_t process, uint64_t address)
 {
     const struct as_guest_lookup lookup = {.memory = maker->result->memory,
+                                           .blocks = maker->result->blocks,
                                            .regions = maker->result->regions,
                                            .n_regions = maker->result->n_regions,
                                            .stacks = maker->stacks.data,

@@ -15,11 +15,6 @@ static const struct {
     [AS_ARCH_RISCV64] = {.map = 222, .break_ = 214},
 };
 
-struct block {
-    uint64_t start, end;
-    uint32_t process, site;
-};
-
 struct pending {
     uint64_t args[6];
 };
@@ -34,7 +29,7 @@ struct as_guest_memory {
     struct as_strings *names; /* of what is shared */
     AS_VEC(struct as_guest_site) sites;
     struct as_map site_numbers; /* hash: number + 1 */
-    AS_VEC(struct block) blocks;
+    AS_VEC(struct as_guest_block) blocks;
     struct as_interval_index index; /* of the blocks … */
     uint32_t indexed;               /* … of this process; 0: of none */
 };
@@ -90,37 +85,42 @@ static void on_tally(void *context, struct as_thread *thread, const struct as_bl
 }
 
 /* Two sites with one hash would be one; with 64 bits that does not happen. */
-static uint32_t site_of(struct as_guest_memory *memory, uint32_t process, const uint64_t args[6])
+static uint32_t site_of(struct as_guest_memory *memory, const struct as_guest_site *site)
 {
-    uint64_t key = as_random_hash((uint64_t)process << 32 | (uint32_t)args[0]);
+    uint64_t key = as_random_hash((uint64_t)site->process << 32 | site->call);
     for (int i = 0; i < AS_GUEST_FRAMES; i++)
-        key = as_random_hash(key ^ args[3 + i]);
+        key = as_random_hash(key ^ site->frames[i]);
     uint64_t *number = as_map_put(&memory->site_numbers, key);
     if (!*number) {
-        *as_vec_push(&memory->sites) = (struct as_guest_site){
-            .process = process, .call = (uint32_t)args[0], .frames = {args[3], args[4], args[5]}};
+        struct as_guest_site *added = as_vec_push(&memory->sites);
+        *added = *site;
+        added->blocks = added->bytes = 0;
         *number = memory->sites.len;
     }
     return (uint32_t)*number - 1;
 }
 
-static void add_block(struct as_guest_memory *memory, uint32_t process, const uint64_t args[6])
+void as_guest_memory_add(struct as_guest_memory *memory, const struct as_guest_site *site, uint64_t start,
+                         uint64_t bytes)
 {
-    uint64_t start = args[1], bytes = args[2] ? args[2] : 1;
-    if (memory->blocks.len >= MOST_BLOCKS || start + bytes < start)
+    uint64_t end = start + (bytes ? bytes : 1);
+    if (memory->blocks.len >= MOST_BLOCKS || end < start)
         return;
-    uint32_t site = site_of(memory, process, args);
-    memory->sites.data[site].blocks++;
-    memory->sites.data[site].bytes += args[2];
+    uint32_t number = site_of(memory, site);
+    memory->sites.data[number].blocks++;
+    memory->sites.data[number].bytes += bytes;
     *as_vec_push(&memory->blocks) =
-        (struct block){.start = start, .end = start + bytes, .process = process, .site = site};
+        (struct as_guest_block){.start = start, .end = end, .process = site->process, .site = number};
+    memory->indexed = 0;
 }
 
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_guest_memory *memory = context;
     if (number == AS_GUEST_BLOCK_CALL) {
-        add_block(memory, thread->process, args);
+        const struct as_guest_site site = {
+            .process = thread->process, .call = (uint32_t)args[0], .frames = {args[3], args[4], args[5]}};
+        as_guest_memory_add(memory, &site, args[1], args[2]);
         return;
     }
     while (memory->pending.len <= thread->number)
@@ -263,10 +263,10 @@ static void index_blocks(struct as_guest_memory *memory, uint32_t process)
     struct as_address_range *items = as_alloc_array(memory->blocks.len + 1, sizeof *items);
     size_t n = 0;
     for (size_t i = 0; i < memory->blocks.len; i++) {
-        const struct block *block = &memory->blocks.data[i];
+        const struct as_guest_block *block = &memory->blocks.data[i];
         if (block->process == process)
             items[n++] = (struct as_address_range){
-                .start = block->start, .end = block->end, .rank = UINT32_MAX - (uint32_t)i, .id = block->site};
+                .start = block->start, .end = block->end, .rank = UINT32_MAX - (uint32_t)i, .id = (uint32_t)i};
     }
     as_interval_free(&memory->index);
     memset(&memory->index, 0, sizeof memory->index);
@@ -275,11 +275,19 @@ static void index_blocks(struct as_guest_memory *memory, uint32_t process)
     free(items);
 }
 
-uint32_t as_guest_memory_site_at(struct as_guest_memory *memory, uint32_t process, uint64_t address)
+const struct as_guest_block *as_guest_memory_block_at(struct as_guest_memory *memory, uint32_t process,
+                                                      uint64_t address)
 {
     if (!memory->blocks.len)
-        return UINT32_MAX;
+        return NULL;
     if (memory->indexed != process)
         index_blocks(memory, process);
-    return as_interval_find(&memory->index, address);
+    uint32_t found = as_interval_find(&memory->index, address);
+    return found < memory->blocks.len ? &memory->blocks.data[found] : NULL;
+}
+
+uint32_t as_guest_memory_site_at(struct as_guest_memory *memory, uint32_t process, uint64_t address)
+{
+    const struct as_guest_block *block = as_guest_memory_block_at(memory, process, address);
+    return block ? block->site : UINT32_MAX;
 }

@@ -33,9 +33,18 @@ struct as_guest_site {
     uint64_t blocks, bytes;
 };
 
+/* A block of the allocator. */
+struct as_guest_block {
+    uint64_t start, end;
+    uint32_t process, site;
+};
+
 struct as_guest_memory;
 struct as_guest_memory *as_guest_memory_new(void);
 void as_guest_memory_free(struct as_guest_memory *memory);
+/* Where no engine tells of blocks: the site says its process, call and frames; a later block has the memory of earlier ones. */
+void as_guest_memory_add(struct as_guest_memory *memory, const struct as_guest_site *site, uint64_t start,
+                         uint64_t bytes);
 extern const struct as_sink as_guest_memory_sink; /* its context is the memory */
 
 /* After the run. */
@@ -51,5 +60,8 @@ void as_guest_memory_stack(const struct as_guest_memory *memory, uint32_t proces
 const struct as_guest_site *as_guest_memory_sites(const struct as_guest_memory *memory, size_t *n);
 /* The site of the block that had an address last; UINT32_MAX: no block. Quick while the process is the same. */
 uint32_t as_guest_memory_site_at(struct as_guest_memory *memory, uint32_t process, uint64_t address);
+/* That block; NULL: none. */
+const struct as_guest_block *as_guest_memory_block_at(struct as_guest_memory *memory, uint32_t process,
+                                                      uint64_t address);
 
 #endif

@@ -13,41 +13,44 @@ const char *const as_guest_kinds[AS_GUEST_KINDS] = {
 
 /* ---- blocks ---- */
 
-static char *frame_text(const struct as_image *image, uint64_t address)
+static char *frame_text(struct as_space *space, uint64_t address)
 {
     struct as_location location;
     struct as_line line;
-    as_space_find(image->space, address - 1, &location);
-    const char *function = location.function ? location.function : as_space_name(image->space, address - 1);
-    if (as_space_line(image->space, address - 1, &line) && line.line)
+    as_space_find(space, address - 1, &location);
+    const char *function = location.function ? location.function : as_space_name(space, address - 1);
+    if (as_space_line(space, address - 1, &line) && line.line)
         return as_format("%s at %s:%d", function, as_path_base(line.file), line.line);
     return as_strdup(function);
 }
 
-static char *site_text(const struct as_image *image, const struct as_guest_site *site)
+static char *site_text(struct as_space *space, const struct as_guest_site *site)
 {
     struct as_str text = {0};
     as_str_add(&text, "blocks of ");
     for (int i = 0; i < AS_GUEST_FRAMES && site->frames[i]; i++) {
-        char *frame = image ? frame_text(image, site->frames[i]) : as_format("0x%" PRIx64, site->frames[i]);
+        char *frame = space ? frame_text(space, site->frames[i]) : as_format("0x%" PRIx64, site->frames[i]);
         as_str_addf(&text, "%s%s", i ? " < " : "", frame);
         free(frame);
     }
     return as_str_take(&text);
 }
 
-static bool find_blocks(struct as_guest_object *object, const struct as_guest_lookup *lookup, uint64_t address)
+static bool find_blocks(struct as_guest_object *object, const struct as_guest_lookup *lookup, struct as_space *space,
+                        uint64_t address)
 {
     size_t n;
-    if (!lookup->memory)
+    struct as_guest_memory *memory = lookup->memory ? lookup->memory : lookup->blocks;
+    if (!memory)
         return false;
-    const struct as_guest_site *sites = as_guest_memory_sites(lookup->memory, &n);
-    uint32_t site = as_guest_memory_site_at(lookup->memory, object->process, address);
+    const struct as_guest_site *sites = as_guest_memory_sites(memory, &n);
+    const struct as_image *image = as_guest_memory_image(memory, object->process);
+    uint32_t site = as_guest_memory_site_at(memory, object->process, address);
     if (site >= n)
         return false;
     object->kind = AS_GUEST_BLOCKS;
     object->site = site;
-    object->name = site_text(as_guest_memory_image(lookup->memory, object->process), &sites[site]);
+    object->name = site_text(image ? image->space : lookup->memory ? NULL : space, &sites[site]);
     return true;
 }
 
@@ -104,7 +107,7 @@ void as_guest_object_find(struct as_guest_object *object, const struct as_guest_
     *object = (struct as_guest_object){.kind = AS_GUEST_UNKNOWN, .process = process};
     if (region && region->shared)
         take_region(object, region);
-    else if (!find_blocks(object, lookup, address) && !find_global(object, space, address) &&
+    else if (!find_blocks(object, lookup, space, address) && !find_global(object, space, address) &&
              !find_stack(object, lookup, address) && !take_region(object, region))
         object->name = as_strdup("unknown");
     if (!object->module)

@@ -31,9 +31,10 @@ struct as_guest_stack {
     uint64_t start, end; /* 0: unknown */
 };
 
-/* Where to look. Without `memory`, which has regions of its own, blocks are not known. */
+/* Where to look. A program in the model has a `memory` with regions and blocks; of one on the machine there are regions, and
+ * in `blocks` the blocks where the agent saw them. */
 struct as_guest_lookup {
-    struct as_guest_memory *memory;
+    struct as_guest_memory *memory, *blocks;
     const struct as_guest_region *regions;
     size_t n_regions;
     const struct as_guest_stack *stacks;

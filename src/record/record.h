@@ -73,6 +73,9 @@ struct as_record_result {
 bool as_record_run(const struct as_record_options *options, struct as_record_result *result,
                    struct as_error *err) AS_MUST_CHECK;
 
+/* Whether the agent can be loaded into a program, which is searched for in `path`. False: `err` says why not. */
+bool as_record_can_preload(const char *name, const char *path, struct as_error *err) AS_MUST_CHECK;
+
 /* The name of source i ("model"); NULL after the last. */
 const char *as_record_source_name(size_t i);
 

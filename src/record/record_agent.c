@@ -38,10 +38,10 @@ static bool has_asan(const char *path)
     return found;
 }
 
-static bool can_preload(const char *name, const struct as_record_options *options, struct as_error *err)
+bool as_record_can_preload(const char *name, const char *path, struct as_error *err)
 {
     struct as_program *program = as_alloc(sizeof *program);
-    bool known = as_program_find(name, as_record_variable(options, "PATH"), program, err);
+    bool known = as_program_find(name, path, program, err);
     bool dynamic = known && program->dynamic, usual = dynamic && strstr(program->elf_interpreter, "ld-linux");
     bool asan = usual && has_asan(program->path);
     free(program);
@@ -63,7 +63,7 @@ static bool can_preload(const char *name, const struct as_record_options *option
 bool as_record_agent_open(struct as_native_result *result, const struct as_record *record, struct as_error *err)
 {
     bool chains = record->options->call_graph != AS_RECORD_NO_CALLS;
-    if (!can_preload(record->argv[0], record->options, err))
+    if (!as_record_can_preload(record->argv[0], as_record_variable(record->options, "PATH"), err))
         return false;
     result->agent = as_agent_open(NULL, chains ? AS_AGENT_DEPTH : 1, err);
     return result->agent != NULL;

@@ -117,11 +117,49 @@ else
     skip "watchpoints" "this machine has none"
 fi
 
+# Two words of a block, which is freed before the program ends.
+cat >heap.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static volatile long *counters;
+static long *make_counters(void) { return aligned_alloc(64, 192); }
+static void *work(void *which) { for (long i = 0; i < 60000000; i++) counters[8 + (long)which]++; return NULL; }
+int main(void)
+{
+    pthread_t threads[2];
+    counters = make_counters();
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    free((void *)counters);
+    return 0;
+}
+END
+cc -O1 -g -fno-inline -fno-omit-frame-pointer -pthread -o heap heap.c
+blocks() {
+    native blocks.json --allocations -- ./heap
+    holds "a block of the heap, by the place that allocated it" 'd["objects"][0]["kind"] == "blocks" and "heap_unknown" not in d and
+        d["objects"][0]["name"].startswith("blocks of make_counters at heap.c:") and "< main at heap.c:" in d["objects"][0]["name"]' blocks.json
+    holds "… and the block of the line" '(lambda line: line["block"]["size"] == 192 and
+        int(line["address"], 16) == int(line["block"]["address"], 16) + 64)(d["lines"][0])' blocks.json
+    "$ASSAY" comm --source=timer --rate 10000 --allocations -o blocks.txt -- ./heap >/dev/null
+    check "… as text" grep -qE 'blocks of make_counters at heap.c:4 < main at heap.c:[0-9]+.*, byte [67][0-9] of 192 at 0x' blocks.txt
+    "$ASSAY" comm --source=timer --rate 10000 -o heap.txt -- ./heap >/dev/null
+    check "without the agent: a line says so" grep -q '^  Heap objects are not known: --allocations loads' heap.txt
+}
+by_chance blocks
+check_stderr_line 'heap objects are not known: .* is statically linked' "an agent that cannot be loaded" \
+    "$ASSAY" comm --source=timer --allocations -o static.txt -- "$WORKLOADS/known/x86-load-1"
+
 # A process that runs already; text; odd programs.
 "$sharing" write -t 2 -n 100000000000 -f 1 >/dev/null &
 victim=$!
 check "--pid" "$ASSAY" comm --source=timer --rate 10000 --pid $victim --duration 2 -o attached
 check "… what it spent" grep -qE '^Spent: [0-9,]+ samples, [0-9,]+ watchpoints, [0-9,]+ traps: about' attached
+check_stderr_line 'heap objects are not known: the agent has to be in a program from its start' "--pid: no agent" \
+    "$ASSAY" comm --source=timer --allocations --json --pid $victim --duration 0.2 -o attached.json
+holds "… which JSON has too" 'd["heap_unknown"].startswith("the agent")' attached.json
 check "… leaves it running" kill -0 $victim
 kill $victim
 wait $victim 2>/dev/null

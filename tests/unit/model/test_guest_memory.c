@@ -37,6 +37,11 @@ static void the_last_block_counts(void **state)
     assert_int_equal(as_guest_memory_site_at(memory, 1, 0x300f), 0);
     assert_int_equal(as_guest_memory_site_at(memory, 2, 0x1000), 2);
     assert_int_equal(as_guest_memory_site_at(memory, 2, 0x3000), UINT32_MAX);
+    as_guest_memory_add(memory, &(struct as_guest_site){.process = 2, .frames = {0x44}}, 0x2ff0,
+                        32); /* behind a look */
+    const struct as_guest_block *block = as_guest_memory_block_at(memory, 2, 0x3000);
+    assert_true(block && block->start == 0x2ff0 && block->end == 0x3010 && block->site == 3);
+    assert_null(as_guest_memory_block_at(memory, 2, 0x3010));
     as_guest_memory_free(memory);
 }
 
