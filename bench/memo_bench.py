@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from against import timed
 
@@ -18,6 +19,15 @@ ENDLESS = "1000000000"
 GOALS = {"loops": 80, "code": 50, "compression": 25, "dram": 15, "threads": 60}
 SMOKE = ("gzip", "memory")  # the cases of a smoke test, from their start
 LOOPS = {"perl": "for (1..$ARGV[0]) { $x += $_ % 7 }", "python3": "import sys\nx = 0\nfor i in range(int(sys.argv[1])): x += i % 7"}
+
+
+def program_of(name):
+    """The file of a program that QEMU can run; None: there is none. What PATH has as python3 may be a script that only starts it."""
+    path = os.path.realpath(sys.executable) if name == "python3" else shutil.which(name)
+    if not path or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return path if file.read(4) == b"\x7fELF" else None
 
 
 def code_cases(folder):
@@ -49,8 +59,9 @@ def memo_cases(build, folder, smoke):
     if os.path.exists(demo):
         yield "demo", "loops", "boom-tip", [], [demo, "100000"], ["qemu-riscv64", demo, "20"]
     for name, program in LOOPS.items():
-        if shutil.which(name):
-            argv = [shutil.which(name), "-e" if name == "perl" else "-c", program]
+        path = program_of(name)
+        if path:
+            argv = [path, "-e" if name == "perl" else "-c", program]
             yield name, "loops", "zen4-like", ["--skip", "40M"], [*argv, ENDLESS], ["qemu-x86_64", *argv, "1000000"]
     if not smoke:
         yield from code_cases(folder)
