@@ -99,6 +99,27 @@ static void put_pairs(const struct table *table)
     fputs("</table>\n", table->out);
 }
 
+static void put_far(const struct table *table)
+{
+    const struct as_comm_rows *rows = table->shown->rows;
+    if (!as_comm_has_nodes(table->shown))
+        return;
+    fputs("<h2>Code with lines from another node</h2>\n<table><tr><th class=\"n\">lines<th class=\"n\">of all"
+          "<th class=\"n\">bytes<th class=\"n\">wanted<th>code<th>on</tr>\n",
+          table->out);
+    for (size_t i = 0; i < rows->far.len && i < table->shown->top; i++) {
+        const struct as_comm_far *far = &rows->far.data[i];
+        fprintf(table->out, "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td>",
+                AS_COUNT(far->remote), AS_COUNT(far->transfers), AS_COUNT(far->remote * AS_COHERENT_LINE),
+                AS_COUNT(far->wanted));
+        put_code(table, &far->code);
+        fputs("<td>", table->out);
+        as_html_text(table->out, rows->objects.data[far->object].what.name);
+        fputs("</tr>\n", table->out);
+    }
+    fputs("</table>\n", table->out);
+}
+
 static void put_advice(const struct table *table)
 {
     const struct as_comm_rows *rows = table->shown->rows;
@@ -126,6 +147,7 @@ void as_comm_html(const struct as_comm_shown *shown, FILE *out)
     put_objects(&table);
     put_lines(&table);
     put_pairs(&table);
+    put_far(&table);
     put_advice(&table);
     fputs("</body></html>\n", out);
 }

@@ -35,12 +35,6 @@ static void json_volume(struct as_json *json, const struct as_pair_matrix *matri
     json_matrix(json, "matrix_false", matrix, FALSE_ONLY);
 }
 
-/* Whether the modelled machine has several, and it is known which transfers were between them. */
-static bool has_nodes(const struct as_comm_shown *shown)
-{
-    return shown->options && shown->options->machine.sockets > 1 && !shown->options->no_exact;
-}
-
 static void json_cores(struct as_json *json, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
 {
     size_t n = shown->result->n_threads, cores = 0;
@@ -55,16 +49,13 @@ static void json_cores(struct as_json *json, const struct as_comm_shown *shown, 
     as_json_u64(json, "cores", cores);
     json_matrix(json, "matrix_by_core", &folded, ALL);
     as_pair_matrix_free(&folded);
-    if (has_nodes(shown)) {
-        uint32_t nodes = shown->options->machine.sockets;
-        for (size_t i = 0; i < n; i++)
-            to[i] = as_comm_node(shown->options, to[i]);
-        as_pair_matrix_fold(matrix, to, nodes, &folded);
-        as_json_u64(json, "nodes", nodes);
+    free(to);
+    if (as_comm_has_nodes(shown)) {
+        as_comm_nodes_fold(shown, matrix, &folded);
+        as_json_u64(json, "nodes", shown->options->machine.sockets);
         json_matrix(json, "matrix_by_node", &folded, ALL);
         as_pair_matrix_free(&folded);
     }
-    free(to);
 }
 
 static void json_threads(struct as_json *json, const struct as_comm_shown *shown)
@@ -126,7 +117,7 @@ static void json_objects(struct as_json *json, const struct as_comm_shown *shown
         as_json_u64(json, "size", object->what.end - object->what.start);
         as_json_u64(json, "lines", object->lines);
         json_counts(json, object->true_, object->false_);
-        if (has_nodes(shown))
+        if (as_comm_has_nodes(shown))
             as_json_u64(json, "remote", object->remote);
         as_json_end(json);
     }
@@ -144,8 +135,8 @@ static void json_path(struct as_json *json, const struct as_comm_shown *shown, u
     as_json_end(json);
 }
 
-static void json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
-                      const struct as_comm_code *code)
+void as_comm_json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
+                       const struct as_comm_code *code)
 {
     struct as_comm_place place;
     as_json_object(json, name);
@@ -172,7 +163,7 @@ static void json_side(struct as_json *json, const char *name, const struct as_co
     as_json_u64(json, "offset", side->offset);
     as_json_u64(json, "size", side->size);
     as_json_string(json, "place", text);
-    json_code(json, "code", shown, &code);
+    as_comm_json_code(json, "code", shown, &code);
     as_json_end(json);
     free(text);
 }
@@ -217,11 +208,11 @@ static void json_pairs(struct as_json *json, const struct as_comm_shown *shown)
         const struct as_comm_pair *pair = &shown->rows->pairs.data[i];
         as_json_object(json, NULL);
         json_counts(json, pair->true_, pair->false_);
-        if (has_nodes(shown))
+        if (as_comm_has_nodes(shown))
             as_json_u64(json, "remote", pair->remote);
         as_json_string(json, "object", shown->rows->objects.data[pair->object].what.name);
-        json_code(json, "from", shown, &pair->from);
-        json_code(json, "to", shown, &pair->to);
+        as_comm_json_code(json, "from", shown, &pair->from);
+        as_comm_json_code(json, "to", shown, &pair->to);
         as_json_end(json);
     }
     as_json_end(json);
@@ -255,6 +246,10 @@ static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
     json_volume(json, exact);
     as_json_u64(json, "bytes", counts.bytes);
     as_json_u64(json, "line_bytes", counts.transfers * AS_COHERENT_LINE);
+    if (as_comm_has_nodes(shown)) {
+        as_json_u64(json, "remote", counts.remote);
+        as_json_u64(json, "remote_line_bytes", counts.remote * AS_COHERENT_LINE);
+    }
     as_json_u64(json, "invalidations", counts.invalidations);
     as_json_u64(json, "accesses", counts.accesses);
     as_json_u64(json, "memory_bytes", as_comm_run_memory(shown->run));
@@ -348,6 +343,7 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     json_objects(json, shown);
     json_lines(json, shown);
     json_pairs(json, shown);
+    as_comm_nodes_json(json, shown);
     json_advice(json, shown->rows);
     if (estimate)
         json_samples(json, shown);

@@ -27,6 +27,17 @@ void as_comm_csv(const struct as_comm_shown *shown, FILE *out);
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out);
 void as_comm_html(const struct as_comm_shown *shown, FILE *out);
 
+void as_comm_json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
+                       const struct as_comm_code *code);
+
+/* Between nodes: comm_nodes.c. */
+bool as_comm_has_nodes(const struct as_comm_shown *shown); /* several, and it is known what went between them */
+void as_comm_nodes_text(const struct as_comm_shown *shown, FILE *out);
+void as_comm_nodes_json(struct as_json *json, const struct as_comm_shown *shown);
+/* The matrix of threads by node. The caller frees it. */
+void as_comm_nodes_fold(const struct as_comm_shown *shown, const struct as_pair_matrix *matrix,
+                        struct as_pair_matrix *folded);
+
 /* "12.3M", "." for 0: five characters for a cell. May use `text`. */
 const char *as_comm_cell_text(uint64_t count, char text[24]);
 int as_comm_mpi_rank(const struct as_mpi_messages *mpi, int32_t pid); /* of a process; -1: it is none */

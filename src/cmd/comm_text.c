@@ -368,6 +368,7 @@ static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
     print_objects(out, shown);
     print_lines(out, shown);
     print_pairs(out, shown);
+    as_comm_nodes_text(shown, out);
     print_advice(out, shown);
 }
 

@@ -1,4 +1,4 @@
-/* See comm_rows.h. Contacts are added up three times, each time by another key. */
+/* See comm_rows.h. Contacts are added up four times, each time by another key. */
 #include "comm/comm_rows.h"
 
 #include "base/random.h"
@@ -12,8 +12,8 @@ enum { NONE = UINT32_MAX };
 struct maker {
     struct as_comm_rows *rows;
     const struct as_comm_result *result;
-    struct as_strings *names;   /* of objects: their place */
-    struct as_map lines, pairs; /* hash: place + 1 */
+    struct as_strings *names;        /* of objects: their place */
+    struct as_map lines, pairs, far; /* hash: place + 1 */
     AS_VEC(struct as_guest_stack) stacks;
     AS_VEC(uint64_t) line_tops; /* by line: the count of its contact */
 };
@@ -105,6 +105,25 @@ static void add_pair(struct maker *maker, const struct as_contact *contact, uint
     }
 }
 
+/* All transfers of the code: those that are not remote are what it is compared with. */
+static void add_far(struct maker *maker, const struct as_contact *contact, uint32_t object)
+{
+    struct as_comm_far far = {.code = {.insn = contact->to.insn, .process = contact->to.process}, .object = object};
+    uint64_t *place = as_map_put(&maker->far, as_random_hash(far.code.insn ^ (uint64_t)far.code.process << 48));
+    if (!*place) {
+        *as_vec_push(&maker->rows->far) = far;
+        *place = maker->rows->far.len;
+    }
+    struct as_comm_far *found = &maker->rows->far.data[*place - 1];
+    found->transfers += contact->count;
+    found->remote += contact->remote;
+    found->wanted += contact->remote * contact->to.size;
+    if (contact->remote > found->object_count) {
+        found->object = object;
+        found->object_count = contact->remote;
+    }
+}
+
 /* ---- in order ---- */
 
 static int compare_counts(uint64_t a, uint64_t b)
@@ -124,6 +143,21 @@ static int by_pair_count(const void *a, const void *b)
     const struct as_comm_pair *x = a, *y = b;
     int order = compare_counts(x->true_ + x->false_, y->true_ + y->false_);
     return order ? order : x->from.insn < y->from.insn ? -1 : x->from.insn > y->from.insn;
+}
+
+static int by_remote_count(const void *a, const void *b)
+{
+    const struct as_comm_far *x = a, *y = b;
+    int order = compare_counts(x->remote, y->remote);
+    return order ? order : x->code.insn < y->code.insn ? -1 : x->code.insn > y->code.insn;
+}
+
+static void sort_far(struct as_comm_rows *rows)
+{
+    if (rows->far.len)
+        qsort(rows->far.data, rows->far.len, sizeof *rows->far.data, by_remote_count);
+    while (rows->far.len && !rows->far.data[rows->far.len - 1].remote)
+        rows->far.len--;
 }
 
 struct ranked {
@@ -158,6 +192,8 @@ static void sort_objects(struct as_comm_rows *rows)
         rows->lines.data[i].object = places[rows->lines.data[i].object];
     for (size_t i = 0; i < rows->pairs.len; i++)
         rows->pairs.data[i].object = places[rows->pairs.data[i].object];
+    for (size_t i = 0; i < rows->far.len; i++)
+        rows->far.data[i].object = places[rows->far.data[i].object];
     free(ranks);
     free(places);
     free(sorted);
@@ -176,16 +212,19 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
         rows->objects.data[object].remote += contact->remote;
         add_line(&maker, contact, (uint32_t)i, object);
         add_pair(&maker, contact, object);
+        add_far(&maker, contact, object);
     }
     sort_objects(rows);
     if (rows->lines.len)
         qsort(rows->lines.data, rows->lines.len, sizeof *rows->lines.data, by_line_count);
     if (rows->pairs.len)
         qsort(rows->pairs.data, rows->pairs.len, sizeof *rows->pairs.data, by_pair_count);
+    sort_far(rows);
     as_comm_advice_make(rows, result);
     as_strings_free(maker.names);
     as_map_free(&maker.lines);
     as_map_free(&maker.pairs);
+    as_map_free(&maker.far);
     as_vec_free(&maker.line_tops);
     as_vec_free(&maker.stacks);
 }
@@ -202,5 +241,6 @@ void as_comm_rows_free(struct as_comm_rows *rows)
     as_vec_free(&rows->objects);
     as_vec_free(&rows->lines);
     as_vec_free(&rows->pairs);
+    as_vec_free(&rows->far);
     as_vec_free(&rows->advice);
 }

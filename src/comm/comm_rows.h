@@ -32,6 +32,15 @@ struct as_comm_pair {
     uint64_t object_count;
 };
 
+/* An instruction that got lines from another node, whatever its call path. */
+struct as_comm_far {
+    struct as_comm_code code; /* path 0 */
+    uint64_t transfers, remote;
+    uint64_t wanted; /* bytes of the remote lines that it accessed */
+    uint32_t object; /* where it was remote most */
+    uint64_t object_count;
+};
+
 /* Two places that collide: bytes of the same line, of which each side touches its own. */
 struct as_comm_advice {
     uint32_t object, other; /* those of the two places: the same or two */
@@ -44,6 +53,7 @@ struct as_comm_rows {
     AS_VEC(struct as_comm_object) objects; /* most transfers first, like the others */
     AS_VEC(struct as_comm_line) lines;
     AS_VEC(struct as_comm_pair) pairs;
+    AS_VEC(struct as_comm_far) far; /* most remote transfers first */
     AS_VEC(struct as_comm_advice) advice;
 };
 

@@ -113,13 +113,22 @@ check_json "scattered" '(lambda cores: cores[0] == 0 and sorted(cores) == [0, 0,
     "$ASSAY" comm --json --pin scatter --sockets 2 --cores 4 -- "$sharing" write -t 4 -n 1000
 # Threads start in the host's order, so which of them share a node is too. What goes between nodes follows from the matrix.
 for pins in 0,0,2,1,3 0,0,1,2,3; do
-    comm --no-estimate --sockets 2 --cores 4 --pin $pins -- "$sharing" pairs -t 4 -n 2000 -f 1 >nodes.json
+    comm --no-estimate --top 1000 --sockets 2 --cores 4 --pin $pins -- "$sharing" pairs -t 4 -n 2000 -f 1 >nodes.json
     holds "by node: remote transfers of the object, $pins" '(lambda far, pair: d["nodes"] == 2 and
         d["matrix_by_node"][0][1] == far(0) and abs(pair["remote"] - far(1)) <= 0.1 * pair["total"] and
         d["code_pairs"][0]["remote"] <= d["code_pairs"][0]["total"])(
         lambda first: sum(d["exact"]["matrix"][a][b] for a in range(first, 5) for b in range(first, a)
             if d["by_thread"][a]["core"] // 2 != d["by_thread"][b]["core"] // 2), d["objects"][0])' nodes.json
+    holds "… by code, in lines and bytes" 'sum(c["remote"] for c in d["remote_code"]) == d["exact"]["remote"] == d["matrix_by_node"][0][1] and
+        d["exact"]["remote_line_bytes"] == sum(c["bytes"] for c in d["remote_code"]) == 64 * d["exact"]["remote"] and
+        all(0 < c["remote"] <= c["wanted_bytes"] <= c["bytes"] and c["remote"] <= c["total"] for c in d["remote_code"])' nodes.json
 done
+# The two threads are on two nodes.
+check "nodes as text" "$ASSAY" comm --no-estimate --sockets 2 --cores 4 --pin 0,0,2 -o nodes.txt -- "$sharing" write -t 2 -n 5000 -f 1
+check "… the matrix" grep -q '^Between nodes, in transfers of lines:' nodes.txt
+check "… the code" grep -qE '^ +[0-9,]+ +[0-9.]+ +[0-9,]+ +[0-9,]+ +[0-9.]+  write_words at sharing.c:[0-9]+$' nodes.txt
+check_json "one node: no such table" '"remote_code" not in d and "remote" not in d["exact"]' \
+    "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
 check_json "only exact" '"sampling" not in d and d["total"] == d["exact"]["total"] > 0' \
     "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
 check_json "only estimated" '"exact" not in d and d["total"] > 0 and d["objects"][0]["name"] == "all"' \
