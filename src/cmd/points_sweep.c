@@ -2,8 +2,10 @@
  *
  * The program runs twice, whole: once for its vectors, once on the modelled core, interval by interval, so that the CPI of
  * every interval is known. Then each choice of points is only arithmetic: its prediction is the weighted mean of the CPI of
- * its points, its error is known, and what it would cost are the instructions of its points. Three parameters are varied
- * with the most phases (max-k): dimensions, threshold, and coverage, the part of the run that is looked at. */
+ * its points, its error is known, and what it would cost are the instructions of its points. Four parameters are varied
+ * with the most phases (max-k): dimensions, threshold, coverage (the part of the run that is looked at), and the length of
+ * an interval, in multiples of the one that was asked for: neighbours are joined. Beside these stands one long point, the
+ * usual practice: a single stretch that costs what the points cost together. */
 #include "cmd/points_sweep.h"
 #include "base/show.h"
 #include "cmd/points.h"
@@ -19,9 +21,16 @@
 struct trial {
     const char *sweep;
     uint32_t max_k, dims, phases;
+    uint32_t joined;                        /* intervals of the run that are one here */
     double threshold, coverage, cpi, error; /* the error is a fraction, never negative */
     uint64_t simulated;
     bool front; /* no other trial is both cheaper and better */
+};
+
+/* Intervals that points are chosen from. */
+struct choices {
+    struct as_vectors vectors;
+    AS_VEC(double) cpi; /* by interval */
 };
 
 struct sweep {
@@ -84,21 +93,48 @@ static bool measure(struct sweep *sweep, struct as_error *err)
 
 /* ---- trials ---- */
 
-static void predict(const struct sweep *sweep, const struct as_choice *choice, struct trial *trial)
+/* The run in intervals that are so many of its own; the last is perhaps shorter. */
+static void join(const struct sweep *sweep, uint32_t joined, struct choices *choices)
+{
+    const struct as_vectors *from = sweep->session->vectors;
+    double cycles = 0, instructions = 0;
+    *choices = (struct choices){0};
+    for (size_t i = 0; i < from->list.len; i++) {
+        const struct as_vector *vector = &from->list.data[i];
+        for (size_t j = vector->first; j < vector->end; j++)
+            as_vectors_add(&choices->vectors, from->entries.data[j].block, from->entries.data[j].count);
+        cycles += sweep->cpi.data[i] * (double)vector->instructions;
+        instructions += (double)vector->instructions;
+        if ((i + 1) % joined && i + 1 < from->list.len)
+            continue;
+        as_vectors_end(&choices->vectors);
+        *as_vec_push(&choices->cpi) = cycles / instructions;
+        cycles = instructions = 0;
+    }
+}
+
+static void free_choices(struct choices *choices)
+{
+    as_vectors_free(&choices->vectors);
+    as_vec_free(&choices->cpi);
+}
+
+static void predict(const struct sweep *sweep, const struct choices *from, const struct as_choice *choice,
+                    struct trial *trial)
 {
     trial->phases = choice->k;
     for (size_t i = 0; i < choice->points.len; i++) {
         uint32_t interval = choice->points.data[i].interval;
-        trial->cpi += choice->points.data[i].weight * sweep->cpi.data[interval];
-        trial->simulated += sweep->session->vectors->list.data[interval].instructions;
+        trial->cpi += choice->points.data[i].weight * from->cpi.data[interval];
+        trial->simulated += from->vectors.list.data[interval].instructions;
     }
     trial->error = fabs(trial->cpi / sweep->truth - 1);
 }
 
-static void try_one(struct sweep *sweep, struct trial trial)
+static void try_one(struct sweep *sweep, const struct choices *from, struct trial trial)
 {
     const struct as_points_options *options = sweep->session->options;
-    struct as_vectors part = *sweep->session->vectors;
+    struct as_vectors part = from->vectors;
     struct as_choose_options how = {.dims = trial.dims,
                                     .max_k = trial.max_k,
                                     .tries = (uint32_t)options->tries,
@@ -110,39 +146,80 @@ static void try_one(struct sweep *sweep, struct trial trial)
     size_t n = (size_t)ceil(trial.coverage * (double)part.list.len);
     part.list.len = n ? n : 1;
     as_choose(&part, &how, &choice);
-    predict(sweep, &choice, &trial);
+    predict(sweep, from, &choice, &trial);
     *as_vec_push(&sweep->trials) = trial;
     as_choice_free(&choice);
 }
 
+static void try_phases(struct sweep *sweep, const struct choices *own, struct trial usual)
+{
+    struct trial trial = usual;
+    trial.sweep = "dims";
+    for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++)
+        try_one(sweep, own, trial);
+    trial.dims = usual.dims;
+    trial.sweep = "threshold";
+    for (int i = 0; i <= 20; i++) {
+        trial.threshold = i * 0.05;
+        try_one(sweep, own, trial);
+    }
+    trial.threshold = usual.threshold;
+    trial.sweep = "coverage";
+    for (int i = 1; i <= 10; i++) {
+        trial.coverage = i * 0.1;
+        try_one(sweep, own, trial);
+    }
+}
+
+/* With longer intervals, as long as there are a few of them. */
+static void try_lengths(struct sweep *sweep, struct trial usual)
+{
+    enum { FEWEST = 4 };
+    usual.sweep = "interval";
+    for (usual.joined = 1; usual.joined * FEWEST <= sweep->cpi.len; usual.joined *= 2) {
+        struct choices choices;
+        join(sweep, usual.joined, &choices);
+        for (usual.max_k = 1; usual.max_k <= sweep->session->options->max_k; usual.max_k++)
+            try_one(sweep, &choices, usual);
+        free_choices(&choices);
+    }
+}
+
+/* One stretch as long as these points together. A shorter one at the end of the run is not one to choose. */
+static void try_long_point(struct sweep *sweep, struct trial usual)
+{
+    struct choices choices;
+    usual.sweep = "long";
+    usual.joined = sweep->trials.data[sweep->trials.len - 1].phases;
+    usual.max_k = 1;
+    join(sweep, usual.joined, &choices);
+    if (choices.vectors.list.len > 1 && sweep->cpi.len % usual.joined)
+        choices.vectors.list.len--;
+    try_one(sweep, &choices, usual);
+    free_choices(&choices);
+}
+
+/* The last two: as the options ask for it, and the long point. */
 static void try_all(struct sweep *sweep)
 {
     const struct as_points_options *options = sweep->session->options;
+    struct choices own;
     struct trial usual = {.dims = (uint32_t)options->dims,
                           .threshold = options->threshold,
                           .coverage = 1,
+                          .joined = 1,
                           .max_k = (uint32_t)options->max_k};
+    join(sweep, 1, &own);
     for (uint32_t k = 1; k <= options->max_k; k++) {
         struct trial trial = usual;
         trial.max_k = k;
-        trial.sweep = "dims";
-        for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++)
-            try_one(sweep, trial);
-        trial.dims = usual.dims;
-        trial.sweep = "threshold";
-        for (int i = 0; i <= 20; i++) {
-            trial.threshold = i * 0.05;
-            try_one(sweep, trial);
-        }
-        trial.threshold = usual.threshold;
-        trial.sweep = "coverage";
-        for (int i = 1; i <= 10; i++) {
-            trial.coverage = i * 0.1;
-            try_one(sweep, trial);
-        }
+        try_phases(sweep, &own, trial);
     }
+    try_lengths(sweep, usual);
     usual.sweep = "default";
-    try_one(sweep, usual);
+    try_one(sweep, &own, usual);
+    try_long_point(sweep, usual);
+    free_choices(&own);
 }
 
 static void find_front(struct sweep *sweep)
@@ -160,14 +237,19 @@ static void find_front(struct sweep *sweep)
 
 /* ---- what it shows ---- */
 
+static uint64_t length_of(const struct sweep *sweep, const struct trial *trial)
+{
+    return trial->joined * sweep->session->options->interval;
+}
+
 static void put_csv(const struct sweep *sweep, FILE *out)
 {
-    fprintf(out, "sweep,max_k,dims,threshold,coverage,phases,simulated,cpi,true_cpi,error,front\n");
+    fprintf(out, "sweep,max_k,dims,threshold,coverage,interval,phases,simulated,cpi,true_cpi,error,front\n");
     for (size_t i = 0; i < sweep->trials.len; i++) {
         const struct trial *trial = &sweep->trials.data[i];
-        fprintf(out, "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d\n", trial->sweep,
-                trial->max_k, trial->dims, trial->threshold, trial->coverage, trial->phases, trial->simulated,
-                trial->cpi, sweep->truth, trial->error, trial->front);
+        fprintf(out, "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d\n",
+                trial->sweep, trial->max_k, trial->dims, trial->threshold, trial->coverage, length_of(sweep, trial),
+                trial->phases, trial->simulated, trial->cpi, sweep->truth, trial->error, trial->front);
     }
 }
 
@@ -188,22 +270,18 @@ static const struct trial *cheapest(const struct sweep *sweep, double error)
 static void put_trial(const struct sweep *sweep, const struct trial *trial, const char *name, FILE *out)
 {
     double whole = (double)as_vectors_instructions(sweep->session->vectors);
-    fprintf(out, "  %-24s %6.2f %% %14s %6.2f %% %7" PRIu32 " %6" PRIu32 " %5" PRIu32 " %9.2f\n", name,
-            100 * trial->error, AS_COUNT(trial->simulated), 100 * (double)trial->simulated / whole, trial->phases,
-            trial->max_k, trial->dims, trial->threshold);
+    fprintf(out, "  %-24s %6.2f %% %14s %6.2f %% %14s %7" PRIu32 " %6" PRIu32 " %5" PRIu32 " %9.2f\n", name,
+            100 * trial->error, AS_COUNT(trial->simulated), 100 * (double)trial->simulated / whole,
+            AS_COUNT(length_of(sweep, trial)), trial->phases, trial->max_k, trial->dims, trial->threshold);
 }
 
 static void put_choices(const struct sweep *sweep, FILE *out)
 {
     static const double targets[] = {0.1, 0.05, 0.02, 0.01, 0.005};
-    fprintf(out, "\n  %-24s %8s %14s %8s %7s %6s %5s %9s\n", "", "error", "simulated", "of all", "phases", "max-k",
-            "dims", "threshold");
-    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 1], "as asked for", out);
-    for (size_t i = 0; i < sweep->trials.len; i++)
-        if (sweep->trials.data[i].max_k == 1) {
-            put_trial(sweep, &sweep->trials.data[i], "a single point", out);
-            break;
-        }
+    fprintf(out, "\n  %-24s %8s %14s %8s %14s %7s %6s %5s %9s\n", "", "error", "simulated", "of all", "interval",
+            "phases", "max-k", "dims", "threshold");
+    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 2], "as asked for", out);
+    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 1], "one long point", out);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         char name[32];
         const struct trial *best = cheapest(sweep, targets[i]);
@@ -226,7 +304,7 @@ static struct saturation saturation_of(const struct sweep *sweep, uint32_t max_k
     struct saturation sum = {0};
     for (size_t i = 0; i < sweep->trials.len; i++) {
         const struct trial *trial = &sweep->trials.data[i];
-        if (trial->max_k != max_k || trial->coverage < 1)
+        if (trial->max_k != max_k || trial->coverage < 1 || trial->joined > 1)
             continue;
         sum.average += trial->error;
         sum.most = trial->error > sum.most ? trial->error : sum.most;
@@ -302,7 +380,7 @@ static void put_text(const struct sweep *sweep, FILE *out)
     if (best)
         fprintf(out,
                 "\nFor this program: --interval %" PRIu64 " --max-k %" PRIu32 " --dims %" PRIu32 " --threshold %.2f\n",
-                session->options->interval, best->max_k, best->dims, best->threshold);
+                length_of(sweep, best), best->max_k, best->dims, best->threshold);
 }
 
 bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)

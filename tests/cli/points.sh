@@ -58,7 +58,7 @@ check_status 3 "the program's status" "$ASSAY" points -q --interval 1k --cpi off
 # ---- sweeps ----
 
 check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "$demo" 3
-check_same "… names a single point" 1 "$(grep -c 'a single point' <<<"$out")"
+check_same "… names a long point" 1 "$(grep -c 'one long point' <<<"$out")"
 check_same "… where errors saturate" 1 "$(grep -c 'Saturation at max-k [1-4]: error ' <<<"$out")"
 cat >blame.py <<'END'
 import re, sys
@@ -73,7 +73,15 @@ check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o swee
 cat >sweep.py <<'END'
 import csv
 rows = list(csv.DictReader(open("sweep.csv")))
-assert len(rows) == 4 * (50 + 21 + 10) + 1, len(rows)
+lengths = sorted({int(r["interval"]) for r in rows if r["sweep"] == "interval"})
+assert len(rows) == 4 * (50 + 21 + 10 + len(lengths)) + 2, len(rows)
+assert len(lengths) > 2 and lengths[0] == 100000 and all(b == 2 * a for a, b in zip(lengths, lengths[1:])), lengths
+# Joined intervals are intervals, the first length is the one that was asked for, and a long point is one stretch.
+def choices(sweep, **fields): return [r for r in rows if r["sweep"] == sweep and all(r[k] == v for k, v in fields.items())]
+usual, long = choices("default")[0], choices("long")[0]
+assert choices("interval", interval="100000", max_k="4")[0]["cpi"] == usual["cpi"]
+assert long["phases"] == "1" and long["simulated"] == long["interval"] == str(100000 * int(usual["phases"])), long
+assert all(int(r["simulated"]) <= int(r["phases"]) * int(r["interval"]) for r in rows)
 assert all(int(r["phases"]) <= int(r["max_k"]) for r in rows)
 assert all(abs(abs(float(r["cpi"]) / float(r["true_cpi"]) - 1) - float(r["error"])) < 1e-6 for r in rows)
 front = [(int(r["simulated"]), float(r["error"])) for r in rows if r["front"] == "1"]
