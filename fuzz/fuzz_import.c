@@ -2,6 +2,7 @@
  * included, all but putting the profile in its place. */
 #include "import/import.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
