@@ -44,7 +44,7 @@ static void make(struct as_slot_order *order, uint32_t size)
     order->levels = 0;
     for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++) {
         order->counts[level] = as_huge_alloc(counts_on(size, level) * sizeof(uint32_t));
-        order->levels += (size - 1) >> (AS_SLOT_LINE + AS_SLOT_GROUP + AS_SLOT_FAN * level) > 0;
+        order->levels += ((uint64_t)size - 1) >> (AS_SLOT_LINE + AS_SLOT_GROUP + AS_SLOT_FAN * level) > 0;
     }
 }
 
