@@ -89,10 +89,10 @@ for protocol in mesi mesif moesi; do
     check "$protocol, checked" modelled "$protocol.json" --memo check --set "coherence.protocol=$protocol" -- counters 3 500
 done
 for cores in 1 2; do
-    check "three threads on $cores cores" modelled "cores-$cores.json" --deterministic --memo check --set coherence.cores=$cores,coherence.slice=5000 -- counters 3 6000
+    check "three threads on $cores cores" modelled "cores-$cores.json" --deterministic --memo check --set coherence.cores=$cores,coherence.slice=5000 -- counters 3 20000
 done
-check "… on one for each" modelled cores.json --deterministic -- counters 3 6000
-modelled apart-2.json --deterministic --set coherence.cores=2,coherence.slice=5000 -- padded 3 6000 # they do not fight for lines
+check "… on one for each" modelled cores.json --deterministic -- counters 3 20000
+modelled apart-2.json --deterministic --set coherence.cores=2,coherence.slice=5000 -- padded 3 20000 # they do not fight for lines
 holds "one core: one thread after the other, and no line moves" '
     d[0]["counters"]["elapsed_cycles"] == d[0]["cycles"]
     and not any("ST-CO" in k for k in d[0]["events"]["components"])
