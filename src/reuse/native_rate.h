@@ -1,5 +1,5 @@
 /* How many accesses a thread makes in a nanosecond, and what a trap takes: from traps at places that it comes to after a known
- * number of accesses. Pure arithmetic over times; reuse_native.c sets the watchpoints. */
+ * number of accesses. Pure arithmetic over times; traced_rate.c sets the watchpoints. */
 #ifndef AS_REUSE_NATIVE_RATE_H
 #define AS_REUSE_NATIVE_RATE_H
 

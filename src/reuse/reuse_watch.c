@@ -1,77 +1,9 @@
-/* See reuse_watch.h. */
+/* See reuse_watch.h: slots, threads, arming and outcomes. Which sample gets a slot, reuse_choice.c says. */
 #include "reuse/reuse_watch.h"
 
 #include "assay/observer.h"
-#include "base/random.h"
-#include "base/vec.h"
-#include "reuse/patience.h"
 #include "reuse/reuse_rules.h"
-
-#include <math.h>
-#include <stdatomic.h>
-
-enum { MOST_PENDING = 2 * AS_LENS_REGISTERS };
-
-/* AS_REPLACE_GRADED: by how much fewer samples are left out after one that found a free slot, and by which part more after one
- * that did not: two of three that are watched take a slot from another. */
-static const double FEWER = 1, MORE = 0.5;
-
-/* What a slot watches. Readers copy it. */
-struct contents {
-    bool active;
-    uint64_t serial; /* of the use: 1, 2 … */
-    struct as_lens_access use;
-    struct as_lens_watch watch;
-    uint64_t count; /* accesses of the owner, or of its socket, up to the use */
-    double weight;
-};
-
-struct slot {
-    atomic_flag lock;
-    _Atomic uint64_t begun, ended; /* writes: different while one is under way */
-    struct contents contents;
-    double samples;  /* since it was armed, this one included */
-    uint64_t since;  /* the number of the sample that it was armed for */
-    double spared;   /* how often another use had to go since */
-    double kept;     /* the chance that its use had to be here still … */
-    uint32_t octave; /* … by octaves of distances, up to this one */
-    float passed[AS_DISTANCE_OCTAVES];
-    _Atomic bool relaxed; /* another thread stored before all were armed */
-};
-
-struct thread {
-    uint32_t number, process, socket, index; /* index in its process */
-    bool live;
-    uint64_t last_count; /* accesses, when last asked … */
-    uint8_t how;         /* … and what that comes from: enum as_lens_how */
-    struct as_lens_ref refs[AS_LENS_REGISTERS];
-    bool armed[AS_LENS_REGISTERS];
-};
-
-/* Threads that are to be armed later. */
-struct pending {
-    uint32_t slot;
-    uint64_t serial, due;
-};
-
-struct as_reuse_watch {
-    struct as_watch_options options;
-    struct as_lens lens;
-    uint32_t n_slots, n_live; /* n_live: threads */
-    struct slot slots[AS_LENS_REGISTERS];
-    AS_VEC(struct thread *) threads; /* in order of appearance */
-    AS_VEC(uint32_t) by_number;      /* place in threads + 1 */
-    _Atomic uint64_t serials, seed;
-    struct as_watch_outcome *outcomes;
-    _Atomic size_t n_outcomes;
-    struct pending pending[MOST_PENDING];
-    size_t n_pending;
-    _Atomic uint64_t samples, armed, dropped, busy, stale, traps, relaxed;
-    /* AS_REPLACE_GRADED, under `choosing`: one in so many samples is watched; what is known of ages. */
-    atomic_flag choosing;
-    double one_in;
-    struct as_patience patience;
-};
+#include "reuse/reuse_watch_internal.h"
 
 struct as_reuse_watch *as_reuse_watch_new(const struct as_watch_options *options, const struct as_lens *lens)
 {
@@ -102,18 +34,8 @@ void as_reuse_watch_free(struct as_reuse_watch *watch)
 
 /* ---- slots ---- */
 
-static bool try_lock(struct slot *slot)
-{
-    return !atomic_flag_test_and_set_explicit(&slot->lock, memory_order_acquire);
-}
-
-static void unlock(struct slot *slot)
-{
-    atomic_flag_clear_explicit(&slot->lock, memory_order_release);
-}
-
 /* Under the lock. `begun` goes up before the contents change, `ended` behind: pairs with read_slot. */
-static void write_slot(struct slot *slot, const struct contents *contents)
+static void write_slot(struct as_use_slot *slot, const struct as_use_contents *contents)
 {
     uint64_t version = atomic_load_explicit(&slot->begun, memory_order_relaxed) + 1;
     atomic_store_explicit(&slot->begun, version, memory_order_relaxed);
@@ -123,7 +45,7 @@ static void write_slot(struct slot *slot, const struct contents *contents)
 }
 
 /* False: it was being written. */
-static bool read_slot(const struct slot *slot, struct contents *contents)
+static bool read_slot(const struct as_use_slot *slot, struct as_use_contents *contents)
 {
     uint64_t ended = atomic_load_explicit(&slot->ended, memory_order_acquire);
     *contents = slot->contents;
@@ -133,13 +55,13 @@ static bool read_slot(const struct slot *slot, struct contents *contents)
 
 /* ---- threads ---- */
 
-static struct thread *find(const struct as_reuse_watch *watch, uint32_t number)
+static struct as_use_thread *find(const struct as_reuse_watch *watch, uint32_t number)
 {
     uint32_t place = number < watch->by_number.len ? watch->by_number.data[number] : 0;
     return place ? watch->threads.data[place - 1] : NULL;
 }
 
-static uint64_t count_of(struct as_reuse_watch *watch, struct thread *thread)
+static uint64_t count_of(struct as_reuse_watch *watch, struct as_use_thread *thread)
 {
     struct as_lens_counts counts = {0};
     if (thread->live && as_lens_counts(&watch->lens, thread->number, &counts)) {
@@ -151,7 +73,7 @@ static uint64_t count_of(struct as_reuse_watch *watch, struct thread *thread)
 }
 
 /* The clock of a use: the owner's accesses, or those of all threads of its socket. */
-static uint64_t clock_of(struct as_reuse_watch *watch, struct thread *owner)
+static uint64_t clock_of(struct as_reuse_watch *watch, struct as_use_thread *owner)
 {
     if (watch->options.mode == AS_WATCH_THREADS)
         return count_of(watch, owner);
@@ -162,7 +84,7 @@ static uint64_t clock_of(struct as_reuse_watch *watch, struct thread *owner)
     return sum;
 }
 
-static enum as_reuse_relation relation_of(const struct thread *owner, const struct thread *other)
+static enum as_reuse_relation relation_of(const struct as_use_thread *owner, const struct as_use_thread *other)
 {
     if (owner == other)
         return AS_REUSE_SAME_CORE;
@@ -177,8 +99,8 @@ static enum as_reuse_outcome outcome_of(const struct as_reuse_watch *watch, bool
 }
 
 /* The kinds of access by `other` that decide the use: what the rules give an outcome. 0: it is not watched. */
-static uint8_t kinds_for(const struct as_reuse_watch *watch, const struct thread *owner, const struct thread *other,
-                         bool first_writes)
+static uint8_t kinds_for(const struct as_reuse_watch *watch, const struct as_use_thread *owner,
+                         const struct as_use_thread *other, bool first_writes)
 {
     enum as_reuse_relation relation = relation_of(owner, other);
     if (outcome_of(watch, first_writes, false, relation) != AS_REUSE_NONE)
@@ -188,15 +110,15 @@ static uint8_t kinds_for(const struct as_reuse_watch *watch, const struct thread
 
 /* ---- arming ---- */
 
-static void disarm(struct as_reuse_watch *watch, struct thread *thread, uint32_t slot)
+static void disarm(struct as_reuse_watch *watch, struct as_use_thread *thread, uint32_t slot)
 {
     if (thread->armed[slot])
         as_lens_disarm(&watch->lens, &thread->refs[slot]);
     thread->armed[slot] = false;
 }
 
-static bool arm(struct as_reuse_watch *watch, struct thread *thread, uint32_t slot, const struct contents *contents,
-                uint8_t kinds)
+static bool arm(struct as_reuse_watch *watch, struct as_use_thread *thread, uint32_t slot,
+                const struct as_use_contents *contents, uint8_t kinds)
 {
     struct as_lens_watch wanted = contents->watch;
     wanted.kind = kinds;
@@ -219,12 +141,13 @@ static void disarm_all(struct as_reuse_watch *watch, uint32_t slot)
 }
 
 /* `others`: all but the owner; otherwise the owner alone. */
-static bool arm_threads(struct as_reuse_watch *watch, uint32_t slot, const struct contents *contents, bool others)
+static bool arm_threads(struct as_reuse_watch *watch, uint32_t slot, const struct as_use_contents *contents,
+                        bool others)
 {
-    struct thread *owner = find(watch, contents->use.thread);
+    struct as_use_thread *owner = find(watch, contents->use.thread);
     bool ok = true;
     for (size_t i = 0; i < watch->threads.len; i++) {
-        struct thread *thread = watch->threads.data[i];
+        struct as_use_thread *thread = watch->threads.data[i];
         if (!thread->live || thread->process != owner->process || (thread != owner) != others)
             continue;
         uint8_t kinds = kinds_for(watch, owner, thread, contents->use.kind & AS_ACCESS_STORE);
@@ -236,25 +159,25 @@ static bool arm_threads(struct as_reuse_watch *watch, uint32_t slot, const struc
 /* ---- outcomes ---- */
 
 /* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
-static uint64_t distance_to(struct as_reuse_watch *watch, const struct contents *contents, bool now_counts)
+static uint64_t distance_to(struct as_reuse_watch *watch, const struct as_use_contents *contents, bool now_counts)
 {
     uint64_t now = clock_of(watch, find(watch, contents->use.thread)), since = now - contents->count;
     return since && now_counts ? since - 1 : since;
 }
 
 /* The use has got so far with the chance that it has now. */
-static void pass(struct slot *slot, uint64_t distance)
+static void pass(struct as_use_slot *slot, uint64_t distance)
 {
     uint32_t octave = as_distance_octave(distance);
     while (slot->octave < octave)
         slot->passed[++slot->octave] = (float)slot->kept;
 }
 
-static void record(struct as_reuse_watch *watch, const struct contents *contents, enum as_use_end end,
+static void record(struct as_reuse_watch *watch, const struct as_use_contents *contents, enum as_use_end end,
                    uint64_t distance, const struct as_lens_access *by, bool relaxed)
 {
     size_t at = atomic_fetch_add(&watch->n_outcomes, 1);
-    struct slot *slot = &watch->slots[contents->watch.data & 7];
+    struct as_use_slot *slot = &watch->slots[contents->watch.data & 7];
     double kept = slot->kept;
     if (at >= watch->options.most)
         return;
@@ -288,38 +211,30 @@ void as_reuse_watch_add(struct as_reuse_watch *watch, const struct as_watch_outc
 
 void as_reuse_watch_used(struct as_reuse_watch *watch, uint64_t data)
 {
-    struct slot *slot = &watch->slots[data & 7];
-    if (!try_lock(slot))
+    struct as_use_slot *slot = &watch->slots[data & 7];
+    if (!as_use_try_lock(slot))
         return;
-    struct contents contents = slot->contents;
+    struct as_use_contents contents = slot->contents;
     if (contents.active && contents.serial == data >> 3) {
         contents.count = clock_of(watch, find(watch, contents.use.thread));
         write_slot(slot, &contents);
     }
-    unlock(slot);
+    as_use_unlock(slot);
 }
 
 /* ---- Algorithm 2: a sample ---- */
 
-static double draw(struct as_reuse_watch *watch)
-{
-    uint64_t step = atomic_fetch_add(&watch->seed, AS_RANDOM_STEP);
-    return (double)(as_random_hash(step) >> 11) * 0x1p-53;
-}
-
-/* Under the slot's lock: its use was spared with this chance. */
-static void spare(struct as_reuse_watch *watch, struct slot *slot, double chance)
+void as_use_spare(struct as_reuse_watch *watch, struct as_use_slot *slot, double chance)
 {
     pass(slot, distance_to(watch, &slot->contents, false));
     slot->kept *= chance;
     slot->spared++;
 }
 
-/* Under the slot's lock. */
-static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struct as_lens_access *use, double weight)
+void as_use_begin(struct as_reuse_watch *watch, uint32_t number, const struct as_lens_access *use, double weight)
 {
-    struct slot *slot = &watch->slots[number];
-    struct contents contents = slot->contents;
+    struct as_use_slot *slot = &watch->slots[number];
+    struct as_use_contents contents = slot->contents;
     if (contents.active)
         record(watch, &contents, AS_USE_GIVEN_UP, distance_to(watch, &contents, false), NULL, false);
     slot->samples = 2; /* the next one is the second */
@@ -328,20 +243,20 @@ static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struc
     slot->kept = slot->passed[0] = 1;
     uint64_t serial = atomic_fetch_add(&watch->serials, 1) + 1;
     uint32_t length = watch->options.length;
-    contents = (struct contents){.active = true,
-                                 .serial = serial,
-                                 .use = *use,
-                                 .watch = {.address = use->address & ~(uint64_t)(length - 1),
-                                           .length = (uint8_t)length,
-                                           .data = serial << 3 | number},
-                                 .count = clock_of(watch, find(watch, use->thread)),
-                                 .weight = weight};
+    contents = (struct as_use_contents){.active = true,
+                                        .serial = serial,
+                                        .use = *use,
+                                        .watch = {.address = use->address & ~(uint64_t)(length - 1),
+                                                  .length = (uint8_t)length,
+                                                  .data = serial << 3 | number},
+                                        .count = clock_of(watch, find(watch, use->thread)),
+                                        .weight = weight};
     atomic_store(&slot->relaxed, false);
     write_slot(slot, &contents);
-    bool late = watch->options.lag && watch->n_pending < MOST_PENDING;
+    bool late = watch->options.lag && watch->n_pending < AS_USE_PENDING;
     if (late)
         watch->pending[watch->n_pending++] =
-            (struct pending){.slot = number, .serial = serial, .due = use->time + watch->options.lag};
+            (struct as_use_pending){.slot = number, .serial = serial, .due = use->time + watch->options.lag};
     for (size_t i = 0; late && i < watch->threads.len; i++) /* what they watched until now is over */
         if (watch->threads.data[i]->number != use->thread)
             disarm(watch, watch->threads.data[i], number);
@@ -355,162 +270,21 @@ static void watch_use(struct as_reuse_watch *watch, uint32_t number, const struc
     atomic_fetch_add(&watch->armed, 1);
 }
 
-static bool take_free_slot(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
-{
-    for (uint32_t i = 0; i < watch->n_slots; i++) {
-        struct slot *slot = &watch->slots[i];
-        if (slot->contents.active || !try_lock(slot))
-            continue;
-        bool ours = !slot->contents.active;
-        if (ours)
-            watch_use(watch, i, use, weight);
-        unlock(slot);
-        if (ours)
-            return true;
-    }
-    return false;
-}
-
-/* ---- AS_REPLACE_RESERVOIR ---- */
-
-/* The chance that a sample gets any of the slots, all of them taken. */
-static double chance(const struct as_reuse_watch *watch)
-{
-    double none = 1;
-    for (uint32_t i = 0; i < watch->n_slots; i++)
-        none *= 1 - 1 / watch->slots[i].samples;
-    return 1 - none;
-}
-
-static bool allow_replacement(struct as_reuse_watch *watch, struct slot *slot)
-{
-    double rate = 1 / slot->samples++;
-    bool allowed = draw(watch) < rate;
-    if (!allowed)
-        spare(watch, slot, 1 - rate);
-    return allowed;
-}
-
-static void sample_reservoir(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
-{
-    if (take_free_slot(watch, use, weight))
-        return;
-    double p = chance(watch);
-    for (uint32_t i = 0; i < watch->n_slots; i++) {
-        struct slot *slot = &watch->slots[i];
-        if (!try_lock(slot))
-            continue;
-        bool ours = slot->contents.active && allow_replacement(watch, slot);
-        if (ours)
-            watch_use(watch, i, use, p > 0 ? weight / p : weight);
-        unlock(slot);
-        if (ours)
-            return;
-    }
-    atomic_fetch_add(&watch->dropped, 1);
-}
-
-/* ---- AS_REPLACE_GRADED ---- */
-
-/* The chances of the slots' uses to have to go: that of slot 0 falls with each time that it was spared, the others share the
- * rest. They add up to 1. */
-static void grade(const struct as_reuse_watch *watch, double chances[AS_LENS_REGISTERS])
-{
-    uint32_t n = watch->n_slots;
-    double all = 0;
-    chances[0] = n > 1 ? 0.25 / (1 + watch->slots[0].spared) : 1;
-    for (uint32_t i = 1; i < n; i++)
-        all += chances[i] = 1 / as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
-    for (uint32_t i = 1; i < n; i++)
-        chances[i] *= (1 - chances[0]) / all;
-}
-
-/* Under all slots' locks, all of them being taken. */
-static void replace(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
-{
-    double chances[AS_LENS_REGISTERS], at = draw(watch);
-    uint32_t gone = 0;
-    grade(watch, chances);
-    while (gone + 1 < watch->n_slots && at >= chances[gone])
-        at -= chances[gone++];
-    for (uint32_t i = 0; i < watch->n_slots; i++)
-        if (i != gone)
-            spare(watch, &watch->slots[i], 1 - chances[i]);
-    const struct slot *slot = &watch->slots[gone];
-    as_patience_learn(&watch->patience, watch->samples - slot->since, false, slot->contents.weight);
-    watch_use(watch, gone, use, weight);
-}
-
-/* All or none; none where a slot is free or being changed. */
-static bool lock_taken(struct as_reuse_watch *watch)
-{
-    uint32_t locked = 0;
-    bool taken = true;
-    for (; taken && locked < watch->n_slots && try_lock(&watch->slots[locked]); locked++)
-        taken = watch->slots[locked].contents.active;
-    if (taken && locked == watch->n_slots)
-        return true;
-    while (locked)
-        unlock(&watch->slots[--locked]);
-    return false;
-}
-
-/* Under `choosing`. */
-static void sample_graded(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
-{
-    bool room = false;
-    double one_in = watch->one_in;
-    for (uint32_t i = 0; i < watch->n_slots; i++)
-        room |= !watch->slots[i].contents.active;
-    if (room)
-        watch->one_in = fmax(1, one_in - FEWER);
-    if (draw(watch) * one_in >= 1) {
-        atomic_fetch_add(&watch->dropped, 1);
-    } else if (!room || !take_free_slot(watch, use, weight * one_in)) {
-        watch->one_in = one_in * (1 + MORE);
-        if (!lock_taken(watch)) {
-            atomic_fetch_add(&watch->busy, 1);
-            return;
-        }
-        replace(watch, use, weight * one_in);
-        for (uint32_t i = 0; i < watch->n_slots; i++)
-            unlock(&watch->slots[i]);
-    }
-}
-
 static void on_sample(void *context, const struct as_lens_sample *sample)
 {
     struct as_reuse_watch *watch = context;
     atomic_fetch_add(&watch->samples, 1);
-    if (!find(watch, sample->access.thread) || !watch->n_slots)
-        return;
-    double weight = (double)(sample->period ? sample->period : 1);
-    if (watch->options.replacement == AS_REPLACE_RESERVOIR) {
-        sample_reservoir(watch, &sample->access, weight);
-    } else if (!atomic_flag_test_and_set_explicit(&watch->choosing, memory_order_acquire)) {
-        sample_graded(watch, &sample->access, weight);
-        atomic_flag_clear_explicit(&watch->choosing, memory_order_release);
-    } else {
-        atomic_fetch_add(&watch->busy, 1);
-    }
-}
-
-/* What is learned only steers, so it may be missed. */
-static void learn(struct as_reuse_watch *watch, const struct slot *slot)
-{
-    if (atomic_flag_test_and_set_explicit(&watch->choosing, memory_order_acquire))
-        return;
-    as_patience_learn(&watch->patience, watch->samples - slot->since, true, slot->contents.weight);
-    atomic_flag_clear_explicit(&watch->choosing, memory_order_release);
+    if (find(watch, sample->access.thread) && watch->n_slots)
+        as_use_choose(watch, &sample->access, (double)(sample->period ? sample->period : 1));
 }
 
 /* ---- Algorithm 3: a trap ---- */
 
-static void end_use(struct as_reuse_watch *watch, uint32_t number, const struct contents *seen,
+static void end_use(struct as_reuse_watch *watch, uint32_t number, const struct as_use_contents *seen,
                     const struct as_lens_trap *trap)
 {
-    struct slot *slot = &watch->slots[number];
-    struct thread *owner = find(watch, seen->use.thread), *thread = find(watch, trap->access.thread);
+    struct as_use_slot *slot = &watch->slots[number];
+    struct as_use_thread *owner = find(watch, seen->use.thread), *thread = find(watch, trap->access.thread);
     bool first = seen->use.kind & AS_ACCESS_STORE, second = trap->access.kind & AS_ACCESS_STORE;
     enum as_reuse_outcome outcome = outcome_of(watch, first, second, relation_of(owner, thread));
     if (outcome == AS_REUSE_NONE)
@@ -520,8 +294,8 @@ static void end_use(struct as_reuse_watch *watch, uint32_t number, const struct 
     record(watch, seen, reuse ? AS_USE_REUSED : AS_USE_INVALIDATED, distance_to(watch, seen, counted), &trap->access,
            relaxed);
     atomic_fetch_add(&watch->relaxed, relaxed);
-    struct contents over = *seen;
-    learn(watch, slot);
+    struct as_use_contents over = *seen;
+    as_use_learn(watch, slot);
     over.active = false;
     write_slot(slot, &over);
     slot->samples = 1;
@@ -532,17 +306,17 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
 {
     struct as_reuse_watch *watch = context;
     uint32_t number = trap->watch.data & 7;
-    struct contents seen;
+    struct as_use_contents seen;
     atomic_fetch_add(&watch->traps, 1);
-    struct slot *slot = &watch->slots[number];
-    if (!read_slot(slot, &seen) || !seen.active || seen.serial != trap->watch.data >> 3 || !try_lock(slot)) {
+    struct as_use_slot *slot = &watch->slots[number];
+    if (!read_slot(slot, &seen) || !seen.active || seen.serial != trap->watch.data >> 3 || !as_use_try_lock(slot)) {
         atomic_fetch_add(&watch->stale, 1);
         return;
     }
     /* Between reading and locking it may have become another's. */
     if (slot->contents.active && slot->contents.serial == seen.serial)
         end_use(watch, number, &seen, trap);
-    unlock(slot);
+    as_use_unlock(slot);
 }
 
 /* ---- threads come and go ---- */
@@ -550,7 +324,7 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
 static void on_thread_start(void *context, uint32_t number, uint32_t process)
 {
     struct as_reuse_watch *watch = context;
-    struct thread *thread = as_alloc(sizeof *thread);
+    struct as_use_thread *thread = as_alloc(sizeof *thread);
     thread->number = number;
     thread->process = process;
     thread->live = true;
@@ -563,20 +337,20 @@ static void on_thread_start(void *context, uint32_t number, uint32_t process)
     *as_vec_push(&watch->threads) = thread;
     watch->by_number.data[number] = (uint32_t)watch->threads.len;
     for (uint32_t i = 0; i < watch->n_slots; i++) {
-        const struct contents *contents = &watch->slots[i].contents;
-        struct thread *owner = contents->active ? find(watch, contents->use.thread) : NULL;
+        const struct as_use_contents *contents = &watch->slots[i].contents;
+        struct as_use_thread *owner = contents->active ? find(watch, contents->use.thread) : NULL;
         if (owner && owner->process == process)
             arm(watch, thread, i, contents, kinds_for(watch, owner, thread, contents->use.kind & AS_ACCESS_STORE));
     }
 }
 
 /* The use's thread is gone. In a thread that is the end of it; in a cache others may still come. */
-static void end_slot_of(struct as_reuse_watch *watch, uint32_t number, const struct thread *thread)
+static void end_slot_of(struct as_reuse_watch *watch, uint32_t number, const struct as_use_thread *thread)
 {
-    struct slot *slot = &watch->slots[number];
-    if (!try_lock(slot))
+    struct as_use_slot *slot = &watch->slots[number];
+    if (!as_use_try_lock(slot))
         return;
-    struct contents contents = slot->contents;
+    struct as_use_contents contents = slot->contents;
     if (contents.active && (!thread || contents.use.thread == thread->number)) {
         record(watch, &contents, AS_USE_NEVER, distance_to(watch, &contents, false), NULL, false);
         contents.active = false;
@@ -584,13 +358,13 @@ static void end_slot_of(struct as_reuse_watch *watch, uint32_t number, const str
         slot->samples = 1;
         disarm_all(watch, number);
     }
-    unlock(slot);
+    as_use_unlock(slot);
 }
 
 static void on_thread_end(void *context, uint32_t number)
 {
     struct as_reuse_watch *watch = context;
-    struct thread *thread = find(watch, number);
+    struct as_use_thread *thread = find(watch, number);
     if (!thread)
         return;
     count_of(watch, thread);
@@ -613,11 +387,11 @@ static bool stores_to(const struct as_lens_watch *watched, const struct as_data_
 }
 
 /* Whether it is done with: armed now, or no longer wanted. */
-static bool settle(struct as_reuse_watch *watch, const struct pending *pending, uint32_t thread,
+static bool settle(struct as_reuse_watch *watch, const struct as_use_pending *pending, uint32_t thread,
                    const struct as_data_access *accesses, size_t n, uint64_t now)
 {
-    struct slot *slot = &watch->slots[pending->slot];
-    const struct contents *contents = &slot->contents;
+    struct as_use_slot *slot = &watch->slots[pending->slot];
+    const struct as_use_contents *contents = &slot->contents;
     if (!contents->active || contents->serial != pending->serial)
         return true;
     if (now >= pending->due) {

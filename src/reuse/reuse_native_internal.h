@@ -1,0 +1,99 @@
+/* What the files of the traced machine share (reuse_native.h): reuse_native.c runs it, traced_lens.c has its threads and
+ * registers, traced_rate.c measures rates. For no one else. */
+#ifndef AS_REUSE_REUSE_NATIVE_INTERNAL_H
+#define AS_REUSE_REUSE_NATIVE_INTERNAL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "native/tracer.h"
+#include "reuse/native_counters.h"
+#include "reuse/native_rate.h"
+#include "reuse/reuse_ahead.h"
+#include "reuse/reuse_native.h"
+
+#include <stdatomic.h>
+
+enum { AS_GAUGE_MARKS = 4, AS_GAUGE_NAME = UINT16_MAX /* in the place of a register's */ };
+
+struct as_traced_thread {
+    uint32_t number;
+    pid_t tid;
+    bool live;
+    uint64_t last; /* processor time at its last stop, nanoseconds */
+    uint64_t stops;
+    double accesses; /* up to then */
+    double local, until;
+    struct as_native_counters counters;
+};
+
+struct as_traced_reg {
+    bool armed;
+    int fd;
+    uint32_t thread, slot, absorb;
+    uint64_t generation;
+    struct as_lens_watch watch;
+};
+
+/* A measurement under way: the time between the first two places is that of a trap, up to the last that of accesses. */
+struct as_traced_gauge {
+    uint32_t left; /* places that the thread has not come to; 0: there is none under way */
+    int fd;
+    uint32_t thread, name;
+    struct as_ahead_mark marks[AS_GAUGE_MARKS];
+    double cold;                 /* rate up to the third place */
+    uint64_t time, stops, begun; /* at the last place; begun: sample */
+};
+
+struct as_reuse_native {
+    struct as_reuse_native_options options;
+    struct as_tracer *tracer;
+    struct as_tracer *_Atomic watched;
+    struct as_lookahead *ahead;
+    struct as_lookahead_thread *copies[AS_AHEAD_THREADS];
+    struct as_reuse_watch *watch;
+    AS_VEC(struct as_traced_thread) threads; /* by number - 1 */
+    AS_VEC(struct as_traced_reg) regs;
+    struct as_traced_gauge gauge;
+    struct as_native_rate rate;
+    uint64_t random, generations, samples;
+    uint32_t absorb; /* of the use that is being armed */
+    bool used[AS_LENS_REGISTERS];
+    double started, weighed; /* weighed: processor nanoseconds at the last sample */
+    double cost;             /* of a sample, seconds, mean of the last ones */
+    size_t running;          /* threads that ran at the last sample, at least 1 */
+    struct as_space *space;
+    struct as_map codes; /* address of an instruction: place in `insns` + 1 */
+    AS_VEC(uint64_t) insns;
+    AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
+    AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown, negative: at least */
+    uint64_t counted;         /* by the PMU, in threads that have ended */
+    struct as_reuse_native_info info;
+};
+
+/* ---- traced_lens.c ---- */
+
+extern const struct as_lens_ops as_traced_lens_ops; /* its context is the as_reuse_native */
+struct as_traced_thread *as_traced_by_tid(struct as_reuse_native *native, pid_t tid);
+struct as_traced_thread *as_traced_by_number(struct as_reuse_native *native, uint32_t number);
+/* The thread stands still: takes in what it has done since its last stop. */
+void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread);
+void as_traced_start(struct as_reuse_native *native, pid_t tid);
+void as_traced_end(struct as_reuse_native *native, pid_t tid);
+/* What the traps of a register are told by. A trap may be delivered after its watchpoint was taken away and the place given to
+ * another: the generation tells. */
+uint32_t as_traced_name(uint64_t generation, size_t place);
+/* Two watchpoints of a thread at one address make one signal: the kernel does not queue the second. */
+bool as_traced_is_watched(const struct as_reuse_native *native, uint64_t address);
+
+/* ---- traced_rate.c ---- */
+
+/* From the use on, it is known which places the thread will be the first time at. */
+void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                    const struct as_ahead_result *result);
+void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread);
+void as_gauge_end(struct as_reuse_native *native);
+/* After the run. Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. Where the speed is not
+ * known, instructions stand for time. */
+void as_gauge_weigh(struct as_reuse_native *native);
+
+#endif
