@@ -20,12 +20,13 @@ static void find(struct shown *shown)
     const struct as_summary *summary = &shown->view->summary;
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
         double error = as_store_estimate_of(shown->view->store, shown->view->series, "error", as_bias_levels[i]);
-        double chance = summary->bias ? summary->trust[i].chance : NAN;
+        double chance = summary->bias && !summary->too_few ? summary->trust[i].chance : NAN;
         shown->by_chance[i] = chance;
-        shown->expected[i] = summary->exact    ? 0
-                             : !summary->bias  ? error
-                             : shown->measured ? as_bias_with_chance(shown->bias[i], chance)
-                                               : summary->trust[i].expected.median;
+        shown->expected[i] = summary->exact     ? 0
+                             : summary->too_few ? NAN
+                             : !summary->bias   ? error
+                             : shown->measured  ? as_bias_with_chance(shown->bias[i], chance)
+                                                : summary->trust[i].expected.median;
     }
 }
 

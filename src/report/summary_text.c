@@ -97,6 +97,25 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
 }
 
+/* An expected error is itself an estimate: it has two digits, and none where most of the profile may be elsewhere. */
+static void add_percent(const struct as_summary *summary, struct as_str *line, double error)
+{
+    if (!summary->expected)
+        as_str_addf(line, "%.2f %%", 100 * error);
+    else if (error > 0.5)
+        as_str_add(line, "more than 50 %");
+    else
+        as_str_addf(line, "%.*f %%", error < 0.1, 100 * error);
+}
+
+static void add_too_few(const struct as_summary *summary, struct as_str *line)
+{
+    as_str_addf(line, "error: too few samples (%s", AS_COUNT(summary->samples));
+    if (summary->samples >= AS_SUMMARY_LEAST_SAMPLES) /* they stand for unequal times */
+        as_str_addf(line, ", worth %.0f", (double)summary->samples * summary->effective);
+    as_str_add(line, ") to tell");
+}
+
 /* A sampled profile is more accurate by function than by instruction. */
 static void add_error(const struct as_summary *summary, struct as_str *line)
 {
@@ -104,18 +123,25 @@ static void add_error(const struct as_summary *summary, struct as_str *line)
     for (size_t i = 0; i < AS_SUMMARY_LEVELS && !summary->exact && !summary->counted; i++) {
         if (isnan(summary->error_by[i]))
             continue;
-        as_str_addf(line, "%s%.2f %% by %s", separator, 100 * summary->error_by[i], as_summary_levels[i]);
+        as_str_add(line, separator);
+        add_percent(summary, line, summary->error_by[i]);
+        as_str_addf(line, " by %s", as_summary_levels[i]);
         separator = ", ";
     }
-    if (isnan(summary->error))
+    if (summary->too_few)
+        add_too_few(summary, line);
+    else if (isnan(summary->error))
         as_str_addf(line, "error %s", summary->error_how);
     else if (line->len)
         as_str_addf(line, ": %s", summary->error_how);
     else
         as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
-    if (!isnan(summary->runs_apart))
-        as_str_addf(line, ". Two such runs would differ by about %.*f %% by %s", summary->runs_apart < 0.1,
-                    100 * summary->runs_apart, as_summary_levels[0]);
+    if (isnan(summary->runs_apart))
+        return;
+    as_str_add(line, summary->runs_apart > 0.5 ? ". Two such runs would differ by "
+                                               : ". Two such runs would differ by about ");
+    add_percent(summary, line, summary->runs_apart);
+    as_str_addf(line, " by %s", as_summary_levels[0]);
 }
 
 static void add_range(struct as_str *line, struct as_bias_range range)
@@ -130,6 +156,8 @@ static void add_range(struct as_str *line, struct as_bias_range range)
 static void put_trust(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     struct as_str chance = {0}, bias = {0};
+    if (summary->too_few)
+        return;
     for (size_t i = 0; i < AS_BIAS_LEVELS && summary->bias; i++) {
         as_str_addf(&chance, "%s%.1f %% by %s", i ? ", " : "of it by chance ", 100 * summary->trust[i].chance,
                     as_bias_levels[i]);

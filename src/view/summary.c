@@ -30,6 +30,7 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
     if (isnan(summary->error))
         return;
+    summary->expected = true;
     summary->error_how = "expected from the number of samples alone, not including a bias of the sampler";
     find_error_by_level(store, summary, "estimate");
     summary->runs_apart = as_sampling_distance(summary->error_by[0]);
@@ -40,6 +41,16 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
         summary->error_by[i] = levels[i] < AS_BIAS_LEVELS ? summary->trust[levels[i]].expected.median : NAN;
     summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
     summary->error_how = "expected from the number of samples and the bias of the sampler";
+}
+
+/* The estimate of few samples is itself a matter of chance, and differs from run to run. */
+static void withhold_error(struct as_summary *summary)
+{
+    summary->too_few = true;
+    summary->error = summary->runs_apart = NAN;
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        summary->error_by[i] = NAN;
+    summary->error_how = "too few samples to tell";
 }
 
 double as_summary_effective(const struct as_store *store, uint32_t series)
@@ -88,6 +99,8 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
         return;
     }
     expect_error(store, summary);
+    if (summary->expected && (double)summary->samples * summary->effective < AS_SUMMARY_LEAST_SAMPLES)
+        withhold_error(summary);
 }
 
 /* Checks that a series that claims to be exact accounts for all cycles of the run. If the file does not state the

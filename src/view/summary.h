@@ -7,6 +7,9 @@
 #include "score/confidence.h"
 #include "store/store_read.h"
 
+/* With fewer samples than this an expected error says nothing: it depends on which few were taken. */
+enum { AS_SUMMARY_LEAST_SAMPLES = 50 };
+
 /* The levels at which errors are reported, coarsest first. */
 enum { AS_SUMMARY_LEVELS = 4 };
 extern const char *const as_summary_levels[AS_SUMMARY_LEVELS]; /* "function" … */
@@ -38,6 +41,8 @@ struct as_summary {
     double seconds; /* NAN: unknown */
     double error;   /* by instruction, a fraction; NAN: unknown */
     const char *error_how;
+    bool expected;                      /* the error is one to expect of such samples, it was not measured */
+    bool too_few;                       /* samples to expect an error of: none is stated */
     double error_by[AS_SUMMARY_LEVELS]; /* at each level, if it is sampled; NAN: unknown */
     double runs_apart;                  /* expected distance of two such runs at the first level; NAN: unknown */
     const struct as_bias *bias;         /* of the sampler; NULL: unknown, or the error was measured */

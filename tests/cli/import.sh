@@ -430,6 +430,9 @@ check_json "equal ones: the error by chance is that of 100" \
     'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.0399) < 1e-4' "$ASSAY" report --json equal.db
 check_json "unequal ones: that of 11.9" \
     'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.1158) < 1e-4' "$ASSAY" report --json unequal.db
+said() { "$ASSAY" report "$1" | grep -E '^error'; }
+check_same "… too few for an error in words" 'error: too few samples (100, worth 12) to tell' "$(said unequal.db)"
+check "… of 100 there is one, of no more digits than it has" grep -qE '^error ([0-9]\.[0-9]|[1-4][0-9]|50|more than 50) % by function,' <<<"$(said equal.db)"
 cp unequal.db again.db
 "$ASSAY" merge -q -o both.db unequal.db again.db
 check_json "… of twice as many when merged" \

@@ -191,6 +191,11 @@ await test("samples say what error to expect, by chance and by bias", async () =
     assert.deepEqual(cells, [["by function", "5.10 %", "1.00 %", "2.00 % to 12.0 %"], ["by block", "30.1 %", "3.00 %", "10.0 % to 50.0 %"], ["by instruction", "63.2 %", "20.0 %", "50.0 % to 80.0 %"]]);
     assert.ok((await page.textContent(".quality-card")).includes("behind the instruction that it was due at; as in eight of ten of 24 programs"));
     await page.close();
+    Object.assign(data.summary, { error_estimate: null, error_how: "too few samples to tell" });
+    const few = await openPage(pageFile("too few", data));
+    assert.ok((await few.textContent(".quality-card")).includes("too few samples to tell"));
+    assert.equal(await few.locator(".quality-card dd table").count(), 0);
+    await few.close();
 });
 
 await test("the run says what was run, on what, how it was measured, and rates beside counts", async () => {

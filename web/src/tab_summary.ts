@@ -147,9 +147,9 @@ function qualityCard({ model }: Context): HTMLElement {
     }
     const error = own.error_estimate;
     const part = partWarnings(model).length > 0;
-    line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : "not known",
+    line("Error", typeof error === "number" ? `${percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
-    if (model.main === model.named && summary.trust) expectedError(summary.trust, line);
+    if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
     const missing = (summary.unmeasured ?? []).map((text) => el("li", {}, clean(text, 400)));

@@ -93,8 +93,8 @@ static void a_sampled_series(void **state)
 static void errors_of_other_series(void **state)
 {
     struct as_view clock = view_bed_open("shop.db", "clock"), bytes = view_bed_open("shop.db", "bytes");
-    assert_true(clock.summary.error == 0.5);
-    assert_non_null(strstr(clock.summary.error_how, "number of samples alone"));
+    assert_true(clock.summary.too_few && isnan(clock.summary.error)); /* one sample */
+    assert_string_equal(clock.summary.error_how, "too few samples to tell");
     assert_false(clock.summary.has_events || clock.summary.counted || clock.has_events || clock.has_calls);
     assert_true(bytes.summary.counted);
     assert_true(bytes.summary.error == 0);
@@ -103,8 +103,8 @@ static void errors_of_other_series(void **state)
     as_view_free(&bytes);
 }
 
-/* Samples of a clock: chance from their number, bias from how they were taken, the line's chance in place of the block's. */
-static void error_to_expect(void **state)
+/* So many samples of a clock, which are worth `effective` of that. */
+static struct as_view view_of_samples(uint64_t samples, double effective)
 {
     struct as_store_writer *writer = bed_writer("taken.db");
     static const struct as_store_estimate chances[] = {
@@ -115,11 +115,18 @@ static void error_to_expect(void **state)
                                                           .unit = "nanoseconds",
                                                           .scale = 1,
                                                           .precise = -1,
-                                                          .samples = 100});
+                                                          .samples = samples});
     for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
         as_store_add_estimate(writer, &chances[i]);
+    as_store_add_estimate(writer, &(struct as_store_estimate){0, "effective", "sample", effective});
     bed_commit(writer);
-    struct as_view view = view_bed_open("taken.db", NULL);
+    return view_bed_open("taken.db", NULL);
+}
+
+/* Chance from their number, bias from how they were taken, the line's chance in place of the block's. */
+static void error_to_expect(void **state)
+{
+    struct as_view view = view_of_samples(100, 1);
     const struct as_summary *summary = &view.summary;
     const struct as_bias *bias = as_bias_named("interrupt");
     static const double chance[AS_BIAS_LEVELS] = {0.05, 0.1, 0.2};
@@ -134,7 +141,24 @@ static void error_to_expect(void **state)
     assert_true(isnan(summary->error_by[1])); /* no bias by line is known */
     assert_non_null(strstr(summary->error_how, "the bias of the sampler"));
     assert_true(summary->runs_apart < summary->error_by[0] * 1.5 && summary->runs_apart > 0.05);
+    assert_true(summary->expected && !summary->too_few);
     as_view_free(&view);
+}
+
+/* What is expected of few samples depends on which they are, so nothing is: at no level, and the same in every run. */
+static void error_of_few_samples(void **state)
+{
+    struct as_view few = view_of_samples(AS_SUMMARY_LEAST_SAMPLES - 1, 1);
+    assert_true(few.summary.too_few && isnan(few.summary.error) && isnan(few.summary.runs_apart));
+    for (int i = 0; i < AS_SUMMARY_LEVELS; i++)
+        assert_true(isnan(few.summary.error_by[i]));
+    as_view_free(&few);
+    struct as_view enough = view_of_samples(AS_SUMMARY_LEAST_SAMPLES, 1);
+    assert_false(enough.summary.too_few);
+    as_view_free(&enough);
+    struct as_view unequal = view_of_samples(1000, 0.04); /* worth 40 */
+    assert_true(unequal.summary.too_few);
+    as_view_free(&unequal);
 }
 
 /* One instruction with so many units of a cycle's half, in a run of ten cycles. */
@@ -242,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_sampled_series),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
+        cmocka_unit_test(error_of_few_samples),
         cmocka_unit_test(claims_to_be_exact),
         cmocka_unit_test(no_measurements),
         cmocka_unit_test(files_change),
