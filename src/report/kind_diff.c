@@ -95,19 +95,36 @@ static const char *amount_of(double value, const char *format, char text[32])
 /* What explains the difference: the components that changed most, and the number of instructions if it is known. */
 static void add_reasons(const struct as_diff *diff, struct as_str *text, const struct as_diff_row *row)
 {
+    static const char *const inlined[] = {"inlined before", "inlined after"};
     char amount[32];
     size_t told = 0;
-    for (size_t i = 0; i < row->parts.len && told < REASONS; i++) {
+    if (row->inlined < AS_DIFF_SIDES)
+        as_str_add(text, inlined[row->inlined]);
+    for (size_t i = 0; i < row->parts.len && told < REASONS; i++, told++) {
         double change = as_diff_change(row->parts.data[i].cycles);
         if (fabs(change) < 0.05 * fabs(as_diff_change(row->cycles)) || change == 0)
             break;
-        as_str_addf(text, "%s%s %s", told++ ? ", " : "", AS_SHOW(as_strings_get(diff->names, row->parts.data[i].name)),
-                    amount_of(change, "%+.4g", amount));
+        as_str_addf(text, "%s%s %s", text->len ? ", " : "",
+                    AS_SHOW(as_strings_get(diff->names, row->parts.data[i].name)), amount_of(change, "%+.4g", amount));
     }
     double more =
         row->executions[AS_DIFF_BEFORE] > 0 ? row->executions[AS_DIFF_AFTER] / row->executions[AS_DIFF_BEFORE] - 1 : 0;
     if (row->executions[AS_DIFF_AFTER] > 0 && fabs(more) >= 0.005)
-        as_str_addf(text, "%sinstructions %+.1f %%", told ? ", " : "", 100 * more);
+        as_str_addf(text, "%sinstructions %+.1f %%", text->len ? ", " : "", 100 * more);
+}
+
+static void put_inlined(const struct as_diff *diff, FILE *out, const struct as_term *term)
+{
+    if (!diff->inlined)
+        return;
+    struct as_str note = {0};
+    as_str_addf(&note,
+                "note: only one of the two builds inlines %zu of the functions (inlined before, inlined after); their "
+                "inlined code is counted to them, not to their callers",
+                diff->inlined);
+    as_show_wrapped(out, term, as_str_get(&note), 0, 6);
+    fputs("\n\n", out);
+    as_str_free(&note);
 }
 
 static void put_totals(const struct as_diff *diff, FILE *out, const struct as_term *term)
@@ -126,6 +143,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
     fprintf(out, "\n%s %s before, %s after: %s\n\n", AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_BEFORE])),
             AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_AFTER])),
             verdict_of(diff->cycles, diff->significant, verdict, sizeof verdict));
+    put_inlined(diff, out, term);
 }
 
 enum { NUMBERS = 47, WHY_WIDE = 40 };
@@ -217,6 +235,8 @@ static void json_row(const struct as_diff *diff, struct as_json *json, const str
     as_json_double(json, "change", as_diff_change(row->cycles));
     as_json_double(json, "deviation", row->deviation);
     as_json_bool(json, "significant", row->significant);
+    if (row->inlined < AS_DIFF_SIDES)
+        as_json_string(json, "inlined", row->inlined == AS_DIFF_BEFORE ? "before" : "after");
     as_json_double(json, "speedup",
                    row->cycles[AS_DIFF_BEFORE] > 0 ? row->cycles[AS_DIFF_BEFORE] / row->cycles[AS_DIFF_AFTER] : NAN);
     if (row->executions[AS_DIFF_BEFORE] > 0 || row->executions[AS_DIFF_AFTER] > 0) {

@@ -2,7 +2,7 @@
  * source line or the offset into the function. The program's own file is the same module in both, whatever it is called:
  * prog-old and prog-new are compared. Rows of one profile with the same name are added up. Components are
  * matched by name, too. */
-#include "view/diff.h"
+#include "view/diff_internal.h"
 
 #include "score/change.h"
 
@@ -18,13 +18,24 @@
 
 /* ---- matching ---- */
 
+/* The program's own file is the same module in both. */
+static const char *module_of(const struct as_view *view, uint32_t number)
+{
+    const char *module = as_view_module(view, number);
+    return !module ? "" : view->summary.program && strcmp(module, view->summary.program) == 0 ? "/" : module;
+}
+
+char *as_diff_function_key(const struct as_view *view, uint32_t module, const char *function)
+{
+    return as_format("%s\n%s", module_of(view, module), function ? function : "");
+}
+
 /* The key of a row, which is the same in both profiles; the caller frees. */
 static char *key_of(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
 {
-    const char *module = as_view_module(view, row->module), *function = as_view_function(view, row->function);
+    const char *module = module_of(view, row->module), *function = as_view_function(view, row->function);
     const char *file = as_view_file(view, row->file);
     uint64_t start = as_view_function_address(view, row->function);
-    module = !module ? "" : view->summary.program && strcmp(module, view->summary.program) == 0 ? "/" : module;
     file = file ? as_path_base(file) : "";
     switch (level) {
     case AS_STORE_BY_THREAD:
@@ -42,7 +53,7 @@ static char *key_of(const struct as_view *view, enum as_store_level level, const
     case AS_STORE_BY_MODULE:
         return as_format("%s", module);
     case AS_STORE_BY_FUNCTION:
-        return as_format("%s\n%s", module, function ? function : "");
+        return as_diff_function_key(view, row->module, function);
     default:
         return as_format("%s\n%s\n%" PRIx64, module, function ? function : "", row->address - start);
     }
@@ -66,11 +77,12 @@ static struct as_diff_row *row_of(struct as_diff *diff, const struct as_view *vi
                                  .module = copy(as_view_module(view, row->module)),
                                  .function = copy(as_view_function(view, row->function)),
                                  .file = copy(as_view_file(view, row->file)),
-                                 .line = row->line};
+                                 .line = row->line,
+                                 .inlined = AS_DIFF_SIDES};
     return &diff->rows.data[number];
 }
 
-static struct as_diff_part *part_of(struct as_diff *diff, struct as_diff_row *row, const char *name)
+struct as_diff_part *as_diff_part_of(struct as_diff *diff, struct as_diff_row *row, const char *name)
 {
     uint32_t number = as_strings_intern(diff->names, name);
     for (size_t i = 0; i < row->parts.len; i++)
@@ -95,7 +107,7 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
         row->executions[side] += (double)rows.rows[i].executions;
         char name[AS_COMPONENT_MAX];
         for (size_t k = 0; k < rows.rows[i].n_parts; k++)
-            part_of(diff, row, as_view_component(view, rows.rows[i].parts[k].key, name))->cycles[side] +=
+            as_diff_part_of(diff, row, as_view_component(view, rows.rows[i].parts[k].key, name))->cycles[side] +=
                 as_view_cycles(view, rows.rows[i].parts[k].units);
     }
     diff->cycles[side] = as_view_cycles(view, rows.units);
@@ -214,7 +226,8 @@ struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct
     struct as_diff *diff = as_alloc(sizeof *diff);
     *diff =
         (struct as_diff){.views = {before, after}, .level = level, .keys = as_strings_new(), .names = as_strings_new()};
-    if (!add_side(diff, AS_DIFF_BEFORE, err) || !add_side(diff, AS_DIFF_AFTER, err)) {
+    if (!add_side(diff, AS_DIFF_BEFORE, err) || !add_side(diff, AS_DIFF_AFTER, err) ||
+        !as_diff_count_inlined(diff, err)) {
         as_diff_free(diff);
         return NULL;
     }

@@ -18,6 +18,7 @@ struct as_diff_row {
     double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES], samples[AS_DIFF_SIDES];
     double deviation;                  /* standard deviation of the change by chance; 0 if both sides are exact */
     bool significant;                  /* chance does not explain the change */
+    int inlined;                       /* the side whose build alone inlines it; AS_DIFF_SIDES: there is none */
     AS_VEC(struct as_diff_part) parts; /* the largest change first */
 };
 
@@ -30,11 +31,13 @@ struct as_diff {
     double samples[AS_DIFF_SIDES];
     double deviation;
     bool significant;
+    size_t inlined;              /* rows of functions that only one build inlines */
     double total[AS_DIFF_SIDES]; /* time of the profile: 100 % of the shares */
     char differences[64];        /* what differs besides the program, "core, arguments"; "" if nothing */
 };
 
-/* Compares the rows of both, matched by module and name (and line or offset). */
+/* Compares the rows of both, matched by module and name (and line or offset). By function, inlined code of a function that
+ * only one of the builds inlines is counted to it, not to its callers. */
 struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *after, enum as_store_level level,
                             struct as_error *err) AS_MUST_CHECK;
 /* The same for profiles that may count different things: only shares can be compared then. */

@@ -370,6 +370,65 @@ static void differences_that_are_equal(void **state)
     as_view_free(&two);
 }
 
+/* A build of main, step and get; `inlined`: step is part of main. get is inlined into step in both builds. */
+static void write_build(const char *path, bool inlined, const uint64_t units[3])
+{
+    enum { MAIN, STEP };
+    struct as_store_writer *writer = bed_writer(path);
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1, .events = 1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_event(writer, &(struct as_store_event){0, "X", NULL, NONE, NULL});
+    as_store_add_function(writer, &(struct as_store_function){"main", NULL, NONE, NONE, 0, 16, 12});
+    if (!inlined)
+        as_store_add_function(writer, &(struct as_store_function){"step", NULL, NONE, NONE, 0, 32, 8});
+    uint32_t step = inlined ? as_store_add_inline(writer, &(struct as_store_inline){NONE, "step", NONE, 1}) : NONE;
+    uint32_t get = as_store_add_inline(writer, &(struct as_store_inline){step, "get", NONE, 2});
+    const uint32_t calls[3] = {NONE, step, get};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t function = i && !inlined ? STEP : MAIN;
+        as_store_add_instruction(
+            writer,
+            &(struct as_store_insn){
+                {16 * (function + 1) + 4 * i, NONE, function, NONE, NONE, 0, calls[i]}, 0, "nop", NULL, NULL, 0});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, units[i], 1, 10});
+        as_store_add_component(writer, &(struct as_store_component){series, 0, i, 1, units[i], 1});
+    }
+    bed_commit(writer);
+}
+
+static void check_build(bool inlined_before, bool inlined_after, int marked, double main_after, double step_after)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_build("before.db", inlined_before, (const uint64_t[]){100, 200, 100});
+    write_build("after.db", inlined_after, (const uint64_t[]){100, 200, 110});
+    struct as_view before = view_bed_open("before.db", NULL), after = view_bed_open("after.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_int_equal(diff->inlined, marked < AS_DIFF_SIDES);
+    for (size_t i = 0; i < diff->rows.len; i++) {
+        const struct as_diff_row *row = &diff->rows.data[i];
+        bool is_step = strcmp(row->name, "step") == 0;
+        assert_int_equal(row->inlined, is_step ? marked : AS_DIFF_SIDES);
+        assert_true(row->cycles[AS_DIFF_AFTER] == (is_step ? step_after : main_after));
+        check_part(diff, row, 0, "X", row->cycles[AS_DIFF_BEFORE], row->cycles[AS_DIFF_AFTER]);
+        assert_true(row->executions[AS_DIFF_BEFORE] == row->executions[AS_DIFF_AFTER]);
+        assert_true(row->samples[AS_DIFF_BEFORE] == row->samples[AS_DIFF_AFTER]);
+    }
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+/* Where only one of the builds inlines a function, it has its time in both; otherwise callers keep what they inlined. */
+static void differences_of_inlining(void **state)
+{
+    check_build(false, true, AS_DIFF_AFTER, 100, 310);
+    check_build(true, false, AS_DIFF_BEFORE, 100, 310);
+    check_build(false, false, AS_DIFF_SIDES, 100, 310);
+    check_build(true, true, AS_DIFF_SIDES, 410, 0);
+}
+
 static void profiles_that_cannot_be_compared(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -485,6 +544,7 @@ int main(void)
         cmocka_unit_test(differences_by_function),
         cmocka_unit_test(differences_at_other_levels),
         cmocka_unit_test(differences_that_are_equal),
+        cmocka_unit_test(differences_of_inlining),
         cmocka_unit_test(profiles_that_cannot_be_compared),
         cmocka_unit_test(profiles_that_are_the_same),
         cmocka_unit_test(gate_of_exact_profiles),
