@@ -523,6 +523,8 @@ static void text_head(FILE *out, const struct as_compare *compare)
     fprintf(out, "\n'%s' on %s: %s, %s cycles, IPC %.2f%s\n", AS_SHOW(compare->argv[0]), compare->machine->name, part,
             AS_COUNT(result->cycles), as_ratio(result->instructions, result->cycles),
             as_run_end_complete(&result->engine.end) || result->engine.end.stopped ? "" : " (until it was killed)");
+    if (as_engine_clock_note(&result->engine))
+        fprintf(out, "note: %s\n", as_engine_clock_note(&result->engine));
 }
 
 void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out)

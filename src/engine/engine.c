@@ -44,6 +44,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->threads = reader->threads;
     result->untraced = reader->untraced;
     result->disagreements = reader->disagreements;
+    memcpy(result->clock_calls, reader->clock_calls, sizeof result->clock_calls);
     snprintf(result->first_untraced, sizeof result->first_untraced, "%s", reader->first_untraced);
     if (!result->end.stopped) /* else that it was killed was our doing */
         as_run_end_take(&result->end, child->wait_status);

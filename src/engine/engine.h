@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/run_end.h"
 #include "base/vec.h"
+#include "engine/clock_calls.h"
 #include "isa/linear.h"
 #include "region/region_run.h"
 #include "symbol/space.h"
@@ -293,11 +294,15 @@ struct as_engine_result {
     char region_trouble[512]; /* … and what happened to the first of them */
     double seconds;           /* wall-clock, from the start of QEMU to the last record */
     uint32_t processes, threads;
-    uint32_t untraced;      /* programs that were executed outside QEMU */
-    uint32_t left_running;  /* processes still alive when the program ended; they go on untraced */
-    uint32_t disagreements; /* blocks of code whose accesses are not what the decoder says */
+    uint32_t untraced;                    /* programs that were executed outside QEMU */
+    uint32_t left_running;                /* processes still alive when the program ended; they go on untraced */
+    uint32_t disagreements;               /* blocks of code whose accesses are not what the decoder says */
+    uint64_t clock_calls[AS_CLOCK_CALLS]; /* system calls by kind, in regions or not */
     char first_untraced[256];
 };
+
+/* After a run: what a person should know if the program waits for the clock. NULL: it does not. */
+const char *as_engine_clock_note(const struct as_engine_result *result);
 
 enum { AS_ENGINE_PART = 128 };
 /* After a run: which part of it `measured` instructions are, in words ("the first 1,000 instructions of an unknown

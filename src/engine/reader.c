@@ -122,6 +122,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->sink = reader->sink;
     stream->context = reader->context;
     stream->disagreements = &reader->disagreements;
+    stream->clock_calls = reader->clock_calls;
     stream->blocks_only = reader->options->blocks_only;
     reader->streams[number] = stream;
     as_lane_give_room(reader, number, START_WORDS);

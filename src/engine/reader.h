@@ -26,6 +26,7 @@ struct as_reader {
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
+    uint64_t clock_calls[AS_CLOCK_CALLS];
     unsigned cores, useless_rounds;
     uint64_t finished_instructions; /* of lanes that were freed */
     size_t at_once;                 /* words to read from a lane before the next one has its turn */

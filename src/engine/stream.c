@@ -288,6 +288,8 @@ static void start_block(struct as_stream *stream, struct as_block *block)
 
 static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t *args)
 {
+    if (stream->clock_calls)
+        stream->clock_calls[as_clock_call_of(stream->thread.image->arch, number, args)]++;
     if (stream->sink->syscall &&
         (stream->told || stream->sink->all_calls)) /* it belongs to the instruction before it */
         stream->sink->syscall(stream->context, &stream->thread, number, args);

@@ -26,10 +26,11 @@ struct as_stream {
     const struct as_sink *sink;
     void *context;
     uint32_t *disagreements;
-    bool blocks_only;  /* no block's accesses are recorded, but for those that vary */
-    bool bare;         /* … of the block that is being executed */
-    uint64_t blind;    /* instructions that the sink was told of without their accesses, which it should have had */
-    uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
+    uint64_t *clock_calls; /* of all streams together, by enum as_clock_call; may be NULL */
+    bool blocks_only;      /* no block's accesses are recorded, but for those that vary */
+    bool bare;             /* … of the block that is being executed */
+    uint64_t blind;        /* instructions that the sink was told of without their accesses, which it should have had */
+    uint64_t executed;     /* instructions of blocks that ended, counted as the plugin counts them */
     AS_VEC(struct as_ways) ways; /* by block id */
     AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
     AS_VEC(struct as_hop) hops;  /* transfers of a counted stretch that the sink does not know of yet */

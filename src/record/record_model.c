@@ -206,6 +206,7 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
     if (engine->disagreements)
         as_store_add_quality(writer, "disagreements", engine->disagreements,
                              "blocks of code whose accesses differed from what the decoder expects");
+    as_record_add_clock(writer, engine);
     add_symbol_quality(writer, as_model_engine(modelled->model));
 }
 

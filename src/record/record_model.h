@@ -13,6 +13,8 @@ bool as_record_check_measured(const struct as_record *record, const struct as_mo
                               struct as_error *err) AS_MUST_CHECK;
 /* Adds why this core was modelled, and that an x86-64 program saw another processor than this one: record_processor.c. */
 void as_record_add_processor(struct as_store_writer *writer, const struct as_record_options *options, bool x86);
+/* Adds that the program waits for the clock, if it does. */
+void as_record_add_clock(struct as_store_writer *writer, const struct as_engine_result *engine);
 /* Adds the machine file as it was used, and the counters. */
 void as_record_add_core(struct as_store_writer *writer, const struct as_modelled *modelled);
 

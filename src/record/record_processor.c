@@ -1,4 +1,4 @@
-/* The processor that a modelled program saw. See record_model.h.
+/* The processor and the clock that a modelled program saw. See record_model.h.
  *
  * QEMU answers CPUID with what it can execute (-cpu max of user mode): without AVX-512 and AMX, whatever this machine
  * has. Libraries choose their code by it, so what was modelled may be another variant than the one that runs here.
@@ -44,4 +44,11 @@ void as_record_add_processor(struct as_store_writer *writer, const struct as_rec
         as_store_add_meta(writer, AS_META_CORE_WHY, options->core_why);
     if (x86)
         add_cpuid(writer);
+}
+
+void as_record_add_clock(struct as_store_writer *writer, const struct as_engine_result *engine)
+{
+    const char *note = as_engine_clock_note(engine);
+    if (note)
+        as_store_add_quality(writer, "clock", NAN, note);
 }

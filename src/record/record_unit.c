@@ -160,6 +160,7 @@ static void add_quality(struct as_store_writer *writer, const struct as_unit_run
         as_pmu_price(&run->pmu, AS_HANDLER_NONE, taken, modelled->result.cycles, as_pmu_stream_threads(run->stream));
     as_store_add_quality(writer, "sampling_cost", price.overhead,
                          "part of the run is what the real unit's samples would cost, according to its file");
+    as_record_add_clock(writer, &modelled->result.engine);
 }
 
 static bool import(const struct as_record *record, const struct as_unit_run *run, const struct as_modelled *modelled,

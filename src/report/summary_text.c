@@ -197,13 +197,14 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
             as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
 }
 
-/* That libraries may have chosen other code than on this machine. */
-static void put_cpuid(const struct as_summary *summary, FILE *out, const struct as_term *term)
+/* That libraries may have chosen other code than on this machine, and that the program waits for a clock that is not the
+ * model's. */
+static void put_surroundings(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "cpuid") == 0) {
+        if (rows[i].key && rows[i].text && (strcmp(rows[i].key, "cpuid") == 0 || strcmp(rows[i].key, "clock") == 0)) {
             struct as_str line = {0};
             as_str_addf(&line, "note: %s", AS_SHOW(rows[i].text));
             put_line(&line, out, term);
@@ -296,7 +297,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     add_chains(summary, &line);
     put_line(&line, out, term);
     put_missing(summary, out, term);
-    put_cpuid(summary, out, term);
+    put_surroundings(summary, out, term);
     put_undecoded(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);

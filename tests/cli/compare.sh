@@ -57,6 +57,8 @@ check "the same again" compare --json -o second.json --max 600k --top 1000000 --
 holds "the same input gives the same document" 'timeless(d[0]) == timeless(d[1])' first.json second.json
 bytes() { sed '/"seconds":/d; /"mips":/d' "$1"; }
 check_same "… to the byte" "$(bytes first.json | cksum)" "$(bytes second.json | cksum)"
+check "a program that sleeps" compare -o sleeps.txt -- sleep 0.01
+check "… is said to" grep -q '^note: the program sleeps' sleeps.txt
 check_stdout_equals "" "-o leaves stdout to the program" compare -o text.txt --max 200k -- "$demo" 1
 check "the text has the same figures" grep -qE '^tip +[0-9]+ ' text.txt
 check_json "stdout is the document alone" 'd["instructions"] > 0' compare --json -- sh -c 'echo noise'
