@@ -226,6 +226,39 @@ static void by_pair(void **state)
     close_program(&program);
 }
 
+static void add_remote(struct program *program, uint64_t line, uint64_t (*code)(void), uint8_t size, uint64_t count,
+                       uint64_t remote)
+{
+    struct as_contact contact = contact_of(line, 0, 0, count);
+    contact.to.insn = (uintptr_t)code;
+    contact.to.size = size;
+    contact.remote = remote;
+    as_contacts_add(&program->contacts, &contact, 0, 1);
+}
+
+/* Code that got lines from another node, wherever they lay; one that did not is left out. */
+static void by_far_code(void **state)
+{
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    add_remote(&program, (uintptr_t)counters, reads_it, 8, 10, 4);
+    add_remote(&program, HEAP, reads_it, 2, 5, 5);
+    add_remote(&program, (uintptr_t)&point, writes_it, 4, 100, 20);
+    add_remote(&program, STACK, start_thread, 8, 50, 0);
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.far.len, 2);
+    const struct as_comm_far *first = &rows.far.data[0], *second = &rows.far.data[1];
+    assert_true(first->code.insn == (uintptr_t)writes_it && second->code.insn == (uintptr_t)reads_it);
+    assert_true(first->transfers == 100 && first->remote == 20 && first->wanted == 80);
+    assert_true(second->transfers == 15 && second->remote == 9 && second->wanted == 4 * 8 + 5 * 2);
+    assert_string_equal(rows.objects.data[first->object].what.name, "point");
+    assert_string_equal(rows.objects.data[second->object].what.name, "heap");
+    assert_true(first->object_count == 20 && second->object_count == 5);
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
 /* ---- advice ---- */
 
 static void advice(void **state)
@@ -344,8 +377,9 @@ static void thread_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_object), cmocka_unit_test(by_line), cmocka_unit_test(by_pair),     cmocka_unit_test(advice),
-        cmocka_unit_test(texts),     cmocka_unit_test(frames),  cmocka_unit_test(thread_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_object), cmocka_unit_test(by_line),
+                                       cmocka_unit_test(by_pair),   cmocka_unit_test(by_far_code),
+                                       cmocka_unit_test(advice),    cmocka_unit_test(texts),
+                                       cmocka_unit_test(frames),    cmocka_unit_test(thread_names)};
     return writes_it() && reads_it() && start_thread() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
