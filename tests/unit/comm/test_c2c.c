@@ -34,6 +34,11 @@ UNIT_APART static uint64_t writes_them(void)
     return seen_words[2] += 2;
 }
 
+/* Code without lines. */
+__asm__(".pushsection .text.bare, \"ax\"\n.type bare_code, @function\nbare_code: nop\nnop\nnop\n.size bare_code, 3\n"
+        ".globl bare_code\n.hidden bare_code\n.popsection\n");
+extern uint64_t bare_code(void);
+
 static char path[] = "/tmp/assay-c2c-XXXXXX";
 
 static void put_map(void *writer, struct as_perf_process *map)
@@ -76,7 +81,7 @@ static void put_lines(struct script *script)
     for (int i = 0; i < 4; i++)
         put(script, 9, writes_them, word(3, 16), STORE, 10);
     for (int i = 0; i < 3; i++)
-        put(script, 11, writes_them, word(1, 0), STORE, 0);
+        put(script, 11, bare_code, word(1, 0), STORE, 0);
     for (size_t i = 0; i < 5; i++) {
         put(script, 12, reads_them, word(2, 8 * (i % 2)), LOAD, 7);
         put(script, 12, reads_them, word(0, 56), LOAD, 7);
@@ -186,6 +191,7 @@ static void accesses_of_a_line(void **state)
     assert_int_equal(strncmp(load->code, "reads_them at test_c2c.c:", 25), 0);
     assert_int_equal(strncmp(store->code, "writes_them at test_c2c.c:", 26), 0);
     assert_string_equal(load->module, "test_c2c");
+    assert_string_equal(c2c.lines.data[1].accesses.data[0].code, "bare_code+0x0");
     as_c2c_free(&c2c);
 }
 

@@ -117,11 +117,17 @@ static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, 
     assert_true(sink_->sample(context_, &made, &err));
 }
 
+static bool of_this_process; /* it alone is sampled, so that its mappings are looked at */
+
 bool as_native_run(struct as_native_session *played, const struct as_perf_sink *sink, void *context,
                    struct as_error *err)
 {
     sink_ = sink;
     context_ = context;
+    if (of_this_process) {
+        sample((uint32_t)getpid(), (uint32_t)getpid(), 5, HEAP + 8, PERF_MEM_OP_LOAD);
+        return true;
+    }
     map(PARENT, CODE, "/nowhere/prog", 0);
     map(PARENT, HEAP, "[heap]", 0);
     map(PARENT, HEAP, "[heap]", 0); /* once more */
@@ -191,6 +197,25 @@ static void regions(void **state)
     assert_string_equal(result.regions[2].shared, result.regions[5].shared);
     as_comm_native_free(native);
     assert_true(session.closed);
+}
+
+/* What has no file comes from /proc: the stack that this runs on. Files come as records, here none. */
+static void regions_that_nobody_told(void **state)
+{
+    of_this_process = true;
+    struct as_comm_native *native = run(AS_COMM_PMU, 0, false);
+    of_this_process = false;
+    struct as_comm_result result = as_comm_native_result(native);
+    const struct as_comm_thread *thread = &result.threads[0];
+    assert_int_equal(thread->pid, getpid());
+    const struct as_guest_region *region =
+        as_guest_region_at(result.regions, result.n_regions, thread->process, (uintptr_t)&native);
+    assert_non_null(region);
+    assert_true(region->is_stack);
+    char *text = as_comm_code_text(&result, thread->process, (uintptr_t)regions_that_nobody_told);
+    assert_non_null(strchr(text, '['));
+    free(text);
+    as_comm_native_free(native);
 }
 
 static void names(void **state)
@@ -269,9 +294,9 @@ static void is_for_x86(void **state)
 int main(void)
 {
 #ifdef __x86_64__
-    const struct CMUnitTest tests[] = {cmocka_unit_test(regions), cmocka_unit_test(names),
-                                       cmocka_unit_test(a_line_is_handed_over), cmocka_unit_test(how_it_ended),
-                                       cmocka_unit_test(a_program_that_is_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(regions),      cmocka_unit_test(regions_that_nobody_told),
+                                       cmocka_unit_test(names),        cmocka_unit_test(a_line_is_handed_over),
+                                       cmocka_unit_test(how_it_ended), cmocka_unit_test(a_program_that_is_missing)};
 #else
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_for_x86)};
 #endif
