@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "apart.h"
+#include "comm/comm_advice.h"
 #include "comm/comm_rows.h"
 #include "own_space.h"
 
@@ -301,6 +302,27 @@ static void advice(void **state)
     close_program(&program);
 }
 
+/* What lies behind the end of the list is not looked at; it would push all others aside. */
+static void advice_ends_with_the_list(void **state)
+{
+    struct as_contact list[] = {contact_of((uintptr_t)&point, 8, 0, 300),
+                                contact_of((uintptr_t)counters, 0, 24, 90000)};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    program.contacts.list.data = list;
+    program.contacts.list.len = 1;
+    as_comm_advice_make(&rows, &program.result);
+    assert_int_equal(rows.advice.len, 1);
+    assert_string_equal(rows.advice.data[0].from, "point.y");
+    program.contacts.list.len = 2;
+    as_comm_advice_make(&rows, &program.result);
+    assert_int_equal(rows.advice.len, 2);
+    program.contacts = (struct as_contacts){0};
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
 /* ---- names ---- */
 
 static void check_text(char *text, const char *expected)
@@ -377,9 +399,9 @@ static void thread_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_object), cmocka_unit_test(by_line),
-                                       cmocka_unit_test(by_pair),   cmocka_unit_test(by_far_code),
-                                       cmocka_unit_test(advice),    cmocka_unit_test(texts),
-                                       cmocka_unit_test(frames),    cmocka_unit_test(thread_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_object),   cmocka_unit_test(by_line), cmocka_unit_test(by_pair),
+        cmocka_unit_test(by_far_code), cmocka_unit_test(advice),  cmocka_unit_test(advice_ends_with_the_list),
+        cmocka_unit_test(texts),       cmocka_unit_test(frames),  cmocka_unit_test(thread_names)};
     return writes_it() && reads_it() && start_thread() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
