@@ -1,6 +1,7 @@
 /* See comm_result.h: names for what contacts are made of. */
 #include "comm/comm_result.h"
 #include "base/path.h"
+#include "symbol/thread_entry.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,35 +49,6 @@ size_t as_comm_frames(const struct as_comm_result *result, uint32_t path, const 
     return count;
 }
 
-/* Functions of the C library that every thread begins with. */
-static bool is_of_library(const char *name)
-{
-    static const char *const names[] = {"clone",
-                                        "__clone",
-                                        "clone3",
-                                        "__clone3",
-                                        "start_thread",
-                                        "_start",
-                                        "__libc_start_main",
-                                        "__libc_start_call_main",
-                                        "__libc_start_main_impl",
-                                        "__libc_start_main@@GLIBC_2.34",
-                                        "thread_start",
-                                        "exit",
-                                        "_exit",
-                                        "_Exit",
-                                        "__run_exit_handlers",
-                                        "_dl_start",
-                                        "_dl_start_user",
-                                        "_dl_sysdep_start",
-                                        "_dl_runtime_resolve_xsavec",
-                                        "__thread_start"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return strchr(name, '+') != NULL;
-}
-
 /* Whether it is the thread that its process began with. In the model, threads are numbered as they start. */
 static bool is_first(const struct as_comm_result *result, const struct as_comm_thread *thread)
 {
@@ -95,9 +67,9 @@ const char *as_comm_thread_name(const struct as_comm_result *result, const struc
     if (is_first(result, thread))
         return "main";
     size_t n = as_comm_frames(result, thread->path, frames, DEPTH);
-    bool whole = n && n < DEPTH && (!result->names.cut || is_of_library(frames[n - 1]));
+    bool whole = n && n < DEPTH && (!result->names.cut || as_is_thread_entry(frames[n - 1]));
     for (size_t i = whole ? n : 0; i-- > 0;)
-        if (!is_of_library(frames[i]))
+        if (!as_is_thread_entry(frames[i]))
             return frames[i];
     return thread->comm;
 }

@@ -52,7 +52,7 @@ static unsigned longest_name(const struct as_rows *list, size_t n)
     char name[AS_ROW_NAME_MAX];
     unsigned longest = NAME_MIN;
     for (size_t i = 0; i < n; i++) {
-        size_t columns = as_show_columns(as_view_row_name(list->view, list->level, &list->rows.rows[i], name));
+        size_t columns = as_show_columns(as_rows_name(list, &list->rows.rows[i], name));
         longest = columns > longest ? (unsigned)(columns < 60 ? columns : 60) : longest;
     }
     return longest;
@@ -128,7 +128,7 @@ static void put_row(const struct as_rows *list, FILE *out, const struct as_term 
     for (size_t i = 0; i < layout->columns; i++)
         fprintf(out, "%6.2f  ",
                 100 * as_ratio(as_row_part(row, list->legend.masks[layout->keys[i]]), list->rows.total));
-    as_show_in(out, term, as_view_row_name(view, list->level, row, name), layout->name, true);
+    as_show_in(out, term, as_rows_name(list, row, name), layout->name, true);
     bool bar = layout->bar * as_ratio(row->units, most) >= 0.5;
     if (layout->module) {
         const char *module = as_view_module(view, row->module);
@@ -241,6 +241,8 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     const struct as_view *view = list->view;
     as_json_object(json, NULL);
     json_location(view, list->level, row, text, json);
+    if (as_rows_start(list, row))
+        as_json_string(json, "start", as_rows_start(list, row));
     if (list->errors)
         as_json_double(json, "share_error", list->errors[row - list->rows.rows]);
     if (!view->summary.exact && !view->summary.sampled)

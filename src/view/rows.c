@@ -2,7 +2,9 @@
 #include "view/rows.h"
 
 #include "base/alloc.h"
+#include "view/thread_starts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,6 +22,20 @@ uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *ro
      * least the self time. */
     uint64_t total = list->view->totals.function_total[row->id];
     return total > row->units ? total : row->units;
+}
+
+const char *as_rows_start(const struct as_rows *list, const struct as_store_row *row)
+{
+    return list->starts && row->id < list->view->n_threads ? list->starts[row->id] : NULL;
+}
+
+const char *as_rows_name(const struct as_rows *list, const struct as_store_row *row, char name[AS_ROW_NAME_MAX])
+{
+    const char *start = as_rows_start(list, row), *known = as_view_row_name(list->view, list->level, row, name);
+    size_t n = start && known == name ? strlen(name) : AS_ROW_NAME_MAX;
+    if (n < AS_ROW_NAME_MAX)
+        snprintf(name + n, AS_ROW_NAME_MAX - n, ": %s", AS_SHOW(start));
+    return known;
 }
 
 /* ---- sorting ---- */
@@ -156,11 +172,17 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
     if (sort && list->rows.n)
         qsort_r(list->rows.rows, list->rows.n, sizeof *list->rows.rows, in_order, list);
     list->legend = as_legend_of(&list->rows);
+    if (level == AS_STORE_BY_THREAD && view->has_calls) {
+        list->starts = as_thread_starts(view, err);
+        if (!list->starts)
+            return false;
+    }
     return as_row_errors_make(list, err);
 }
 
 void as_rows_free(struct as_rows *list)
 {
     free(list->errors);
+    free(list->starts);
     as_store_rows_free(&list->rows);
 }

@@ -27,7 +27,8 @@ struct as_rows {
     struct as_store_rows rows;
     struct as_legend legend;
     struct as_rows_order order;
-    double *errors; /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
+    const char **starts; /* of threads: by thread, the function that one without a name began with; else NULL */
+    double *errors;      /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
 };
 
 /* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses a value that the
@@ -40,6 +41,11 @@ void as_rows_free(struct as_rows *list);
  * of the regions (AS_STORE_REPLICATE). Their spread gives the error of a row at any level. Does nothing for other
  * series, or if only some threads or events are shown, because the replicates do not separate these. */
 bool as_row_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
+
+/* As as_view_row_name; a thread without a name of its own has that of its start function beside its program's. */
+const char *as_rows_name(const struct as_rows *list, const struct as_store_row *row, char name[AS_ROW_NAME_MAX]);
+/* That function; NULL for other rows. */
+const char *as_rows_start(const struct as_rows *list, const struct as_store_row *row);
 
 /* Units of a row including its callees; the row's own units without a call tree, or if rows are not functions. */
 uint64_t as_rows_total(const struct as_rows *list, const struct as_store_row *row);

@@ -1,0 +1,10 @@
+/* Which functions of the C library lead to the first function of a thread that the program itself has. */
+#ifndef AS_SYMBOL_THREAD_ENTRY_H
+#define AS_SYMBOL_THREAD_ENTRY_H
+
+#include <stdbool.h>
+
+/* True also for code without a name of its own ("libc.so.6+0x1234", "[libc.so.6]"): a program's start function has one. */
+bool as_is_thread_entry(const char *name);
+
+#endif
