@@ -30,12 +30,11 @@ char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, u
     if (!as_comm_place(result, process, insn, &place))
         return as_strdup("[unknown]");
     const struct as_location *location = &place.location;
+    const char *name = location->function ? location->function : location->module_name;
+    uint64_t offset = location->function ? place.address - location->function_start : location->module_offset;
     if (place.line.file && place.line.line)
-        return as_format("%s at %s:%d", location->function ? location->function : location->module_name,
-                         as_path_base(place.line.file), place.line.line);
-    if (location->function)
-        return as_format("%s+0x%" PRIx64, location->function, place.address - location->function_start);
-    return as_format("%s+0x%" PRIx64, location->module_name, location->module_offset);
+        return as_format("%s+0x%" PRIx64 " at %s:%d", name, offset, as_path_base(place.line.file), place.line.line);
+    return as_format("%s+0x%" PRIx64, name, offset);
 }
 
 size_t as_comm_frames(const struct as_comm_result *result, uint32_t path, const char **names, size_t n)

@@ -205,6 +205,8 @@ const char *as_waits_code_name(const struct as_waits *waits, uint32_t instructio
     const char *file = as_view_file(view, location->file), *function = as_view_function(view, location->function);
     if (!file || !function || !location->line)
         return as_view_location_name(view, instruction, name);
-    snprintf(text, sizeof text, "%.200s at %.200s:%" PRIu32, function, as_path_base(file), location->line);
+    uint64_t start = as_view_function_address(view, location->function);
+    snprintf(text, sizeof text, "%.200s+0x%" PRIx64 " at %.200s:%" PRIu32, function,
+             location->address > start ? location->address - start : 0, as_path_base(file), location->line);
     return as_show(text, name);
 }

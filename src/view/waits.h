@@ -41,7 +41,8 @@ struct as_pair_cell as_waits_cell(const struct as_waits *waits, size_t thread, s
 /* "counters[3].hits", the object where no part of it is known. Returns `name` or a constant. */
 const char *as_waits_object_name(const struct as_waits *waits, uint32_t object, char name[AS_SHOW_MAX]);
 const char *as_waits_place_name(const struct as_waits *waits, const struct as_store_wait *wait, char name[AS_SHOW_MAX]);
-/* "work at prog.c:12", "work+0x1c" without lines, "[unknown]" for NONE. Returns `name` or a constant. */
+/* "work+0x1c at prog.c:12", "work+0x1c" without lines, "[unknown]" for NONE: a line can have several instructions, each
+ * with a row of its own. Returns `name` or a constant. */
 const char *as_waits_code_name(const struct as_waits *waits, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
 
 #endif

@@ -338,7 +338,7 @@ static void texts(void **state)
     struct as_comm_place place;
     open_program(&program);
     const struct as_comm_result *result = &program.result;
-    check_text(as_comm_code_text(result, 1, (uintptr_t)writes_it), "writes_it at test_comm_rows.c:");
+    check_text(as_comm_code_text(result, 1, (uintptr_t)writes_it), "writes_it+0x0 at test_comm_rows.c:");
     check_text(as_comm_code_text(result, 1, (uintptr_t)bare_code + 1), "bare_code+0x1");
     check_text(as_comm_code_text(result, 1, (uintptr_t)counters), "test_comm_rows+0x");
     check_text(as_comm_code_text(result, 99, (uintptr_t)writes_it), "[unknown]");
