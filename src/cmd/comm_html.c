@@ -77,6 +77,8 @@ static void put_lines(const struct table *table)
         put_place(table, contact, &contact->from);
         fputs("<td>", table->out);
         put_place(table, contact, &contact->to);
+        if (line->lock)
+            fprintf(table->out, ", inside one %s", line->lock);
         fputs("</tr>\n", table->out);
     }
     fputs("</table>\n", table->out);

@@ -117,6 +117,8 @@ static void json_objects(struct as_json *json, const struct as_comm_shown *shown
         as_json_u64(json, "size", object->what.end - object->what.start);
         as_json_u64(json, "lines", object->lines);
         json_counts(json, object->true_, object->false_);
+        if (object->in_lock)
+            as_json_u64(json, "false_in_lock", object->in_lock);
         if (as_comm_has_nodes(shown))
             as_json_u64(json, "remote", object->remote);
         as_json_end(json);
@@ -194,6 +196,8 @@ static void json_lines(struct as_json *json, const struct as_comm_shown *shown)
         as_json_string(json, "object", shown->rows->objects.data[line->object].what.name);
         json_block(json, shown, line, contact);
         json_counts(json, line->true_, line->false_);
+        if (line->lock)
+            as_json_string(json, "inside", line->lock);
         json_side(json, "from", shown, contact, &contact->from);
         json_side(json, "to", shown, contact, &contact->to);
         as_json_end(json);

@@ -248,6 +248,9 @@ static void print_objects(FILE *out, const struct as_comm_shown *shown)
         if (object->what.end > object->what.start)
             fprintf(out, ", %s bytes%s%s", AS_COUNT(object->what.end - object->what.start),
                     *object->what.module ? " of " : "", AS_SHOW(object->what.module));
+        if (object->in_lock)
+            fprintf(out, "; %.0f %% of the false inside one %s", 100 * as_ratio(object->in_lock, object->false_),
+                    object->lock);
         fprintf(out, "\n");
     }
     print_heap_unknown(out, shown);
@@ -293,6 +296,8 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
         fputc('\n', out);
         print_side(out, shown, "from", contact, &contact->from, line->from_threads);
         print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
+        if (line->lock)
+            fprintf(out, "      inside one %s: threads contend for the lock; padding does not help\n", line->lock);
     }
 }
 

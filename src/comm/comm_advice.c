@@ -2,6 +2,8 @@
  * members of a struct ("s.x", "s.y"), and two variables that the linker put side by side. */
 #include "comm/comm_advice.h"
 
+#include "comm/lock_object.h"
+
 #include <inttypes.h>
 
 enum { MOST_LOOKED_AT = 4096, MOST = 20, LINE = 64 };
@@ -78,7 +80,8 @@ static bool is_said(const struct as_comm_rows *rows, const char *text)
 static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_comm_result *result)
 {
     struct place from, to;
-    if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to))
+    if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to) ||
+        as_lock_object(result, contact))
         return;
     char *one = as_comm_address_text(from.space, from.address), *other = as_comm_address_text(to.space, to.address);
     char *text = advise(&from, &to, one, other);

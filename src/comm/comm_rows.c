@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "comm/comm_advice.h"
+#include "comm/lock_object.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static void add_kind(uint64_t *true_, uint64_t *false_, const struct as_contact 
 }
 
 /* A line can hold several objects: each contact belongs to the one that its reader touched. */
-static void add_line(struct maker *maker, const struct as_contact *contact, uint32_t number, uint32_t object)
+static void add_line(struct maker *maker, const struct as_contact *contact, uint32_t number, uint32_t object,
+                     const char *lock)
 {
     uint64_t key = as_random_hash(contact->line ^ (uint64_t)contact->process << 48) ^ object;
     uint64_t *place = as_map_put(&maker->lines, key);
@@ -78,7 +80,16 @@ static void add_line(struct maker *maker, const struct as_contact *contact, uint
     line->from_threads |= contact->from_threads;
     line->to_threads |= contact->to_threads;
     line->contact = contact->count > *top ? number : line->contact;
+    line->lock = contact->count > *top ? lock : line->lock;
     *top = contact->count > *top ? contact->count : *top;
+}
+
+static void add_object(struct as_comm_object *object, const struct as_contact *contact, const char *lock)
+{
+    add_kind(&object->true_, &object->false_, contact);
+    object->remote += contact->remote;
+    object->in_lock += lock ? contact->count : 0;
+    object->lock = lock ? lock : object->lock;
 }
 
 static struct as_comm_code code_of(const struct as_contact_side *side)
@@ -208,9 +219,9 @@ void as_comm_rows_make(struct as_comm_rows *rows, const struct as_comm_result *r
         const struct as_contact *contact = &contacts->list.data[i];
         struct as_space *space = as_comm_space(result, contact->to.process, contact->to.insn);
         uint32_t object = object_at(&maker, space, contact->process, contact->line + contact->to.offset);
-        add_kind(&rows->objects.data[object].true_, &rows->objects.data[object].false_, contact);
-        rows->objects.data[object].remote += contact->remote;
-        add_line(&maker, contact, (uint32_t)i, object);
+        const char *lock = contact->is_false ? as_lock_object(result, contact) : NULL;
+        add_object(&rows->objects.data[object], contact, lock);
+        add_line(&maker, contact, (uint32_t)i, object, lock);
         add_pair(&maker, contact, object);
         add_far(&maker, contact, object);
     }

@@ -9,6 +9,8 @@
 struct as_comm_object {
     struct as_guest_object what;
     uint64_t true_, false_, remote, lines; /* remote: between nodes */
+    uint64_t in_lock;                      /* of the false ones: both sides touched the same lock */
+    const char *lock;                      /* its type (lock_object.h); NULL: there are none */
 };
 
 struct as_comm_line {
@@ -17,6 +19,7 @@ struct as_comm_line {
     uint64_t true_, false_;
     uint64_t from_threads, to_threads; /* as in struct as_contact */
     uint32_t contact;                  /* the one that was seen most: in the list of contacts */
+    const char *lock;                  /* that one is false sharing inside a lock of this type; NULL: it is not */
 };
 
 /* An instruction of one side with its call path. */

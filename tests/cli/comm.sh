@@ -63,6 +63,41 @@ holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0
 comm -- "$WORKLOADS/processes" private 200 >private.json
 holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"] == 0' private.json
 
+# Words of one lock, with types and without: not to be moved apart. The threads take turns, so that every round moves the line.
+cat >locks.c <<'END'
+#include <pthread.h>
+#include <sched.h>
+static _Alignas(64) pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static _Alignas(64) volatile long turn;
+static void *work(void *which)
+{
+    for (int i = 0; i < 50; i++) {
+        while (turn != (long)which)
+            sched_yield();
+        pthread_mutex_lock(&guard);
+        pthread_mutex_unlock(&guard);
+        turn = !which;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+for symbols in -g -g0; do
+    gcc -O1 $symbols -pthread -o locks locks.c
+    comm --no-estimate -- ./locks >locks.json
+    holds "words of one mutex, $symbols: no advice" 'not any("guard" in a["from"] for a in d["advice"]) and
+        all(l.get("inside") == "pthread_mutex_t" for l in d["lines"] if l["object"] == "guard" and l["false_sharing"] > l["true_sharing"]) and
+        all(o["false_in_lock"] == o["false_sharing"] >= 40 for o in d["objects"] if o["name"] == "guard")' locks.json
+done
+
 # Blocks of the heap, by the place that allocated them; without the agent, they are the heap.
 cat >heap.c <<'END'
 #include <pthread.h>

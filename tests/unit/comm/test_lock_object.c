@@ -1,0 +1,45 @@
+/* Places and functions that belong to one lock, and those that only look like it. */
+#include "unit.h"
+
+#include "comm/lock_object.h"
+
+static void places_of_one_lock(void **state)
+{
+    assert_string_equal(as_lock_of_places("lock.__data.__lock", "lock.__data.__owner"), "pthread_mutex_t");
+    assert_string_equal(as_lock_of_places("q[2].lock.__data.__kind", "q[2].lock.__data.__count"), "pthread_mutex_t");
+    assert_string_equal(as_lock_of_places("c.__data.__wseq.__value32.__low", "c.__data.__g_signals[1]"),
+                        "pthread_cond_t");
+    assert_string_equal(as_lock_of_places("r.__data.__readers", "r.__data.__cur_writer"), "pthread_rwlock_t");
+}
+
+static void places_of_two_locks(void **state)
+{
+    assert_null(as_lock_of_places("q[0].lock.__data.__lock", "q[1].lock.__data.__owner"));
+    assert_null(as_lock_of_places("a.lock.__data.__lock", "a.lock2.__data.__lock"));
+    assert_null(as_lock_of_places("s.lock.__data.__lock", "s.count"));
+    assert_null(as_lock_of_places("s.count", "s.lock.__data.__lock"));
+    assert_null(as_lock_of_places("s.__data.__mine", "s.__data.__lock"));
+    assert_null(as_lock_of_places("s.__data.__lo", "s.__data.__lockers"));
+    assert_null(as_lock_of_places("s", "s"));
+}
+
+static void functions_of_one_lock(void **state)
+{
+    const char *lock = "pthread_mutex_lock@@GLIBC_2.2.5", *unlock = "__pthread_mutex_unlock_usercnt";
+    assert_string_equal(as_lock_of_functions(lock, unlock, 16), "pthread_mutex_t");
+    assert_string_equal(as_lock_of_functions(lock, "__lll_lock_wait", 8), "pthread_mutex_t");
+    assert_string_equal(as_lock_of_functions("__lll_lock_wait", unlock, 4), "pthread_mutex_t");
+    assert_null(as_lock_of_functions(lock, unlock, 24)); /* the words of two mutexes */
+    assert_null(as_lock_of_functions("__lll_lock_wait", "__lll_lock_wait", 4));
+    assert_null(as_lock_of_functions(lock, "work", 8));
+    assert_null(as_lock_of_functions("work", unlock, 8));
+    assert_null(as_lock_of_functions(NULL, unlock, 8));
+    assert_null(as_lock_of_functions(lock, NULL, 8));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_of_one_lock), cmocka_unit_test(places_of_two_locks),
+                                       cmocka_unit_test(functions_of_one_lock)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
