@@ -1,6 +1,7 @@
 /* The summary that `assay record` prints at the end: read back from the file, like any report. */
 #include "cmd/record_summary.h"
 #include "base/cpp_name.h"
+#include "base/path.h"
 #include "base/ratio.h"
 #include "cmd/cli.h"
 #include "cmd/pager.h"
@@ -59,15 +60,27 @@ static const char *listed_name(const char *name, char *base)
     return shorter ? base : name;
 }
 
+/* As in reports: code in no function has the name of its file. */
+static void put_name(FILE *out, const struct as_store *store, const struct as_store_row *row)
+{
+    size_t n, n_modules;
+    const struct as_store_function *functions = as_store_functions(store, &n);
+    const struct as_store_module *modules = as_store_modules(store, &n_modules);
+    char base[AS_CPP_NAME_MAX];
+    const char *name = row->id < n ? functions[row->id].name : NULL;
+    const char *path = row->id >= n && row->module < n_modules ? modules[row->module].path : NULL;
+    if (path)
+        fprintf(out, path[0] == '[' ? "%s" : "[%s]", AS_SHOW(as_path_base(path)));
+    else
+        fputs(name ? AS_SHOW(listed_name(name, base)) : "(no function)", out);
+}
+
 static void text_functions(FILE *out, const struct as_store *store, const struct as_store_rows *rows)
 {
-    size_t n;
-    const struct as_store_function *functions = as_store_functions(store, &n);
-    char base[AS_CPP_NAME_MAX];
     for (size_t i = 0; i < rows->n && i < TOP; i++) {
-        const char *name = rows->rows[i].id < n ? functions[rows->rows[i].id].name : "(no function)";
-        fprintf(out, "%s%s %.1f %%", i ? ", " : "most time: ", AS_SHOW(name ? listed_name(name, base) : name),
-                100 * as_ratio(rows->rows[i].units, rows->total));
+        fputs(i ? ", " : "most time: ", out);
+        put_name(out, store, &rows->rows[i]);
+        fprintf(out, " %.1f %%", 100 * as_ratio(rows->rows[i].units, rows->total));
     }
     if (rows->n)
         fputc('\n', out);

@@ -138,7 +138,7 @@ static void json_parts(const struct as_tree *tree, const struct as_tree_node *no
 static void json_node(const struct as_tree *tree, const struct as_tree_node *node, struct as_json *json)
 {
     const struct as_view *view = tree->view;
-    uint32_t module = node->function < view->n_functions ? view->function[node->function].module : AS_STORE_NONE;
+    uint32_t module = node->function < view->n_functions ? view->function[node->function].module : node->module;
     as_json_object(json, NULL);
     as_json_u64(json, "depth", node->depth);
     as_json_string(json, "module", module < view->n_modules ? view->module[module].path : NULL);

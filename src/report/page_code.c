@@ -166,9 +166,7 @@ static const char *function_name(const struct as_page_document *document, const 
     const char *name = as_view_function(document->view, function->function);
     if (function->function != AS_STORE_NONE)
         return name ? name : "?";
-    const char *module = as_view_module(document->view, function->module);
-    snprintf(text, AS_ROW_NAME_MAX, "(no function) %s", module ? AS_SHOW(module) : "");
-    return text;
+    return as_view_no_function(document->view, function->module, text);
 }
 
 /* The first exact series, which has executions; n_series: there is none. */

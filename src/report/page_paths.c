@@ -153,7 +153,7 @@ void as_page_paths_json(const struct as_page_document *document, struct as_json 
     as_json_array(json, "function");
     for (size_t i = 0; i < tree->n; i++)
         if (paths->kept[i])
-            as_json_u64(json, NULL, as_page_function_of(document, tree->nodes[i].function, AS_STORE_NONE));
+            as_json_u64(json, NULL, as_page_function_of(document, tree->nodes[i].function, tree->nodes[i].module));
     as_json_end(json);
     as_json_end(json);
 }

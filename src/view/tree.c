@@ -31,6 +31,7 @@ static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, con
             struct draft *draft = as_vec_push(all);
             *draft = (struct draft){.node = {.function = path->function,
                                              .address = path->address,
+                                             .module = AS_STORE_NONE,
                                              .signal = path->signal,
                                              .parent = parent,
                                              .levels = 1,
@@ -138,6 +139,25 @@ static void find_namesakes(struct as_tree *tree)
     as_map_free(&first);
 }
 
+/* Finds the modules of nodes without a function: what starts at their address was executed, so it is an instruction. */
+static void find_modules(struct as_tree *tree)
+{
+    const struct as_view *view = tree->view;
+    struct as_map modules = {0};
+    size_t missing = 0;
+    for (size_t i = 0; i < tree->n; i++)
+        missing += tree->nodes[i].function == AS_STORE_NONE;
+    for (size_t i = 0; missing && i < view->n_locations; i++)
+        if (view->location[i].function == AS_STORE_NONE && view->location[i].module != AS_STORE_NONE)
+            *as_map_put(&modules, view->location[i].address) = view->location[i].module + UINT64_C(1);
+    for (size_t i = 0; missing && i < tree->n; i++) {
+        struct as_tree_node *node = &tree->nodes[i];
+        const uint64_t *module = node->function == AS_STORE_NONE ? as_map_get(&modules, node->address) : NULL;
+        node->module = module ? (uint32_t)(*module - 1) : AS_STORE_NONE;
+    }
+    as_map_free(&modules);
+}
+
 static bool make_tree(struct as_tree *tree, const struct as_view *view, bool fold, struct as_error *err)
 {
     drafts all = {0};
@@ -162,6 +182,7 @@ static bool make_tree(struct as_tree *tree, const struct as_view *view, bool fol
     for (size_t i = 0; i < n; i++)
         node_of[i] = number_of[node_of[i]];
     find_namesakes(tree);
+    find_modules(tree);
     bool ok = as_tree_add_parts(tree, node_of, err);
     as_vec_free(&all);
     free(number_of);
@@ -189,6 +210,7 @@ void as_tree_free(struct as_tree *tree)
 const char *as_tree_name(const struct as_tree *tree, const struct as_tree_node *node, char name[AS_TREE_NAME_MAX])
 {
     const struct as_view *view = tree->view;
+    char place[AS_ROW_NAME_MAX];
     const char *function = as_view_function(view, node->function), *signal = node->signal ? "(signal) " : "";
     bool whose = function && (node->parent == AS_STORE_NONE || tree->needs_modules[node->function]);
     const char *module = whose ? as_view_module(view, view->function[node->function].module) : NULL;
@@ -196,7 +218,7 @@ const char *as_tree_name(const struct as_tree *tree, const struct as_tree_node *
         snprintf(name, AS_TREE_NAME_MAX, "%s%s%s%s%s", signal, AS_SHOW(function), module ? " (" : "",
                  module ? AS_SHOW(module) : "", module ? ")" : "");
     else
-        snprintf(name, AS_TREE_NAME_MAX, "%s0x%" PRIx64, signal, node->address);
+        snprintf(name, AS_TREE_NAME_MAX, "%s%s", signal, as_view_address(view, node->module, node->address, place));
     return name;
 }
 

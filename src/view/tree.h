@@ -8,6 +8,7 @@
 struct as_tree_node {
     uint32_t function; /* AS_STORE_NONE: only `address` is known */
     uint64_t address;
+    uint32_t module; /* of code in no function; else, and if it is not known, AS_STORE_NONE */
     bool signal;
     uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
     uint32_t first, n;      /* children: nodes first … first + n - 1, by time */

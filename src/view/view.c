@@ -278,14 +278,36 @@ uint64_t as_view_function_address(const struct as_view *view, uint32_t function)
     return function < view->n_functions ? view->function[function].address : 0;
 }
 
-static void name_address(const struct as_view *view, const struct as_store_row *row, char *text, size_t size)
+/* Some libraries have neither symbols nor unwind tables for their inner functions (Debian's for RISC-V), so only the
+ * file of their code is known. Named as import names code of files that are missing. */
+const char *as_view_no_function(const struct as_view *view, uint32_t module, char name[AS_ROW_NAME_MAX])
+{
+    const char *file = as_view_module(view, module);
+    if (!file)
+        return "(no function)";
+    snprintf(name, AS_ROW_NAME_MAX, file[0] == '[' ? "%.480s" : "[%.480s]", AS_SHOW(file));
+    return name;
+}
+
+const char *as_view_address(const struct as_view *view, uint32_t module, uint64_t address, char name[AS_ROW_NAME_MAX])
+{
+    const char *file = as_view_module(view, module);
+    uint64_t base = file ? view->module[module].base : 0;
+    if (file && file[0] != '[' && address >= base)
+        snprintf(name, AS_ROW_NAME_MAX, "%.480s+0x%" PRIx64, AS_SHOW(file), address - base);
+    else
+        snprintf(name, AS_ROW_NAME_MAX, "0x%" PRIx64, address);
+    return name;
+}
+
+static const char *name_address(const struct as_view *view, const struct as_store_row *row, char name[AS_ROW_NAME_MAX])
 {
     const char *function = as_view_function(view, row->function);
     uint64_t start = as_view_function_address(view, row->function);
-    if (function && row->address >= start)
-        snprintf(text, size, "%.480s+0x%" PRIx64, AS_SHOW(function), row->address - start);
-    else
-        snprintf(text, size, "0x%" PRIx64, row->address);
+    if (!function || row->address < start)
+        return as_view_address(view, function ? AS_STORE_NONE : row->module, row->address, name);
+    snprintf(name, AS_ROW_NAME_MAX, "%.480s+0x%" PRIx64, AS_SHOW(function), row->address - start);
+    return name;
 }
 
 /* Appends the names that a thread had before: ", before: sh, make". */
@@ -354,7 +376,7 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
         return own ? as_show(own, name) : "(no module)";
     case AS_STORE_BY_FUNCTION:
         own = as_view_function(view, row->id);
-        return own ? as_show(own, name) : "(no function)";
+        return own ? as_show(own, name) : as_view_no_function(view, row->module, name);
     case AS_STORE_BY_FILE:
         own = last_component(as_view_file(view, row->id));
         return own ? as_show(own, name) : "(no source file)";
@@ -366,8 +388,7 @@ const char *as_view_row_name(const struct as_view *view, enum as_store_level lev
         return name;
     case AS_STORE_BY_BLOCK:
     case AS_STORE_BY_INSTRUCTION:
-        name_address(view, row, name, AS_ROW_NAME_MAX);
-        return name;
+        return name_address(view, row, name);
     case AS_STORE_BY_PROGRAM:
     default:
         return as_show(view->summary.program, name);

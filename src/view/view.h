@@ -67,6 +67,10 @@ const char *as_view_file(const struct as_view *view, uint32_t file);
 enum { AS_ROW_NAME_MAX = AS_SHOW_MAX + 64 };
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                              char name[AS_ROW_NAME_MAX]);
+/* The same for code of a module that is in no function: "[libc.so.6]". */
+const char *as_view_no_function(const struct as_view *view, uint32_t module, char name[AS_ROW_NAME_MAX]);
+/* The same for an address in no function: "libc.so.6+0x1234", by the offset in the file; "0x7f…" without a file. */
+const char *as_view_address(const struct as_view *view, uint32_t module, uint64_t address, char name[AS_ROW_NAME_MAX]);
 /* The same for an instruction, by its number. */
 const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */

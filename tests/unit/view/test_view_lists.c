@@ -273,7 +273,7 @@ static void differences_by_function(void **state)
     } wanted[] = {{"count", 0, 190, 0, 33},
                   {"give", 150, 0, 50, 0},
                   {"sell", 600, 500, 120, 98},
-                  {"(no function)", 0, 60, 0, 3},
+                  {"[shop]", 0, 60, 0, 3},
                   {"main", 250, 250, 38, 38}};
     struct as_error err = AS_ERROR_INIT;
     struct as_view before = view_bed_open("old.db", NULL), after = view_bed_open("shop.db", NULL);
@@ -449,7 +449,7 @@ static void profiles_that_are_the_same(void **state)
     struct as_diff *diff = as_diff_new(&one, &two, AS_STORE_BY_FUNCTION, &err);
     assert_non_null(diff);
     assert_string_equal(diff->differences, "");
-    static const char *const names[] = {"sell", "main", "count", "(no function)"};
+    static const char *const names[] = {"sell", "main", "count", "[shop]"};
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(diff->rows.data[i].name, names[i]);
         assert_true(as_diff_change(diff->rows.data[i].cycles) == 0);

@@ -293,7 +293,8 @@ static void names_of_rows(void **state)
                  {AS_STORE_BY_MODULE, {.id = 1}, "libshop.so.1"},
                  {AS_STORE_BY_MODULE, {.id = NONE}, "(no module)"},
                  {AS_STORE_BY_FUNCTION, {.id = 2}, "count"},
-                 {AS_STORE_BY_FUNCTION, {.id = NONE}, "(no function)"},
+                 {AS_STORE_BY_FUNCTION, {.id = NONE, .module = 1}, "[libshop.so.1]"},
+                 {AS_STORE_BY_FUNCTION, {.id = NONE, .module = NONE}, "(no function)"},
                  {AS_STORE_BY_FILE, {.id = 1}, "till.h"},
                  {AS_STORE_BY_FILE, {.id = NONE}, "(no source file)"},
                  {AS_STORE_BY_LINE, {.id = 0, .line = 12}, "shop.c:12"},
@@ -301,11 +302,13 @@ static void names_of_rows(void **state)
                  {AS_STORE_BY_BLOCK, {.function = 0, .address = 0x1009}, "main+0x9"},
                  {AS_STORE_BY_INSTRUCTION, {.function = 1, .address = 0x1100}, "sell+0x0"},
                  {AS_STORE_BY_INSTRUCTION, {.function = 1, .address = 0x10ff}, "0x10ff"},
-                 {AS_STORE_BY_INSTRUCTION, {.function = NONE, .address = 0x2000}, "0x2000"}};
+                 {AS_STORE_BY_INSTRUCTION, {.function = NONE, .module = NONE, .address = 0x2000}, "0x2000"},
+                 {AS_STORE_BY_INSTRUCTION, {.function = NONE, .module = 1, .address = 0x5fff}, "0x5fff"},
+                 {AS_STORE_BY_BLOCK, {.function = NONE, .module = 1, .address = 0x7040}, "libshop.so.1+0x1040"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_view_row_name(&view, cases[i].level, &cases[i].row, name), cases[i].name);
     assert_string_equal(as_view_location_name(&view, 5, name), "sell+0x4");
-    assert_string_equal(as_view_location_name(&view, 8, name), "0x2000");
+    assert_string_equal(as_view_location_name(&view, 8, name), "shop+0x2000");
     assert_null(as_view_module(&view, NONE));
     assert_null(as_view_file(&view, NONE));
     assert_int_equal(as_view_function_address(&view, 1), 0x1100);
@@ -509,6 +512,54 @@ static void times_that_are_not_there(void **state)
     as_view_free(&view);
 }
 
+/* Threads 7 (the first of process 7), 8 and 9 have the program's name, 10 has its own. Paths of samples: start_thread >
+ * work > deep, and cut ones: deep > work. */
+static void write_threads(const char *source)
+{
+    static const char *const names[] = {"start_thread", "work", "deep", "libc.so.6+0x10"};
+    static const uint32_t parents[][2] = {{NONE, 0}, {0, 1}, {1, 2}, {NONE, 2}, {3, 1}, {NONE, 3}, {5, 2}};
+    static const uint64_t times[][3] = {{0, 2, 10}, {1, 2, 10}, {1, 6, 5}, {2, 4, 10}, {3, 2, 10}};
+    struct as_store_writer *writer = bed_writer("threads.db");
+    as_store_add_meta(writer, AS_META_SOURCE, source);
+    for (uint32_t i = 7; i <= 10; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i, 7, i < 10 ? "prog" : "own", 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
+    for (uint32_t i = 0; i < 4; i++)
+        as_store_add_function(writer, &(struct as_store_function){.name = names[i], .file = NONE, .address = 16 * i});
+    as_store_add_instruction(writer, &(struct as_store_insn){.location = {32, 0, 2, NONE, NONE, 0, NONE}});
+    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++)
+        as_store_add_path(writer, &(struct as_store_path){.parent = parents[i][0],
+                                                          .function = parents[i][1],
+                                                          .call_site = NONE,
+                                                          .address = 16 * parents[i][1]});
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "clock", .unit = "ns", .scale = 1, .precise = -1, .samples = 5});
+    for (uint32_t i = 0; i < 4; i++)
+        as_store_add_time(writer, &(struct as_store_time){series, i, 0, i == 1 ? 15 : 10, 1, 0});
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        as_store_add_path_time(writer, &(struct as_store_path_time){series, (uint32_t)times[i][0],
+                                                                    (uint32_t)times[i][1], NONE, times[i][2], 1});
+    bed_commit(writer);
+}
+
+static void starts_of_threads(void **state)
+{
+    static const char *const sources[] = {"timer", "model"};
+    static const char *const wanted[2][4] = {{"7 prog", "8 prog: work", "9 prog", "10 own"},
+                                             {"7 prog", "8 prog: work", "9 prog: deep", "10 own"}};
+    for (size_t i = 0; i < 2; i++) {
+        write_threads(sources[i]);
+        struct as_view view = view_bed_open("threads.db", NULL);
+        struct as_rows list = make(&view, AS_STORE_BY_THREAD, NULL);
+        char name[AS_ROW_NAME_MAX];
+        assert_int_equal(list.rows.n, 4);
+        for (size_t k = 0; k < 4; k++) /* "7 …" has the number 0 */
+            assert_string_equal(as_rows_name(&list, &list.rows.rows[k], name), wanted[i][list.rows.rows[k].id]);
+        as_rows_free(&list);
+        as_view_free(&view);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +575,7 @@ int main(void)
         cmocka_unit_test(words_of_filters),
         cmocka_unit_test(names_of_rows),
         cmocka_unit_test(names_of_processes),
+        cmocka_unit_test(starts_of_threads),
         cmocka_unit_test(names_of_components),
         cmocka_unit_test(components_of_rows),
         cmocka_unit_test(components_without_a_key),

@@ -143,7 +143,7 @@ static void one_thread(void **state)
 static void names_with_modules(void **state)
 {
     static const char *const names[] = {
-        "main (shop)", "sell (shop)", "count (libshop.so.1)", "0x2000", "sell", "(signal) sell", "sell", "count"};
+        "main (shop)", "sell (shop)", "count (libshop.so.1)", "shop+0x2000", "sell", "(signal) sell", "sell", "count"};
     struct as_view view = view_bed_open("shop.db", NULL);
     struct as_tree tree = make(&view, false);
     char name[AS_TREE_NAME_MAX];
