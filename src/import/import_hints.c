@@ -4,6 +4,7 @@
 #include "symbol/package.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_HINTS = 3 };
 static const double least = 0.05; /* part of the time */
@@ -39,13 +40,20 @@ static bool take_instruction(void *context, uint32_t number, const void *row)
     return true;
 }
 
+/* Whether the code is in memory that the program wrote, by our name for it or one of perf's: no file has names for it. */
+static bool is_made(const char *path)
+{
+    return strcmp(path, "[anon]") == 0 || strcmp(path, "//anon") == 0 || strncmp(path, "[anon:", 6) == 0 ||
+           strncmp(path, "/tmp/perf-", 10) == 0;
+}
+
 static bool take_time(void *context, uint32_t number, const void *row)
 {
     struct hints *hints = context;
     const struct as_store_time *time = row;
     uint32_t module = hints->modules.data[time->instruction];
     hints->all += time->units;
-    if (module != AS_STORE_NONE && hints->paths.data[module][0] == '/')
+    if (module != AS_STORE_NONE && (hints->paths.data[module][0] == '/' || is_made(hints->paths.data[module])))
         hints->units[module] += time->units;
     return true;
 }
@@ -61,12 +69,22 @@ static bool count(struct hints *hints, struct as_store_writer *writer, uint32_t 
     return as_store_writer_each(writer, AS_TABLE_TIMES, series, take_time, hints, &err);
 }
 
-static void add_hint(struct as_store_writer *writer, const char *path, double part, int number)
+/* `printed`: the names are those of perf script. */
+static void add_hint(struct as_store_writer *writer, const char *path, double part, int number, bool printed)
 {
     char *package = as_package_of(AS_PACKAGE_LISTS, path), *debug = package ? as_package_debug(package) : NULL;
     char *text, key[32];
     snprintf(key, sizeof key, "nameless_%d", number);
-    if (debug)
+    if (is_made(path))
+        text = as_strdup("part of the time is in code that the program made while it ran ([anon]), without names: "
+                         "runtimes that are asked to write them to /tmp/perf-PID.map or a jitdump, which Assay reads "
+                         "(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python3 -X perf)");
+    else if (printed)
+        text = as_format("part of the time is in %s, of which perf script printed no function names: run it where the "
+                         "file's symbols are (its -dbgsym package, a build with symbols), or import perf.data itself, "
+                         "with --symfs=DIR for a copy of that machine's files",
+                         path);
+    else if (debug)
         text = as_format("part of the time is in %s, whose functions have no names: the package %s has them, or a "
                          "debuginfod server (DEBUGINFOD_URLS)",
                          path, debug);
@@ -85,9 +103,10 @@ void as_import_hint_names(struct as_store_writer *writer, uint32_t series, const
 {
     struct hints hints = {0};
     bool ok = !as_store_writer_failed(writer) && count(&hints, writer, series);
-    for (size_t i = 0; ok && import && i < import->code.modules.len && i < hints.paths.len; i++)
-        hints.units[i] =
-            import->code.modules.data[i].matched ? hints.units[i] : 0; /* another note is about the others */
+    bool printed = import && !import->matched && !import->unmatched; /* no sample was looked up in a file */
+    for (size_t i = 0; ok && import && !printed && i < import->code.modules.len && i < hints.paths.len; i++)
+        if (!import->code.modules.data[i].matched && !is_made(hints.paths.data[i]))
+            hints.units[i] = 0; /* another note is about them */
     for (int number = 1; ok && number <= MOST_HINTS && hints.paths.len; number++) {
         size_t most = 0;
         for (size_t i = 1; i < hints.paths.len; i++)
@@ -95,7 +114,7 @@ void as_import_hint_names(struct as_store_writer *writer, uint32_t series, const
         double part = hints.all ? (double)hints.units[most] / (double)hints.all : 0;
         if (part < least)
             break;
-        add_hint(writer, hints.paths.data[most], part, number);
+        add_hint(writer, hints.paths.data[most], part, number, printed);
         hints.units[most] = 0;
     }
     for (size_t i = 0; i < hints.paths.len; i++)

@@ -439,7 +439,8 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     if (import->unmatched && in_files)
         as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
                              "part of the samples are in files that are missing or have changed: no function names, "
-                             "no instructions");
+                             "no instructions. assay import --symfs=DIR takes them from a copy of that machine's "
+                             "files; perf's build-id cache (perf archive) and debuginfod servers work, too");
 }
 
 /* Adds what samples recorded that a profile cannot store by instruction. */

@@ -28,6 +28,9 @@ done
 check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f in d["functions"])' \
     "$ASSAY" stat --json -- "$WORKLOADS/jit" none 65536
 
+check "… record" "$ASSAY" record -q -o nameless.db -- "$WORKLOADS/jit" none 65536
+check "… says how it could" bash -c '"$1" report nameless.db | tr -s "\n " " " | grep -q "% of the time is in code that the program made .*/tmp/perf-PID.map"' - "$ASSAY"
+
 # On the machine; the sizes are such that each has samples.
 if "$ASSAY" record -q --source=timer -o native.db -- true 2>/dev/null; then
     for kind in map dump; do

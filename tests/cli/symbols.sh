@@ -61,6 +61,8 @@ if command -v perf >/dev/null && perf record -q -e cpu-clock -o perf.data -- ./p
     mv prog gone
     check "a recording whose program is gone" "$ASSAY" import -q --buildid-dir . -o lost.db perf.data
     check_json "… without names" "not $known" "$ASSAY" report --json lost.db
+    check_json "… and what would help" 'any(q["key"] == "unmatched_files" and "--symfs=DIR" in q["text"] for q in d["summary"]["quality"])' \
+        "$ASSAY" report --json lost.db
     check "… and with a server that has the program" served "$ASSAY" import -q --buildid-dir . -o found.db perf.data
     check_json "… with them" "$known" "$ASSAY" report --json found.db
     mv gone prog
@@ -92,6 +94,15 @@ if "$ASSAY" record -q --source=timer -o own.db -- ./prog long 2>own.log; then
 else
     skip "hints and the vdso" "no permission to sample"
 fi
+
+# ---- hints: text without names ----
+
+printf 'prog 7 1.0%d: 1000 cycles:\n\t401000 [unknown] (%s)\n\n' 1 /opt/absent/prog 2 /opt/absent/prog 3 //anon >bare.txt
+check "text without names" "$ASSAY" import -q -o text.db bare.txt
+check "… reported" "$ASSAY" report text.db
+hints=$(tr -s "\n " " " <<<"$out")
+check "… says where they may be" grep -q '66.7 % of the time is in /opt/absent/prog, of which perf script printed no .*-dbgsym.*--symfs=DIR' <<<"$hints"
+check "… and those of code that the program made" grep -q '33.3 % of the time is in code that the program made .*/tmp/perf-PID.map' <<<"$hints"
 
 # ---- data ----
 
