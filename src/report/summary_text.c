@@ -77,6 +77,14 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, " (%s)", AS_SHOW(summary->region));
 }
 
+/* Four threads that run side by side have four times the cycles of the seconds beside them. */
+static void add_meaning(const struct as_summary *summary, struct as_str *line)
+{
+    if (summary->has_threads && summary->cycles && !isnan(summary->seconds) && !summary->merged)
+        as_str_addf(line, "cycles%s are sums over all threads; the seconds are elapsed time",
+                    summary->instructions ? " and instructions" : "");
+}
+
 static void add_samples(const struct as_summary *summary, struct as_str *line)
 {
     as_str_addf(line, "source %s, series %s", AS_SHOW(summary->source), AS_SHOW(summary->sampler));
@@ -271,6 +279,8 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
 {
     struct as_str line = {0};
     add_program(summary, &line);
+    put_line(&line, out, term);
+    add_meaning(summary, &line);
     put_line(&line, out, term);
     if (summary->core_why)
         as_str_add(&line, AS_SHOW(summary->core_why));

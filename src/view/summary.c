@@ -137,6 +137,17 @@ static struct as_spread spread_of(const struct as_store *store, const char *what
     return (struct as_spread){known && values[0] > 0 ? runs : 0, values[0], values[1], values[2], values[3]};
 }
 
+/* A thread that changed its name has several rows. */
+static bool has_threads(const struct as_store *store)
+{
+    size_t n;
+    const struct as_store_thread *threads = as_store_threads(store, &n);
+    for (size_t i = 1; i < n; i++)
+        if (threads[i].number != threads[0].number || threads[i].process != threads[0].process)
+            return true;
+    return false;
+}
+
 bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
@@ -164,6 +175,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
         .region = as_store_meta(store, "region"),
         .exact = shown->exact,
         .has_events = shown->events != 0,
+        .has_threads = has_threads(store),
         .precise = shown->precise,
         .scale = (double)shown->scale,
         .instructions = meta_u64(store, AS_META_INSTRUCTIONS),

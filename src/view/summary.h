@@ -32,6 +32,7 @@ struct as_summary {
     bool sampled;     /* an estimate for the whole program from regions of it, whose number is `samples` */
     bool counted;     /* not sampled: every call of the allocator was counted */
     bool has_events;  /* its times can be divided by events of instructions */
+    bool has_threads; /* the run had more than one */
     int32_t precise;
     double scale; /* units of time per `unit` */
     uint64_t instructions, cycles;

@@ -45,6 +45,12 @@ holds "… by line and code, with both sides" 'd["lines"][0]["place"].startswith
     [d["code_pairs"][0][side]["function"] for side in ("waited", "culprit")] == ["count_beside_others"] * 2' waits.json
 check "as text" "$ASSAY" report waits.db --waits
 check "… with the matrix" grep -q 'Cycles that a thread (row) waited for lines of another (column)' <<<"$out"
+check_same "… and rows that can be told apart" "" "$("$ASSAY" report waits.db --waits --limit 0 | sed -n '/code that waited/,$s/^.*%  //p' | sort | uniq -d)"
+check_json "threads by the functions that they began with" 'sorted(r.get("start", "") for r in d["rows"]) == ["", *["start"] * 4]' \
+    "$ASSAY" report waits.db --by thread --json
+by_thread=$("$ASSAY" report waits.db --by thread)
+check "… as text" grep -qE ' [2-5] lines: start ' <<<"$by_thread"
+check "… and what cycles and seconds are" grep -q '^cycles and instructions are sums over all threads' <<<"$by_thread"
 "$ASSAY" report waits.db --waits --csv >waits.csv
 check_same "as CSV: the same cycles" 1 "$(python3 -c 'import csv, json
 rows = list(csv.DictReader(open("waits.csv")))
