@@ -161,7 +161,7 @@ done
 # The two threads are on two nodes.
 check "nodes as text" "$ASSAY" comm --no-estimate --sockets 2 --cores 4 --pin 0,0,2 -o nodes.txt -- "$sharing" write -t 2 -n 5000 -f 1
 check "… the matrix" grep -q '^Between nodes, in transfers of lines:' nodes.txt
-check "… the code" grep -qE '^ +[0-9,]+ +[0-9.]+ +[0-9,]+ +[0-9,]+ +[0-9.]+  write_words at sharing.c:[0-9]+$' nodes.txt
+check "… the code" grep -qE '^ +[0-9,]+ +[0-9.]+ +[0-9,]+ +[0-9,]+ +[0-9.]+  write_words\+0x[0-9a-f]+ at sharing.c:[0-9]+$' nodes.txt
 check_json "one node: no such table" '"remote_code" not in d and "remote" not in d["exact"]' \
     "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
 check_json "only exact" '"sampling" not in d and d["total"] == d["exact"]["total"] > 0' \
