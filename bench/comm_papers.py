@@ -28,7 +28,7 @@ PROGRAMS = {
 
 def run(assay, out, before, command):
     with open(os.devnull, "w") as quiet:
-        subprocess.run([assay, "comm", "-q", *before, "-o", out, "--", *command], stdout=quiet, stderr=quiet, check=True,
+        subprocess.run([assay, "comm", "-q", *before, "-o", out, "--", *command], stdout=quiet, stderr=quiet, check=True, cwd=out.parent,
                        env={**os.environ, "OMP_NUM_THREADS": str(THREADS), "OMPI_ALLOW_RUN_AS_ROOT": "1",
                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
 
