@@ -16,12 +16,12 @@ struct call {
     uint32_t argument;
 };
 
-/* Without select, poll and epoll_wait where there are only their newer forms. Ends with number 0. */
-static const struct call x86_64[] = {{35, AS_CLOCK_WAIT, ALWAYS, 0},      /* nanosleep */
-                                     {230, AS_CLOCK_WAIT, ALWAYS, 0},     /* clock_nanosleep */
-                                     {7, AS_CLOCK_WAIT, MILLISECONDS, 2}, /* poll */
-                                     {23, AS_CLOCK_WAIT, POINTER, 4},     /* select */
-                                     {232, AS_CLOCK_WAIT, MILLISECONDS, 3} /* epoll_wait */,
+/* Each list ends with number 0. RISC-V has only the newer forms of select, poll and epoll_wait. */
+static const struct call x86_64[] = {{35, AS_CLOCK_WAIT, ALWAYS, 0},        /* nanosleep */
+                                     {230, AS_CLOCK_WAIT, ALWAYS, 0},       /* clock_nanosleep */
+                                     {7, AS_CLOCK_WAIT, MILLISECONDS, 2},   /* poll */
+                                     {23, AS_CLOCK_WAIT, POINTER, 4},       /* select */
+                                     {232, AS_CLOCK_WAIT, MILLISECONDS, 3}, /* epoll_wait */
                                      {270, AS_CLOCK_WAIT, POINTER, 4},      /* pselect6 */
                                      {271, AS_CLOCK_WAIT, POINTER, 2},      /* ppoll */
                                      {281, AS_CLOCK_WAIT, MILLISECONDS, 3}, /* epoll_pwait */
