@@ -222,6 +222,13 @@ if result is not True:
 ' "$expression" "${HOLDS-}" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
 }
 
+# estimates_truth ESTIMATE.json TRUTH.json: reports of a sampled run and of a whole one, by function
+estimates_truth() {
+    holds "cycles are near the truth" 'abs(d[0]["summary"]["cycles"] / d[1]["summary"]["cycles"] - 1) < 0.05' "$1" "$2"
+    holds "an interval is claimed" '0 <= d["summary"]["error_estimate"] < 0.5 and not d["summary"]["exact"]' "$1"
+    holds "shares are near the truth" 'max(abs(a["share"] - b["share"]) for a in d[0]["rows"] for b in d[1]["rows"] if a["function"] == b["function"]) < 0.03' "$1" "$2"
+}
+
 check_golden() {
     local golden=$SOURCE/tests/golden/$1 name=$2
     shift 2
