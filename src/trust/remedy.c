@@ -88,10 +88,10 @@ static bool cut(enum as_arch arch, const char *text, struct line *line)
         while (at < end && is_name(*at) && length + 1 < MNEMONIC)
             line->mnemonic[length++] = (char)tolower((unsigned char)*at++);
         line->mnemonic[length] = '\0';
-        if (length == 0 || line->mnemonic[0] == '.' || (at < end && *at == '='))
-            return false;
         while (at < end && isspace((unsigned char)*at))
             at++;
+        if (length == 0 || line->mnemonic[0] == '.' || (at < end && *at == '=')) /* "x = 5" is a symbol */
+            return false;
         if (!is_prefix(line->mnemonic) || at == end)
             break;
     }
@@ -109,6 +109,14 @@ static bool starts(const struct line *line, const char *const *words)
     return false;
 }
 
+static bool is_one_of(const struct line *line, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(line->mnemonic, *words) == 0)
+            return true;
+    return false;
+}
+
 /* An operand of AT&T syntax that is neither a register nor a constant. */
 static bool is_memory(const char *operand)
 {
@@ -121,35 +129,66 @@ static bool x86_branch(const struct line *line)
     return line->mnemonic[0] == 'j' || starts(line, words);
 }
 
+static size_t memory_operands(const struct line *line)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < line->n; i++)
+        n += is_memory(line->operands[i]);
+    return n;
+}
+
+/* A string instruction has no operands or two in memory: movsd and cmpsd may be of floating-point numbers, movslq a conversion. */
+static bool x86_string(const struct line *line, const char *word)
+{
+    return strncmp(line->mnemonic, word, strlen(word)) == 0 && (line->n == 0 || memory_operands(line) == 2);
+}
+
+/* Instructions whose last operand is written without being read. */
+static bool x86_only_writes(const struct line *line)
+{
+    static const char *const words[] = {"mov",    "vmov",   "set",  "stos",     "ins",    "fst",    "fist",
+                                        "fnst",   "fbst",   "fsav", "fnsave",   "fxsave", "xsave",  "stmxcsr",
+                                        "vstmx",  "pextr",  "extr", "vextract", "vpextr", "vcvtps", "vmaskmov",
+                                        "vpmask", "vpscat", "vsca", NULL};
+    return starts(line, words);
+}
+
 /* Instructions that name memory and do not read it, or read it though they do not name it. */
 static bool x86_load(const struct line *line)
 {
-    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j", "loop", "call", "set", NULL};
-    static const char *const always[] = {"pop", "ret", "leave", "lods", "movs", "cmps", "scas", NULL};
-    static const char *const moves[] = {"mov", "vmov", NULL};
-    bool string = line->n == 0 || !strchr(line->operands[0], '('); /* movsd (%rax), %xmm0 is no string instruction */
-    if (starts(line, always) && (strncmp(line->mnemonic, "movs", 4) != 0 || (string && line->n == 0)))
+    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "loop", NULL};
+    static const char *const always[] = {"pop", "ret", "leave", "lods", "scas", "outs", "xlat", NULL};
+    if (x86_string(line, "movs") || x86_string(line, "cmps"))
+        return true;
+    if (starts(line, always) && strncmp(line->mnemonic, "popcnt", 6) != 0)
         return true;
     if ((line->mnemonic[0] == 'j' || strncmp(line->mnemonic, "call", 4) == 0) && line->n > 0)
         return line->operands[0][0] == '*' && is_memory(line->operands[0] + 1);
     if (starts(line, never) || line->n == 0)
         return false;
-    if (starts(line, moves)) /* the last operand of a move is written only */
-        return line->n > 1 && is_memory(line->operands[0]);
-    for (size_t i = 0; i < line->n; i++)
-        if (is_memory(line->operands[i]))
-            return true;
-    return false;
+    return memory_operands(line) > (x86_only_writes(line) && is_memory(line->operands[line->n - 1]));
+}
+
+/* Instructions that name memory last and do not write it. */
+static bool x86_only_reads(const struct line *line)
+{
+    static const char *const words[] = {"lea",  "prefetch", "clflush", "clwb",    "nop",  "j",    "loop", "cmp",
+                                        "test", "div",      "idiv",    "mul",     "imul", "ucom", "comi", "lods",
+                                        "scas", "outs",     "ldmxcsr", "vldmxcs", "xrst", NULL};
+    static const char *const tests[] = {"bt", "btw", "btl", "btq", NULL};
+    bool exchange = strncmp(line->mnemonic, "cmpxchg", 7) == 0, x87 = line->mnemonic[0] == 'f';
+    return (starts(line, words) && !exchange) || is_one_of(line, tests) || (x87 && !x86_only_writes(line));
 }
 
 static bool x86_store(const struct line *line)
 {
-    static const char *const never[] = {"lea", "prefetch", "clflush", "clwb", "nop", "j",     "loop", "cmp", "test",
-                                        "div", "idiv",     "mul",     "imul", "pop", "ucomi", "comi", "bt ", NULL};
-    static const char *const always[] = {"push", "call", "stos", NULL};
-    if (starts(line, always))
+    static const char *const always[] = {"push", "call", "stos", "enter", NULL};
+    static const char *const input[] = {"insb", "insw", "insl", NULL};
+    if (starts(line, always) || x86_string(line, "movs") || (line->n == 0 && is_one_of(line, input)))
         return true;
-    return line->n > 0 && !starts(line, never) && is_memory(line->operands[line->n - 1]);
+    if (strncmp(line->mnemonic, "xchg", 4) == 0)
+        return memory_operands(line) > 0;
+    return line->n > 0 && !x86_only_reads(line) && is_memory(line->operands[line->n - 1]);
 }
 
 /* ---- RISC-V ---- */
@@ -167,15 +206,17 @@ static bool any_of(const struct line *line, const char *const *words)
 
 static bool rv_load(const struct line *line)
 {
-    static const char *const words[] = {"lb",  "lh", "lw",     "ld",      "lbu",    "lhu",   "lwu",    "flw", "fld",
-                                        "flh", "lr", "amoadd", "amoswap", "amoand", "amoor", "amoxor", NULL};
+    static const char *const words[] = {"lb",    "lh",     "lw",     "ld",     "lbu",     "lhu",     "lwu",
+                                        "flw",   "fld",    "flh",    "lr",     "amoadd",  "amoswap", "amoand",
+                                        "amoor", "amoxor", "amomin", "amomax", "amominu", "amomaxu", NULL};
     return any_of(line, words);
 }
 
 static bool rv_store(const struct line *line)
 {
-    static const char *const words[] = {"sb", "sh",     "sw",      "sd",     "fsw",   "fsd",    "fsh",
-                                        "sc", "amoadd", "amoswap", "amoand", "amoor", "amoxor", NULL};
+    static const char *const words[] = {"sb",     "sh",     "sw",     "sd",      "fsw",     "fsd",
+                                        "fsh",    "sc",     "amoadd", "amoswap", "amoand",  "amoor",
+                                        "amoxor", "amomin", "amomax", "amominu", "amomaxu", NULL};
     return any_of(line, words);
 }
 
