@@ -2,6 +2,7 @@
 #include "cmd/trust_again.h"
 
 #include "record/record.h"
+#include "store/store_write.h"
 #include "view/rows.h"
 
 #include <fcntl.h>
@@ -160,11 +161,25 @@ bool as_trust_again(const struct as_view *of, const struct as_again_options *ask
     return ok;
 }
 
-void as_trust_again_bias(const struct as_view *again, double bias[AS_BIAS_LEVELS])
+static double bias_of(const struct as_view *again, const char *level)
 {
+    double error = as_store_estimate_of(again->store, again->series, "error", level);
+    double chance = as_store_estimate_of(again->store, again->series, "estimate", level);
+    return isnan(error) ? NAN : sqrt(fmax(0, error * error - chance * chance));
+}
+
+void as_trust_again_keep(struct as_view *of, const struct as_view *again, const struct as_notices *notices)
+{
+    struct as_store_estimate estimates[AS_BIAS_LEVELS];
+    struct as_error err = AS_ERROR_INIT;
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
-        double error = as_store_estimate_of(again->store, again->series, "error", as_bias_levels[i]);
-        double chance = as_store_estimate_of(again->store, again->series, "estimate", as_bias_levels[i]);
-        bias[i] = isnan(error) ? NAN : sqrt(fmax(0, error * error - chance * chance));
+        estimates[i] =
+            (struct as_store_estimate){of->series, "bias", as_bias_levels[i], bias_of(again, as_bias_levels[i])};
+        as_store_put_estimate(of->store, &estimates[i]);
     }
+    as_summary_find_trust(&of->summary);
+    if (as_store_note_estimates(of->options.file, estimates, AS_BIAS_LEVELS, &err))
+        as_notice(notices, AS_LOG_NOTE, "%s: reports of it use this bias from now on", of->options.file);
+    else
+        as_notice(notices, AS_LOG_NOTE, "the bias is not kept in the profile: %s", err.message);
 }

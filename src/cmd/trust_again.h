@@ -16,7 +16,8 @@ struct as_again_options {
 bool as_trust_again(const struct as_view *of, const struct as_again_options *options, struct as_view *again,
                     struct as_error *err) AS_MUST_CHECK;
 
-/* What the way gets wrong by itself on the program: the error that `again` has by level, less chance. */
-void as_trust_again_bias(const struct as_view *again, double bias[AS_BIAS_LEVELS]);
+/* What the way gets wrong by itself on the program, by level: the error that `again` has, less chance. It becomes the bias of
+ * `of`, here and in its file, where reports find it from then on; a notice says so, or why it cannot be written. */
+void as_trust_again_keep(struct as_view *of, const struct as_view *again, const struct as_notices *notices);
 
 #endif

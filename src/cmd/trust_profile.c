@@ -9,8 +9,6 @@ static const double good = 0.1; /* an error up to which a level can be believed 
 
 struct shown {
     const struct as_view *view;
-    bool measured;                    /* the bias, on this program */
-    double bias[AS_BIAS_LEVELS];      /* then */
     double expected[AS_BIAS_LEVELS];  /* with it, or with that of half of the suite's programs; or the error itself */
     double by_chance[AS_BIAS_LEVELS]; /* NAN: it is no estimate */
 };
@@ -25,7 +23,6 @@ static void find(struct shown *shown)
         shown->expected[i] = summary->exact     ? 0
                              : summary->too_few ? NAN
                              : !summary->bias   ? error
-                             : shown->measured  ? as_bias_with_chance(shown->bias[i], chance)
                                                 : summary->trust[i].expected.median;
     }
 }
@@ -63,17 +60,17 @@ static void print_levels(const struct shown *shown, FILE *out)
 {
     const struct as_summary *summary = &shown->view->summary;
     fprintf(out, "\n  %-12s %10s %10s %20s %10s\n", "by", "error", "by chance", "by bias, usually",
-            shown->measured ? "here" : "");
+            summary->bias_here ? "here" : "");
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
         char range[40] = "";
         if (summary->bias)
-            snprintf(range, sizeof range, "%.1f to %.1f %%", 100 * summary->trust[i].bias.low,
-                     100 * summary->trust[i].bias.high);
+            snprintf(range, sizeof range, "%.1f to %.1f %%", 100 * summary->bias->levels[i].low,
+                     100 * summary->bias->levels[i].high);
         fprintf(out, "  %-12s", as_bias_levels[i]);
         print_percent(out, shown->expected[i]);
         print_percent(out, shown->by_chance[i]);
         fprintf(out, " %20s", range);
-        print_percent(out, shown->measured ? shown->bias[i] : NAN);
+        print_percent(out, summary->bias_here ? summary->trust[i].bias.median : NAN);
         fputc('\n', out);
     }
 }
@@ -94,7 +91,7 @@ static void print_text(const struct shown *shown, FILE *out)
     if (summary->bias)
         fprintf(out, "\n  usually: eight of ten of %zu programs of the suite, in the model%s\n",
                 summary->bias->programs,
-                shown->measured ? "; here: this program's hottest code, in the model" : " (--again: this one)");
+                summary->bias_here ? "; here: this program's hottest code, in the model" : " (--again: this one)");
 }
 
 /* ---- JSON ---- */
@@ -106,10 +103,10 @@ static void put_level(struct as_json *json, const struct shown *shown, int level
     as_json_string(json, "by", as_bias_levels[level]);
     as_json_double(json, "error", shown->expected[level]);
     as_json_double(json, "chance", shown->by_chance[level]);
-    as_json_double(json, "bias_low", summary->bias ? summary->trust[level].bias.low : NAN);
-    as_json_double(json, "bias_median", summary->bias ? summary->trust[level].bias.median : NAN);
-    as_json_double(json, "bias_high", summary->bias ? summary->trust[level].bias.high : NAN);
-    as_json_double(json, "bias_here", shown->measured ? shown->bias[level] : NAN);
+    as_json_double(json, "bias_low", summary->bias ? summary->bias->levels[level].low : NAN);
+    as_json_double(json, "bias_median", summary->bias ? summary->bias->levels[level].median : NAN);
+    as_json_double(json, "bias_high", summary->bias ? summary->bias->levels[level].high : NAN);
+    as_json_double(json, "bias_here", summary->bias_here ? summary->trust[level].bias.median : NAN);
     as_json_end(json);
 }
 
@@ -142,10 +139,8 @@ bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked,
     struct shown shown = {.view = &view};
     bool ok = as_view_open(&view, &(struct as_view_options){.file = file}, err) &&
               (!asked->again || as_trust_again(&view, &asked->how, &again, err));
-    if (ok && asked->again) {
-        shown.measured = true;
-        as_trust_again_bias(&again, shown.bias);
-    }
+    if (ok && asked->again)
+        as_trust_again_keep(&view, &again, &asked->how.notices);
     if (ok)
         find(&shown);
     if (ok && asked->json)

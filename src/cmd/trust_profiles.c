@@ -70,6 +70,8 @@ static bool compare_models(struct pair *pair, const struct as_again_options *how
         options.seed = (uint64_t)side + 1;
         ok = as_trust_again(&pair->views[side], &options, &again[side], err);
     }
+    for (int side = 0; side < AS_DIFF_SIDES && ok; side++)
+        as_trust_again_keep(&pair->views[side], &again[side], &how->notices);
     for (size_t i = 0; i < LEVELS && ok; i++) {
         struct as_agreement model;
         ok = compare_level(again, i, &model, err);

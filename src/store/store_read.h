@@ -199,7 +199,7 @@ int as_store_span(struct as_store *store, uint32_t series, uint64_t *first, uint
  * the series, and of the threads in `series`, follow. Call this once, before any other query of times. */
 bool as_store_keep_time(struct as_store *store, uint32_t series, uint64_t from, uint64_t until,
                         struct as_error *err) AS_MUST_CHECK;
-/* Adds an estimate; its text must be constant. */
+/* Adds an estimate, or replaces that of the same series, measure and granularity; its text must be constant. */
 void as_store_put_estimate(struct as_store *store, const struct as_store_estimate *estimate);
 
 /* The rows of a series as stored in the file, by thread, in the order of their keys. `threads`: as in a query. Free

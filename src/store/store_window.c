@@ -2,6 +2,8 @@
  * SQLite looks for a name among the temporary tables first, so every later query sees that part alone. */
 #include "store/store_internal.h"
 
+#include <string.h>
+
 /* The tables of what was measured. Those that no statement below fills are empty: of what they contain, the file does
  * not know the time. */
 static const enum as_store_table_id measured[] = {AS_TABLE_MOMENTS,     AS_TABLE_TIMES,      AS_TABLE_COMPONENTS,
@@ -104,10 +106,14 @@ bool as_store_keep_time(struct as_store *store, uint32_t series, uint64_t from, 
 
 void as_store_put_estimate(struct as_store *store, const struct as_store_estimate *estimate)
 {
-    uint32_t n = store->counts[AS_TABLE_ESTIMATES]++;
+    uint32_t n = store->counts[AS_TABLE_ESTIMATES], at = 0;
     struct as_store_estimate *all = as_realloc_array(store->rows[AS_TABLE_ESTIMATES], n + 1, sizeof *all);
-    all[n] = *estimate;
+    while (at < n && (all[at].series != estimate->series || strcmp(all[at].measure, estimate->measure) != 0 ||
+                      strcmp(all[at].granularity, estimate->granularity) != 0))
+        at++;
+    all[at] = *estimate;
     store->rows[AS_TABLE_ESTIMATES] = all;
+    store->counts[AS_TABLE_ESTIMATES] = at == n ? n + 1 : n;
 }
 
 int as_store_span(struct as_store *store, uint32_t series, uint64_t *first, uint64_t *last, struct as_error *err)

@@ -79,4 +79,9 @@ void as_store_add_branch(struct as_store_writer *writer, const struct as_store_b
 void as_store_add_wait(struct as_store_writer *writer, const struct as_store_wait *wait);
 void as_store_add_moment(struct as_store_writer *writer, const struct as_store_moment *moment);
 
+/* Adds estimates to the profile `path`, in place of those of the same series, measure and granularity. The file is replaced
+ * by a changed copy, as a commit replaces it. Their series must be in the profile. */
+bool as_store_note_estimates(const char *path, const struct as_store_estimate *estimates, size_t n,
+                             struct as_error *err) AS_MUST_CHECK;
+
 #endif

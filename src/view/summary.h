@@ -48,6 +48,7 @@ struct as_summary {
     double runs_apart;                  /* expected distance of two such runs at the first level; NAN: unknown */
     const struct as_bias *bias;         /* of the sampler; NULL: unknown, or the error was measured */
     struct as_summary_trust trust[AS_BIAS_LEVELS]; /* if the bias is known */
+    bool bias_here;                                /* it was measured on this program */
     char bias_from[128];                           /* how it is known, in words */
     size_t n_runs;
     bool merged; /* the profile covers all runs, not only the first */

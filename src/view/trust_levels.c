@@ -16,6 +16,26 @@ static double chance_of(const struct as_summary *summary, enum as_bias_level lev
     return chance;
 }
 
+/* Where `trust --again` measured it, the bias on this program stands for that on the suite's. */
+static bool find_own_bias(const struct as_summary *summary, double bias[AS_BIAS_LEVELS])
+{
+    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
+        bias[i] = as_store_estimate_of(summary->store, summary->series, "bias", as_bias_levels[i]);
+        if (!(bias[i] >= 0))
+            return false;
+    }
+    return true;
+}
+
+static struct as_summary_trust with_chance(struct as_bias_range bias, double chance)
+{
+    return (struct as_summary_trust){.chance = chance,
+                                     .bias = bias,
+                                     .expected = {as_bias_with_chance(bias.low, chance),
+                                                  as_bias_with_chance(bias.median, chance),
+                                                  as_bias_with_chance(bias.high, chance)}};
+}
+
 void as_summary_find_trust(struct as_summary *summary)
 {
     size_t n;
@@ -28,15 +48,17 @@ void as_summary_find_trust(struct as_summary *summary)
     summary->bias = as_bias_of(&by);
     if (!summary->bias)
         return;
-    snprintf(summary->bias_from, sizeof summary->bias_from,
-             "as in eight of ten of %zu programs of the suite, in the model", summary->bias->programs);
+    double own[AS_BIAS_LEVELS];
+    summary->bias_here = find_own_bias(summary, own);
+    if (summary->bias_here)
+        snprintf(summary->bias_from, sizeof summary->bias_from,
+                 "measured on this program's hottest code, in the model (assay trust --again)");
+    else
+        snprintf(summary->bias_from, sizeof summary->bias_from,
+                 "as in eight of ten of %zu programs of the suite, in the model", summary->bias->programs);
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
-        struct as_bias_range bias = summary->bias->levels[i];
-        double chance = chance_of(summary, i);
-        summary->trust[i] = (struct as_summary_trust){.chance = chance,
-                                                      .bias = bias,
-                                                      .expected = {as_bias_with_chance(bias.low, chance),
-                                                                   as_bias_with_chance(bias.median, chance),
-                                                                   as_bias_with_chance(bias.high, chance)}};
+        struct as_bias_range bias =
+            summary->bias_here ? (struct as_bias_range){own[i], own[i], own[i]} : summary->bias->levels[i];
+        summary->trust[i] = with_chance(bias, chance_of(summary, i));
     }
 }

@@ -115,6 +115,10 @@ if clock_profile t1.db; then
         check_same "… with where it comes from" 2 "$(grep -cE '^of it by (chance|bias) ' <<<"$out")"
         check_json "again, in the model" "all(0 <= l['bias_here'] <= 1 and abs(l['error'] ** 2 - l['chance'] ** 2 - l['bias_here'] ** 2) < 1e-9 for l in d['levels'])" \
             "$ASSAY" trust --again --max 1M --json t1.db
+        again=$out
+        check "… kept in the profile" "$ASSAY" trust --json t1.db
+        check_same "… the same without running it" "$again" "$out"
+        check_json "… used by its reports" "d['summary']['trust']['from'].startswith('measured on this program') and all(l['bias']['low'] == l['bias']['high'] for l in d['summary']['trust']['levels'])" "$ASSAY" report --json t1.db
         check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
             "$ASSAY" trust --again --max 1M --json t1.db t2.db
         check "… as text" "$ASSAY" trust --again --max 200k t1.db t2.db
