@@ -25,7 +25,7 @@ static bool add_weighted(const struct as_merge *merge, uint64_t *sum, uint64_t v
     return as_weight_times(weight, value, &carry, &scaled) && add_to(sum, scaled);
 }
 
-/* ---- counters, quality, runs ---- */
+/* ---- counters, runs ---- */
 
 static bool add_counters(struct as_merge *merge, const struct as_store *store, struct as_error *err)
 {
@@ -40,34 +40,6 @@ static bool add_counters(struct as_merge *merge, const struct as_store *store, s
             return too_large(merge, err);
     }
     return true;
-}
-
-/* Shares do not add up: the largest one limits the quality of the result. Everything else is a count. */
-static bool is_share(const char *key)
-{
-    static const char *const keys[] = {"symbols",     "call_paths",      "cut_chains",  "lone_chains",
-                                       "not_unwound", "unmatched_files", "not_sampled", "agent_peak"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found |= strcmp(keys[i], key) == 0;
-    return found;
-}
-
-static void add_quality(struct as_merge *merge, const struct as_store *store)
-{
-    size_t n, k;
-    const struct as_store_quality *rows = as_store_quality(store, &n);
-    for (size_t i = 0; i < n; i++) {
-        for (k = 0; k < merge->quality.len && strcmp(merge->quality.data[k].key, rows[i].key) != 0; k++)
-            ;
-        if (k == merge->quality.len) {
-            *as_vec_push(&merge->quality) = (struct as_store_quality){as_merge_keep(merge, rows[i].key), rows[i].value,
-                                                                      as_merge_keep(merge, rows[i].text)};
-            continue;
-        }
-        double *value = &merge->quality.data[k].value;
-        *value = is_share(rows[i].key) ? fmax(*value, rows[i].value) : *value + rows[i].value;
-    }
 }
 
 static void add_runs(struct as_merge *merge, const struct as_store *store)
@@ -323,7 +295,7 @@ bool as_merge_about(struct as_merge *merge, struct as_store *store, struct as_er
     if (!as_merge_meta(merge, store, err) || !add_counters(merge, store, err) || !add_threads(merge, store, err) ||
         !add_events(merge, store, err) || !add_series(merge, store, err))
         return false;
-    add_quality(merge, store);
+    as_merge_quality(merge, store);
     add_runs(merge, store);
     free(as_merge_state_numbers(merge, store));
     return true;
@@ -366,8 +338,7 @@ void as_merge_write_about(struct as_merge *merge)
     as_merge_write_meta(merge);
     for (size_t i = 0; i < merge->counters.len; i++)
         as_store_add(writer, AS_TABLE_COUNTERS, &merge->counters.data[i]);
-    for (size_t i = 0; i < merge->quality.len; i++)
-        as_store_add(writer, AS_TABLE_QUALITY, &merge->quality.data[i]);
+    as_merge_write_quality(merge);
     for (size_t i = 0; i < merge->runs.len; i++)
         as_store_add(writer, AS_TABLE_RUNS, &merge->runs.data[i]);
     if (merge->runs.len > 1)

@@ -97,7 +97,8 @@ struct as_merge {
     const char *date, *partial, *status;
     struct as_str inputs_text; /* the record of what was merged, for meta */
     AS_VEC(struct as_store_counter) counters;
-    AS_VEC(struct as_store_quality) quality;
+    AS_VEC(struct as_store_quality) quality; /* shares: multiplied by the importance of their input */
+    double importance;                       /* of all inputs */
     AS_VEC(struct as_store_run) runs;
     AS_VEC(struct as_store_thread) threads;
     AS_VEC(struct as_merge_series) series;
@@ -123,6 +124,10 @@ const char *as_merge_keep(struct as_merge *merge, const char *text); /* NULL sta
 bool as_merge_about(struct as_merge *merge, struct as_store *store, struct as_error *err) AS_MUST_CHECK;
 bool as_merge_series_end(struct as_merge *merge, struct as_error *err) AS_MUST_CHECK;
 void as_merge_write_about(struct as_merge *merge);
+
+/* merge_quality.c */
+void as_merge_quality(struct as_merge *merge, const struct as_store *store);
+void as_merge_write_quality(struct as_merge *merge);
 
 /* merge_meta.c */
 bool as_merge_meta(struct as_merge *merge, struct as_store *store, struct as_error *err) AS_MUST_CHECK;

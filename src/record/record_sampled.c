@@ -120,8 +120,8 @@ void as_record_sampled_quality(const struct as_record_series *all)
                 : "part of the executions is of code that no measured region has: its cost is that of other code");
     if (summary->warm) {
         const char *used = summary->warm == AS_REGION_ALL ? "all" : AS_COUNT(summary->warm);
-        text = as_format("part by which regions differ that were warmed with %s and with all instructions before them; "
-                         "later ones were warmed with %s",
+        text = as_format("part of the cycles of a region is the difference between warming it with the %s instructions "
+                         "before it and with all of them; the later regions were warmed with %s",
                          AS_COUNT(summary->warm_short), used);
         as_store_add_quality(all->code->writer, "warming", summary->warm_error, text);
         free(text);

@@ -40,24 +40,12 @@ static void states_json(const struct as_page_document *document, struct as_json 
         as_json_end(json);
 }
 
-/* Fractions, which are shown as percentages; all other numbers are counts. The list is for profiles that were recorded
- * before texts of fractions began with "part of". */
-static bool is_part(const struct as_store_quality *quality)
-{
-    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up",
-                                       "call_paths",      "agent_peak",  "cut_chains",  "lone_chains"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (quality->key && strcmp(quality->key, keys[i]) == 0)
-            return true;
-    return quality->text && strncmp(quality->text, "part of ", 8) == 0;
-}
-
 static char *note_text(const struct as_store_quality *quality)
 {
     const char *text = quality->text ? quality->text : "";
     if (isnan(quality->value) || quality->value == 0)
         return as_format("%s", text);
-    if (is_part(quality))
+    if (as_store_is_part(quality))
         return as_part_text(quality->value, text);
     return as_format("%.15g: %s", quality->value, text);
 }

@@ -114,3 +114,15 @@ const char *as_store_events_name(const struct as_store *store, uint64_t events, 
     }
     return text;
 }
+
+/* The list is for texts that need no "part of", and for profiles that were recorded before texts of fractions began with
+ * it. */
+bool as_store_is_part(const struct as_store_quality *quality)
+{
+    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up", "call_paths",
+                                       "agent_peak",      "cut_chains",  "lone_chains", "sampled",  "warming"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (quality->key && strcmp(quality->key, keys[i]) == 0)
+            return true;
+    return quality->text && strncmp(quality->text, "part of ", 8) == 0;
+}

@@ -36,6 +36,8 @@ static void add_about(struct as_store_writer *writer, const struct run *run)
     as_store_add_quality(writer, "data_exact", (double)(4 * run->times), "samples");
     as_store_add_quality(writer, "lone_chains", run->backwards ? 0.5 : 0.25, "part of the chains");
     as_store_add_quality(writer, "advice", NAN, "more samples");
+    as_store_add_quality(writer, "nameless_1", 0.5,
+                         run->backwards ? "part of the time is in liba.so" : "part of the time is in libb.so");
     as_store_add_run(writer, &(struct as_store_run){1, 210 * run->times, 90, 10 * run->times, 0.5, 3});
     for (uint32_t i = 0; i < THREADS; i++)
         as_store_add_thread(writer, &(struct as_store_thread){at(run, i, THREADS) + 1, run->process,
@@ -272,7 +274,7 @@ char *merge_bed_canonical(const char *path)
     static const char *const statements[] = {
         "SELECT key, value FROM meta WHERE key != 'merged_inputs' ORDER BY key",
         "SELECT name, value FROM counters ORDER BY name",
-        "SELECT key, value FROM quality ORDER BY key",
+        "SELECT key, value, text FROM quality ORDER BY key, text",
         "SELECT name, cycles, instructions, samples FROM threads ORDER BY name",
         "SELECT name, unit, scale, period, samples, lost, throttled, dropped, events FROM series ORDER BY name",
         "SELECT s.name, measure, granularity, round(value, 12) FROM estimates e JOIN series s ON s.id = e.series"

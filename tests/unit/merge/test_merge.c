@@ -181,7 +181,9 @@ static void runs_elsewhere(void **state)
     assert_number(out, "SELECT count(*) FROM environment", 1);
     assert_number(out, "SELECT value FROM counters", 14);
     assert_number(out, "SELECT value FROM quality WHERE key = 'data_exact'", 8);
-    assert_number(out, "SELECT 100 * value FROM quality WHERE key = 'lone_chains'", 50);
+    assert_number(out, "SELECT 1000 * value FROM quality WHERE key = 'lone_chains'", 375);
+    assert_number(out, "SELECT count(*) FROM quality WHERE key LIKE 'nameless__'", 2);
+    assert_number(out, "SELECT 1000 * sum(value) FROM quality WHERE text LIKE 'part of the time is in %'", 500);
     assert_number(out, "SELECT value IS NULL FROM quality WHERE key = 'advice'", 1);
 }
 

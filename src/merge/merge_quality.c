@@ -1,0 +1,88 @@
+/* Merges the limitations of the inputs: counts add up, shares become their mean by the importance of the inputs, and
+ * hints about modules without names are ranked anew. */
+#include "merge/merge_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char ranked[] = "nameless_";
+
+static bool is_ranked(const struct as_store_quality *row)
+{
+    return strncmp(row->key, ranked, sizeof ranked - 1) == 0 && row->text;
+}
+
+/* What shares of an input count for: its samples or, if it has none, its cycles. */
+static double importance(const struct as_merge *merge, const struct as_store *store)
+{
+    struct as_weight weight = merge->inputs[merge->at].weight;
+    size_t n;
+    uint64_t samples = 0, cycles = 0;
+    const struct as_store_series *series = as_store_series(store, &n);
+    for (size_t i = 0; i < n; i++)
+        samples += series[i].samples;
+    if (!samples && !as_store_meta_u64(store, AS_META_CYCLES, &cycles))
+        cycles = 1;
+    return (double)(samples ? samples : cycles) * (double)weight.part / (double)weight.whole;
+}
+
+/* The rows nameless_1, nameless_2 … are about the modules that their texts name, in an order that differs from run to
+ * run. */
+static bool same_quality(const struct as_store_quality *a, const struct as_store_quality *b)
+{
+    if (is_ranked(a) && is_ranked(b))
+        return strcmp(a->text, b->text) == 0;
+    return strcmp(a->key, b->key) == 0;
+}
+
+/* Counts add up. Shares do not: here they are summed by importance, and divided by all of it in the end; an input without
+ * the row has a share of 0. The files without symbols are the same ones in every run. */
+void as_merge_quality(struct as_merge *merge, const struct as_store *store)
+{
+    size_t n, k;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    double part = importance(merge, store);
+    merge->importance += part;
+    for (size_t i = 0; i < n; i++) {
+        for (k = 0; k < merge->quality.len && !same_quality(&merge->quality.data[k], &rows[i]); k++)
+            ;
+        if (k == merge->quality.len)
+            *as_vec_push(&merge->quality) = (struct as_store_quality){
+                as_merge_keep(merge, rows[i].key), isnan(rows[i].value) ? NAN : 0, as_merge_keep(merge, rows[i].text)};
+        double *value = &merge->quality.data[k].value;
+        if (strcmp(rows[i].key, "symbols") == 0)
+            *value = fmax(*value, rows[i].value);
+        else
+            *value += as_store_is_part(&rows[i]) ? part * rows[i].value : rows[i].value;
+    }
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct as_store_quality *x = a, *y = b;
+    return x->value != y->value ? (x->value < y->value ? 1 : -1) : strcmp(x->text, y->text);
+}
+
+/* Ranked rows come last, the largest share first. */
+void as_merge_write_quality(struct as_merge *merge)
+{
+    AS_VEC(struct as_store_quality) last = {0};
+    for (size_t i = 0; i < merge->quality.len; i++) {
+        struct as_store_quality *row = &merge->quality.data[i];
+        if (as_store_is_part(row) && merge->importance > 0)
+            row->value /= merge->importance;
+        if (is_ranked(row))
+            *as_vec_push(&last) = *row;
+        else
+            as_store_add(merge->writer, AS_TABLE_QUALITY, row);
+    }
+    if (last.len)
+        qsort(last.data, last.len, sizeof *last.data, by_share);
+    for (size_t i = 0; i < last.len; i++) {
+        char key[sizeof ranked + 24];
+        snprintf(key, sizeof key, "%s%zu", ranked, i + 1);
+        as_store_add(merge->writer, AS_TABLE_QUALITY,
+                     &(struct as_store_quality){key, last.data[i].value, last.data[i].text});
+    }
+    free(last.data);
+}
