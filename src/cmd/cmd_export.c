@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
+#include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/shared_options.h"
 #include "export/export.h"
@@ -182,15 +183,14 @@ static int export_file(const struct export_options *options, const char *file)
 static int run_export(int argc, char **argv)
 {
     struct export_options options = {0};
-    int rest;
-    enum as_parse parsed = as_cli_parse(&as_command_export, argc, argv, &options, &rest);
+    struct as_operands files;
+    enum as_parse parsed = as_operands_parse(&as_command_export, argc, argv, &options, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
-    rest += rest < argc && strcmp(argv[rest], "--") == 0;
-    int status = rest + 1 < argc ? as_cli_usage(&as_command_export,
-                                                "export reads one profile at a time; unexpected '%s'", argv[rest + 1])
-                                 : export_file(&options, rest < argc ? argv[rest] : "assay.db");
+    int status = files.n > 1 ? as_cli_usage(&as_command_export, "export reads one profile at a time; unexpected '%s'",
+                                            files.words[1])
+                             : export_file(&options, files.n ? files.words[0] : "assay.db");
     as_strlist_free(&options.threads);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/show.h"
 #include "cmd/commands.h"
 #include "cmd/debug_path.h"
+#include "cmd/operands.h"
 #include "cmd/shared_options.h"
 #include "import/import.h"
 
@@ -173,21 +174,20 @@ static int run_import(int argc, char **argv)
 {
     struct import_options options = {.output = "assay.db"};
     struct as_error err = AS_ERROR_INIT;
-    int rest;
-    enum as_parse parsed = as_cli_parse(&as_command_import, argc, argv, &options, &rest);
+    struct as_operands files;
+    enum as_parse parsed = as_operands_parse(&as_command_import, argc, argv, &options, &files);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    rest += rest < argc && strcmp(argv[rest], "--") == 0;
-    if (rest == argc)
+    if (files.n == 0)
         return as_cli_usage(&as_command_import,
                             "no recording given: name a file such as perf.data, or - for standard input");
-    if (rest + 1 < argc)
+    if (files.n > 1)
         return as_cli_usage(&as_command_import, "import reads one recording at a time; unexpected '%s'",
-                            argv[rest + 1]);
+                            files.words[1]);
     char *cache = getenv("HOME") ? as_format("%s/.debug", getenv("HOME")) : NULL;
     bool ok = check_sources(&options, &err);
     options.cache = options.cache ? options.cache : cache;
-    ok = ok && import_file(&options, argv[rest], &err);
+    ok = ok && import_file(&options, files.words[0], &err);
     free(cache);
     return ok ? AS_EXIT_OK : as_cli_fail(&as_command_import, &err);
 }

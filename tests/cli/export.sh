@@ -15,6 +15,9 @@ for kind in small hostile large empty; do
     check "a profile to export: $kind" "$MAKE" "$kind" "$kind.db"
 done
 
+check "options may come behind the profile" "$ASSAY" export small.db --to=json -o behind.json
+check_same "… and count" "$("$ASSAY" export --to=json small.db)" "$(cat behind.json)"
+
 # ---- golden files ----
 
 for format in folded callgrind speedscope perf-script csv json; do

@@ -31,6 +31,8 @@ held "load latencies" pebs-load-latency \
       and (lambda w: w["unit"] == "cycles" and min(t["units"] for t in w["times"]) == 70 and max(t["units"] for t in w["times"]) == 249
       and sum(t["samples"] for t in w["times"]) == 14)([v for k, v in s.items() if k.endswith(" weight")][0])'
 if [ -e pebs-load-latency.db ]; then
+    check "options may come behind the recording" "$ASSAY" import "$DATA/pebs-load-latency.perf.data" -o behind.db
+    check "… and count" test -s behind.db
     run "$ASSAY" import -o pebs-load-latency.db "$DATA/pebs-load-latency.perf.data"
     check "a series of weights is no event" grep -q '14 samples of 1 event in' <<<"$err"
 fi
