@@ -4,6 +4,19 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Code without a name, "libc.so.6+0x1234" or "[libc.so.6]", of the C library and the dynamic linker. */
+static bool is_nameless_entry(const char *name)
+{
+    static const char *const modules[] = {"libc.", "libc-", "ld-", "ld.", "libpthread", "unknown", "ld64."};
+    bool whole = *name == '[';
+    if (!whole && !strstr(name, "+0x"))
+        return false;
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (strncmp(name + whole, modules[i], strlen(modules[i])) == 0)
+            return true;
+    return false;
+}
+
 bool as_is_thread_entry(const char *name)
 {
     static const char *const names[] = {"clone",
@@ -29,5 +42,5 @@ bool as_is_thread_entry(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return name[0] == '[' || strstr(name, "+0x") != NULL;
+    return is_nameless_entry(name);
 }

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* True also for code without a name of its own ("libc.so.6+0x1234", "[libc.so.6]"): a program's start function has one. */
+/* True also for code of the C library without a name ("libc.so.6+0x1234", "[libc.so.6]"). Of other modules that can be
+ * the start function itself ("pigz+0x6f20"). */
 bool as_is_thread_entry(const char *name);
 
 #endif

@@ -512,19 +512,20 @@ static void times_that_are_not_there(void **state)
     as_view_free(&view);
 }
 
-/* Threads 7 (the first of process 7), 8 and 9 have the program's name, 10 has its own. Paths of samples: start_thread >
- * work > deep, and cut ones: deep > work. */
+/* Threads 7 (the first of process 7), 8, 9 and 11 have the program's name, 10 has its own. Paths of samples: start_thread
+ * > work > deep, start_thread > pool.so+0x40 > deep, and cut ones: deep > work. */
 static void write_threads(const char *source)
 {
-    static const char *const names[] = {"start_thread", "work", "deep", "libc.so.6+0x10"};
-    static const uint32_t parents[][2] = {{NONE, 0}, {0, 1}, {1, 2}, {NONE, 2}, {3, 1}, {NONE, 3}, {5, 2}};
-    static const uint64_t times[][3] = {{0, 2, 10}, {1, 2, 10}, {1, 6, 5}, {2, 4, 10}, {3, 2, 10}};
+    static const char *const names[] = {"start_thread", "work", "deep", "libc.so.6+0x10", "pool.so+0x40"};
+    static const uint32_t parents[][2] = {{NONE, 0}, {0, 1}, {1, 2}, {NONE, 2}, {3, 1},
+                                          {NONE, 3}, {5, 2}, {0, 4}, {7, 2}};
+    static const uint64_t times[][3] = {{0, 2, 10}, {1, 2, 10}, {1, 6, 5}, {2, 4, 10}, {3, 2, 10}, {4, 8, 10}};
     struct as_store_writer *writer = bed_writer("threads.db");
     as_store_add_meta(writer, AS_META_SOURCE, source);
-    for (uint32_t i = 7; i <= 10; i++)
-        as_store_add_thread(writer, &(struct as_store_thread){i, 7, i < 10 ? "prog" : "own", 0, 0, 0});
+    for (uint32_t i = 7; i <= 11; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i, 7, i != 10 ? "prog" : "own", 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 5; i++)
         as_store_add_function(writer, &(struct as_store_function){.name = names[i], .file = NONE, .address = 16 * i});
     as_store_add_instruction(writer, &(struct as_store_insn){.location = {32, 0, 2, NONE, NONE, 0, NONE}});
     for (size_t i = 0; i < sizeof parents / sizeof *parents; i++)
@@ -533,8 +534,8 @@ static void write_threads(const char *source)
                                                           .call_site = NONE,
                                                           .address = 16 * parents[i][1]});
     uint32_t series = as_store_add_series(
-        writer, &(struct as_store_series){.name = "clock", .unit = "ns", .scale = 1, .precise = -1, .samples = 5});
-    for (uint32_t i = 0; i < 4; i++)
+        writer, &(struct as_store_series){.name = "clock", .unit = "ns", .scale = 1, .precise = -1, .samples = 6});
+    for (uint32_t i = 0; i < 5; i++)
         as_store_add_time(writer, &(struct as_store_time){series, i, 0, i == 1 ? 15 : 10, 1, 0});
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         as_store_add_path_time(writer, &(struct as_store_path_time){series, (uint32_t)times[i][0],
@@ -545,15 +546,16 @@ static void write_threads(const char *source)
 static void starts_of_threads(void **state)
 {
     static const char *const sources[] = {"timer", "model"};
-    static const char *const wanted[2][4] = {{"7 prog", "8 prog: work", "9 prog", "10 own"},
-                                             {"7 prog", "8 prog: work", "9 prog: deep", "10 own"}};
+    static const char *const wanted[2][5] = {
+        {"7 prog", "8 prog: work", "9 prog", "10 own", "11 prog: pool.so+0x40"},
+        {"7 prog", "8 prog: work", "9 prog: deep", "10 own", "11 prog: pool.so+0x40"}};
     for (size_t i = 0; i < 2; i++) {
         write_threads(sources[i]);
         struct as_view view = view_bed_open("threads.db", NULL);
         struct as_rows list = make(&view, AS_STORE_BY_THREAD, NULL);
         char name[AS_ROW_NAME_MAX];
-        assert_int_equal(list.rows.n, 4);
-        for (size_t k = 0; k < 4; k++) /* "7 …" has the number 0 */
+        assert_int_equal(list.rows.n, 5);
+        for (size_t k = 0; k < 5; k++) /* "7 …" has the number 0 */
             assert_string_equal(as_rows_name(&list, &list.rows.rows[k], name), wanted[i][list.rows.rows[k].id]);
         as_rows_free(&list);
         as_view_free(&view);
