@@ -2,7 +2,6 @@
  * what comes before a space is the type of the result. */
 #include "base/cpp_name.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define ANONYMOUS "(anonymous namespace)"
@@ -51,4 +50,36 @@ bool as_cpp_name_is(const char *full, const char *name)
     size_t all = strlen(base);
     return all >= length && strcmp(base + all - length, name) == 0 &&
            (all == length || (all >= length + 2 && strncmp(base + all - length - 2, "::", 2) == 0));
+}
+
+/* Whether the word between `from` and `to` is a kind of clone. */
+static bool is_clone_kind(const char *from, const char *to)
+{
+    static const char *const kinds[] = {"constprop", "isra", "part", "cold", "lto_priv", "localalias"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((size_t)(to - from) == strlen(kinds[i]) && strncmp(from, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The length without one suffix ".kind" or ".kind.NUMBER" of a name of `length`; the same length if it has none. */
+static size_t without_suffix(const char *name, size_t length)
+{
+    size_t end = length;
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    end = end && end < length && name[end - 1] == '.' ? end - 1 : length;
+    size_t dot = end;
+    while (dot && name[dot - 1] != '.')
+        dot--;
+    return dot > 1 && is_clone_kind(name + dot, name + end) ? dot - 1 : length;
+}
+
+size_t as_clone_length(const char *name)
+{
+    const char *marked = strstr(name, " [clone .");
+    size_t length = marked && marked > name ? (size_t)(marked - name) : strlen(name), shorter;
+    while ((shorter = without_suffix(name, length)) < length)
+        length = shorter;
+    return length;
 }

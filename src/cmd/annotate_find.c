@@ -79,6 +79,17 @@ static void find_short(const struct as_view *view, const char *symbol, numbers *
             *as_vec_push(found) = i;
 }
 
+/* Clones and parts that a compiler made of the function: "step.constprop.0", "step.cold". */
+static void find_clones(const struct as_view *view, const char *symbol, numbers *found)
+{
+    for (uint32_t i = 0; i < view->n_functions; i++) {
+        const char *name = view->function[i].name;
+        size_t length = name ? as_clone_length(name) : 0;
+        if (length && length < strlen(name) && length == strlen(symbol) && strncmp(name, symbol, length) == 0)
+            *as_vec_push(found) = i;
+    }
+}
+
 static void find_all(const struct as_view *view, const char *symbol, numbers *found)
 {
     find_named(view, symbol, NULL, 0, found);
@@ -90,6 +101,8 @@ static void find_all(const struct as_view *view, const char *symbol, numbers *fo
         if (!found->len)
             find_at(view, colon + 1, symbol, length, found);
     }
+    if (!found->len)
+        find_clones(view, symbol, found);
     if (!found->len)
         find_short(view, symbol, found);
 }

@@ -1,5 +1,5 @@
 /* See diff.h. Rows are matched by name, not by address: module (its file's name), function, and for finer rows the
- * source line or the offset into the function. The program's own file is the same module in both, whatever it is called:
+ * source line or the offset into the function. Clones of a function (step.constprop.0) count as the function. The program's own file is the same module in both, whatever it is called:
  * prog-old and prog-new are compared. Rows of one profile with the same name are added up. Components are
  * matched by name, too. */
 #include "view/diff_internal.h"
@@ -7,6 +7,7 @@
 #include "score/change.h"
 
 #include "base/alloc.h"
+#include "base/cpp_name.h"
 #include "base/map.h"
 #include "base/path.h"
 
@@ -25,9 +26,11 @@ static const char *module_of(const struct as_view *view, uint32_t number)
     return !module ? "" : view->summary.program && strcmp(module, view->summary.program) == 0 ? "/" : module;
 }
 
+/* Compilers make and unmake clones from build to build: "step.constprop.0" is "step". */
 char *as_diff_function_key(const struct as_view *view, uint32_t module, const char *function)
 {
-    return as_format("%s\n%s", module_of(view, module), function ? function : "");
+    function = function ? function : "";
+    return as_format("%s\n%.*s", module_of(view, module), (int)as_clone_length(function), function);
 }
 
 /* The key of a row, which is the same in both profiles; the caller frees. */
@@ -64,6 +67,13 @@ static char *copy(const char *text)
     return text ? as_strdup(text) : NULL;
 }
 
+/* A row of functions stands for their clones, too. */
+static void cut_clone(char *name, enum as_store_level level)
+{
+    if (name && level == AS_STORE_BY_FUNCTION)
+        name[as_clone_length(name)] = '\0';
+}
+
 static struct as_diff_row *row_of(struct as_diff *diff, const struct as_view *view, const struct as_store_row *row)
 {
     char *key = key_of(view, diff->level, row);
@@ -71,14 +81,17 @@ static struct as_diff_row *row_of(struct as_diff *diff, const struct as_view *vi
     uint32_t number = as_strings_intern(diff->keys, key);
     char name[AS_ROW_NAME_MAX];
     free(key);
-    if (number == before)
-        *as_vec_push(&diff->rows) =
-            (struct as_diff_row){.name = as_strdup(as_view_row_name(view, diff->level, row, name)),
-                                 .module = copy(as_view_module(view, row->module)),
-                                 .function = copy(as_view_function(view, row->function)),
-                                 .file = copy(as_view_file(view, row->file)),
-                                 .line = row->line,
-                                 .inlined = AS_DIFF_SIDES};
+    if (number == before) {
+        struct as_diff_row *made = as_vec_push(&diff->rows);
+        *made = (struct as_diff_row){.name = as_strdup(as_view_row_name(view, diff->level, row, name)),
+                                     .module = copy(as_view_module(view, row->module)),
+                                     .function = copy(as_view_function(view, row->function)),
+                                     .file = copy(as_view_file(view, row->file)),
+                                     .line = row->line,
+                                     .inlined = AS_DIFF_SIDES};
+        cut_clone(made->name, diff->level);
+        cut_clone(made->function, diff->level);
+    }
     return &diff->rows.data[number];
 }
 

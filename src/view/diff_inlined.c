@@ -5,7 +5,7 @@
  *   pass 1   how much of each function's time is inlined code, by side; a function is marked if the parts differ much
  *   pass 2   an instruction goes to the innermost marked function that it was inlined from
  *
- * Names are those of the debug information, so clones that a compiler names (step.constprop.0) are functions of their own. */
+ * Names are those of the debug information; clones that a compiler names (step.constprop.0) count as their function. */
 #include "view/diff_internal.h"
 
 #include "base/alloc.h"

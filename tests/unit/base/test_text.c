@@ -40,6 +40,18 @@ static void short_names_of_functions(void **state)
     assert_string_equal(base, "std::vector::push_back");
 }
 
+static void clones_of_functions(void **state)
+{
+    static const char *const clones[] = {"f",      "f.constprop.0", "f.isra.0",   "f.part.1.isra.0", "f.part.0.cold",
+                                         "f.cold", "f.lto_priv.12", "f.cold.123", "f.localalias"};
+    for (size_t i = 0; i < sizeof clones / sizeof *clones; i++)
+        assert_int_equal(as_clone_length(clones[i]), 1);
+    assert_int_equal(as_clone_length("ns::f(int) [clone .constprop.0] [clone .cold]"), strlen("ns::f(int)"));
+    static const char *const others[] = {"main.work", "fmt.(*pp).free", "f.0", "f.12", "cold", ".cold", "", "f.colder"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(as_clone_length(others[i]), strlen(others[i]));
+}
+
 static void copies_text(void **state)
 {
     char *whole = as_strdup("abc"), *part = as_strndup("abcdef", 2), *beyond = as_strndup("ab", 100);
@@ -246,6 +258,7 @@ int main(void)
         cmocka_unit_test(copies_text),
         cmocka_unit_test(ends_when_memory_is_out),
         cmocka_unit_test(short_names_of_functions),
+        cmocka_unit_test(clones_of_functions),
         cmocka_unit_test(grows_vectors),
         cmocka_unit_test(grows_strings),
         cmocka_unit_test(error_is_one_line),

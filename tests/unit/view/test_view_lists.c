@@ -305,6 +305,45 @@ static void differences_by_function(void **state)
     as_view_free(&after);
 }
 
+/* A profile with functions of these names, of which each has one instruction and 10 cycles. */
+static void write_functions(const char *file, const char *const *names, uint32_t n)
+{
+    struct as_store_writer *writer = bed_writer(file);
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 1, "prog", 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
+    for (uint32_t i = 0; i < n; i++) {
+        as_store_add_function(
+            writer, &(struct as_store_function){.name = names[i], .file = NONE, .address = 16 * i, .size = 16});
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = {16 * i, 0, i, NONE, NONE, 0, NONE}});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, 10, 0, 1});
+    }
+    bed_commit(writer);
+}
+
+static void differences_of_clones(void **state)
+{
+    static const char *const old[] = {"step", "leap(int) [clone .isra.0]"}, *const new[] = {"step.constprop.0",
+                                                                                            "step.part.0", "leap(int)",
+                                                                                            "step.cold"};
+    struct as_error err = AS_ERROR_INIT;
+    write_functions("clones_old.db", old, 2);
+    write_functions("clones_new.db", new, 4);
+    struct as_view before = view_bed_open("clones_old.db", NULL), after = view_bed_open("clones_new.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_int_equal(diff->rows.len, 2);
+    assert_string_equal(diff->rows.data[0].name, "step");
+    assert_true(diff->rows.data[0].cycles[AS_DIFF_AFTER] == 30);
+    assert_string_equal(diff->rows.data[1].name, "leap(int)");
+    assert_string_equal(diff->rows.data[1].function, "leap(int)");
+    assert_true(diff->rows.data[1].cycles[AS_DIFF_BEFORE] == diff->rows.data[1].cycles[AS_DIFF_AFTER]);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
 /* Matched by names: files by their last component, instructions by their offset. */
 static void differences_at_other_levels(void **state)
 {
@@ -542,6 +581,7 @@ int main(void)
         cmocka_unit_test(no_branches),
         cmocka_unit_test(branches_that_are_equal),
         cmocka_unit_test(differences_by_function),
+        cmocka_unit_test(differences_of_clones),
         cmocka_unit_test(differences_at_other_levels),
         cmocka_unit_test(differences_that_are_equal),
         cmocka_unit_test(differences_of_inlining),
