@@ -45,7 +45,8 @@ extern const char *const as_run_memo_choices[];
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.from),                                                             \
          .value = "SYMBOL",                                                                                            \
-         .help = "Start when execution first reaches this function (NAME or MODULE:NAME)."},                           \
+         .help = "Start when execution first reaches this function (NAME or MODULE:NAME; of C++ also without its "     \
+                 "namespace)."},                                                                                       \
         {.name = "to",                                                                                                 \
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.to),                                                               \

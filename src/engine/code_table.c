@@ -405,6 +405,15 @@ static uint64_t find_symbol(const struct as_image *image, const char *name, cons
     return entry;
 }
 
+/* A C++ function by its name without namespaces and classes, which no module has in full. */
+static void find_short_symbol(struct as_image *image, const char *name, const char *module, uint32_t landmark)
+{
+    uint64_t addresses[64];
+    size_t n = as_space_resolve_short(image->space, module, name, addresses, sizeof addresses / sizeof *addresses);
+    for (size_t i = 0; i < n; i++)
+        as_sites_add(&image->sites, addresses[i], landmark);
+}
+
 /* An address of a module's file, in the module that is mapped at `start`; 0: it is not that module. */
 static uint64_t find_address(const struct as_image *image, const struct as_landmark *landmark, uint64_t start)
 {
@@ -427,6 +436,8 @@ static void find_landmarks(const struct as_code_table *table, struct as_image *i
             address = landmark->symbol ? find_address(image, landmark, words[1]) : landmark->address;
         if (address)
             as_sites_add(&image->sites, address, (uint32_t)i);
+        else if (landmark->kind == AS_LANDMARK_SYMBOL)
+            find_short_symbol(image, landmark->symbol, (const char *)&words[4], (uint32_t)i);
     }
 }
 

@@ -86,6 +86,9 @@ uint64_t as_native_resolve(void *context, pid_t pid, const struct as_landmark *l
     as_process_maps(pid, false, add_map, &search);
     uint64_t address = landmark->kind == AS_LANDMARK_ADDRESS ? find_in_module(&search, pid, landmark)
                                                              : as_space_resolve(search.space, landmark->symbol);
+    if (!address && landmark->kind == AS_LANDMARK_SYMBOL &&
+        as_space_resolve_short(search.space, NULL, landmark->symbol, &address, 1) == 0)
+        address = 0;
     as_space_free(search.space);
     return address;
 }

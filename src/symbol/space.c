@@ -7,6 +7,7 @@
 #include "symbol/space.h"
 #include "symbol/debugserver.h"
 
+#include "base/cpp_name.h"
 #include "base/map.h"
 #include "base/search.h"
 #include "symbol/demangle.h"
@@ -400,14 +401,20 @@ static uint64_t resolve_both(struct as_space *space, const char *module, const c
     return address != 0 ? address : resolve_in(space, module, name, true);
 }
 
+/* A single colon separates a module; "::" belongs to a name. */
+static const char *module_end(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    while (colon != NULL && colon[1] == ':')
+        colon = strchr(colon + 2, ':');
+    return colon;
+}
+
 uint64_t as_space_resolve(struct as_space *space, const char *name)
 {
     if (name[0] == '\0')
         return 0;
-    /* A single colon separates a module; "::" belongs to a name. */
-    const char *colon = strchr(name, ':');
-    while (colon != NULL && colon[1] == ':')
-        colon = strchr(colon + 2, ':');
+    const char *colon = module_end(name);
     if (colon != NULL && colon != name && colon[1] != '\0') {
         char *module = as_strndup(name, (size_t)(colon - name));
         uint64_t address = resolve_both(space, module, colon + 1);
@@ -416,6 +423,43 @@ uint64_t as_space_resolve(struct as_space *space, const char *name)
             return address;
     }
     return resolve_both(space, NULL, name);
+}
+
+static bool is_short(const struct as_symbol *symbol, const char *name)
+{
+    char text[AS_NAME_MAX];
+    size_t length = strlen(symbol->raw ? symbol->raw : "");
+    return length && as_clone_length(symbol->raw) == length && as_demangle(symbol->raw, text, sizeof text) &&
+           as_cpp_name_is(text, name);
+}
+
+static bool is_module(const struct as_module *module, const char *name, size_t length)
+{
+    return (strlen(module->name) == length && strncmp(module->name, name, length) == 0) ||
+           (strlen(module->path) == length && strncmp(module->path, name, length) == 0);
+}
+
+size_t as_space_resolve_short(struct as_space *space, const char *module, const char *name, uint64_t *addresses,
+                              size_t max)
+{
+    size_t n = 0;
+    struct as_budget budget;
+    const char *colon = module_end(name), *function = colon ? colon + 1 : name;
+    as_budget_start(&budget, RESOLVE_SECONDS, 0);
+    for (size_t i = 0; i < space->modules.len && function[0]; i++) {
+        struct as_module *m = space->modules.data[i];
+        bool wanted = m->has_file && (!module || is_module(m, module, strlen(module))) &&
+                      (!colon || is_module(m, name, (size_t)(colon - name)));
+        struct mapping *map = wanted ? first_map(space, m) : NULL;
+        if (map == NULL)
+            continue;
+        prepare(space, map);
+        const struct as_symtab *symbols = &m->symbols;
+        for (size_t k = 0; k < symbols->symbols.len && n < max && as_budget_tick(&budget); k++)
+            if (is_short(&symbols->symbols.data[k], function))
+                addresses[n++] = symbols->symbols.data[k].address + map->bias;
+    }
+    return n;
 }
 
 /* ---- variables ---- */

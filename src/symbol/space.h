@@ -82,6 +82,11 @@ size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inlin
  * are searched in the order of their first mapping. A function with several implementations (memcpy) resolves to what
  * chooses among them. 0 where no mapped module has it. */
 uint64_t as_space_resolve(struct as_space *space, const char *name);
+/* The run-time addresses of all C++ functions that a name without namespaces, classes and template arguments can mean
+ * (base/cpp_name.h), in the modules of that name or path (NULL: all); "module:name" limits
+ * it further. Returns how many were written. */
+size_t as_space_resolve_short(struct as_space *space, const char *module, const char *name, uint64_t *addresses,
+                              size_t max);
 
 /* The variable that covers an address of data; of a section (".bss"), where no symbol does. Strings stay valid as long as
  * the space. False: no file's data lies there. */

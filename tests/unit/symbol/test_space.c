@@ -164,6 +164,15 @@ static void test_cxx_names(void **state)
     assert_int_equal(resolve(space, "sample-names5:outer::overloaded(double)"), by_double);
     assert_true(resolve(space, "outer::overloaded") == by_int || resolve(space, "outer::overloaded") == by_double);
     assert_string_equal(as_space_name(space, by_int), "outer::overloaded(int)");
+    uint64_t both[4];
+    assert_int_equal(as_space_resolve(space, "overloaded"), 0);
+    assert_int_equal(as_space_resolve_short(space, NULL, "overloaded", both, 4), 2);
+    assert_true((both[0] == by_int && both[1] == by_double) || (both[0] == by_double && both[1] == by_int));
+    assert_int_equal(as_space_resolve_short(space, "sample-names5", "sample-names5:overloaded", both, 1), 1);
+    assert_int_equal(as_space_resolve_short(space, "other", "overloaded", both, 4), 0);
+    assert_int_equal(as_space_resolve_short(space, NULL, "other:overloaded", both, 4), 0);
+    assert_int_equal(as_space_resolve_short(space, NULL, "loaded", both, 4), 0);
+    assert_int_equal(as_space_resolve_short(space, NULL, "", both, 4), 0);
     struct as_location location;
     as_space_find(space, by_int, &location);
     assert_string_equal(location.raw_function, "_ZN5outer10overloadedEi");
