@@ -119,11 +119,21 @@ static void put_word(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* The function with the most time that has code to show: code in no file, such as [anon], has none. */
-static const char *next_symbol(const struct as_store_rows *rows, const struct as_store_function *functions, size_t n)
+static bool has_code(const struct as_store *store, const struct as_store_function *function)
 {
+    size_t n;
+    const struct as_store_module *modules = as_store_modules(store, &n);
+    const char *path = function->module < n ? modules[function->module].path : NULL;
+    return function->name && function->name[0] != '[' && path && path[0] != '[';
+}
+
+/* The function with the most time that has code to show: code in no file, such as [anon] or [kernel], has none. */
+static const char *next_symbol(const struct as_store *store, const struct as_store_rows *rows)
+{
+    size_t n;
+    const struct as_store_function *functions = as_store_functions(store, &n);
     for (size_t i = 0; i < rows->n; i++)
-        if (rows->rows[i].id < n && functions[rows->rows[i].id].name && functions[rows->rows[i].id].name[0] != '[')
+        if (rows->rows[i].id < n && has_code(store, &functions[rows->rows[i].id]))
             return functions[rows->rows[i].id].name;
     return NULL;
 }
@@ -131,12 +141,10 @@ static const char *next_symbol(const struct as_store_rows *rows, const struct as
 static void text_next(FILE *out, const struct as_store *store, const struct as_store_rows *rows, const char *path)
 {
     bool usual = strcmp(path, "assay.db") == 0;
-    size_t n;
-    const struct as_store_function *functions = as_store_functions(store, &n);
     const struct {
         const char *verb, *symbol, *rest;
     } next[] = {
-        {"report", NULL, ""}, {"annotate", next_symbol(rows, functions, n), ""}, {"report --html page.html", NULL, ""}};
+        {"report", NULL, ""}, {"annotate", next_symbol(store, rows), ""}, {"report --html page.html", NULL, ""}};
     fputs("Next:\n", out);
     for (size_t i = 0; i < 3; i++) {
         if (i == 1 && !next[i].symbol)

@@ -58,16 +58,27 @@ char **as_native_command_line(uint64_t pid, struct as_error *err)
     return argv;
 }
 
+/* The length without the spaces behind it: a program that writes a title over its arguments may pad it. */
+static size_t trimmed(const char *word)
+{
+    size_t length = strlen(word);
+    while (length && word[length - 1] == ' ')
+        length--;
+    return length;
+}
+
 /* Adds the words to a title, without those that would make it long. */
 static void add_words(struct as_str *title, char *const *words)
 {
     enum { MOST = 80 };
     for (size_t i = 0; words[i]; i++) {
-        if (i > 0 && title->len + strlen(words[i]) > MOST) {
+        size_t length = trimmed(words[i]);
+        if (i > 0 && title->len + length > MOST) {
             as_str_add(title, " …");
             return;
         }
-        as_str_addf(title, "%s%s", i ? " " : "", i ? words[i] : as_path_base(words[i]));
+        const char *word = i ? words[i] : as_path_base(words[i]);
+        as_str_addf(title, "%s%.*s", i ? " " : "", (int)trimmed(word), word);
     }
 }
 

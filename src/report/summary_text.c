@@ -124,18 +124,29 @@ static void add_too_few(const struct as_summary *summary, struct as_str *line)
     as_str_add(line, ") to tell");
 }
 
-/* A sampled profile is more accurate by function than by instruction. */
-static void add_error(const struct as_summary *summary, struct as_str *line)
+/* A sampled profile is more accurate by function than by instruction. What is not shown apart is said once: "more than
+ * 50 % by block, instruction". */
+static void add_levels(const struct as_summary *summary, struct as_str *line)
 {
-    const char *separator = "error ";
-    for (size_t i = 0; i < AS_SUMMARY_LEVELS && !summary->exact && !summary->counted; i++) {
+    bool beyond = false;
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++) {
+        bool too = summary->expected && summary->error_by[i] > 0.5;
         if (isnan(summary->error_by[i]))
             continue;
-        as_str_add(line, separator);
-        add_percent(summary, line, summary->error_by[i]);
-        as_str_addf(line, " by %s", as_summary_levels[i]);
-        separator = ", ";
+        as_str_add(line, line->len ? ", " : "error ");
+        if (!(too && beyond)) {
+            add_percent(summary, line, summary->error_by[i]);
+            as_str_add(line, " by ");
+        }
+        as_str_add(line, as_summary_levels[i]);
+        beyond = too;
     }
+}
+
+static void add_error(const struct as_summary *summary, struct as_str *line)
+{
+    if (!summary->exact && !summary->counted)
+        add_levels(summary, line);
     if (summary->too_few)
         add_too_few(summary, line);
     else if (isnan(summary->error))
