@@ -1,6 +1,6 @@
 /* A record for each granule of memory that was touched, found by the granule's number.
  *
- * Records lie in leaves of 64 neighbours, which never move and start zeroed; 512 neighbouring leaves are a region, with a
+ * Records lie in leaves of 64 neighbours, which never move and start zeroed; 2048 neighbouring leaves are a region, with a
  * table of them; regions are found through a hash table, the last ones through a small table in front of it, which
  * stays in the processor's first cache. So a look-up reads one place in a table of 8 bytes for 64 granules, and the record.
  * What is not touched costs nothing but the rest of its leaf and of its region's table, so memory is proportional to the
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { AS_GRANULES_LEAF = 6, AS_GRANULES_REGION = 9, AS_GRANULES_RECENT = 1 << 8 };
+enum { AS_GRANULES_LEAF = 6, AS_GRANULES_REGION = 11, AS_GRANULES_RECENT = 1 << 8 };
 
 struct as_granule_region {
     uint64_t number; /* + 1; 0: an empty place */

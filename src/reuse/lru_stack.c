@@ -53,6 +53,8 @@ static void renumber(void *context, uint64_t first, void *records)
 {
     struct as_use *uses = records;
     for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+        as_slot_order_prefetch(context, uses[i].slot);
+    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
         if (uses[i].slot)
             uses[i].slot = as_slot_order_renumber(context, uses[i].slot);
 }

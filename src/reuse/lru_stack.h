@@ -86,7 +86,7 @@ static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, s
     } else {
         stack->granules++;
     }
-    if (!reuse || moved.slot + 1 != stack->order.next) { /* else it is on top already */
+    if (!reuse || moved.slot != stack->order.top) { /* else it is on top already */
         if (__builtin_expect(as_slot_order_full(&stack->order), 0))
             as_lru_stack_squeeze(stack);
         moved = reuse && !stack->holes.len ? as_slot_order_renew(&stack->order, use->slot)

@@ -4,7 +4,27 @@
 #include "base/random.h"
 #include "reuse/reuse_rules.h"
 
-enum { GROUP = 64 /* touches whose records are fetched ahead */, LEAST_RECENT = 1 << 9, MOST_RECENT = 1 << 18 };
+enum { LEAST_RECENT = 1 << 9, MOST_RECENT = 1 << 18 };
+
+/* A touch comes to each of these, STEP touches after the one before, so that what a stage needs was asked for meanwhile. */
+enum stage { LEAF, RECORD, ORDER, TAKE, PAIR, STAGES };
+enum { STEP = 16, RING = 128 /* a power of two, more than the touches under way */ };
+_Static_assert(RING > STAGES * STEP, "a place of the ring is in use once");
+
+/* A reuse whose pair is not counted yet. */
+struct paired {
+    uint32_t place; /* of the pair; NO_PAIR: there is none */
+    uint8_t octave;
+    bool spatial, false_sharing;
+    uint8_t beyond; /* a bit for each level */
+};
+enum { NO_PAIR = UINT32_MAX };
+
+struct line {
+    char **leaves[RING];
+    struct as_use *uses[RING];
+    struct paired pairs[RING];
+};
 
 static void make_recent(struct as_reuse_view *view, uint32_t n)
 {
@@ -105,27 +125,40 @@ struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use,
     return pair_of(view, use, reuse);
 }
 
-/* The pair will be counted soon, if the use is still the granule's last then. */
-static inline void prefetch_pair(const struct as_reuse_view *view, const struct as_recent_pair *recent)
+static inline uint8_t levels_beyond(const struct as_reuse_view *view, uint32_t distance)
 {
-    if (!recent->place)
-        return;
-    const struct as_reuse_pair *pair = &view->pairs.data[recent->place - 1];
-    __builtin_prefetch(&pair->count, 1);
+    uint8_t beyond = 0;
+#pragma GCC unroll 3
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        beyond |= (uint8_t)((distance >= view->shape->levels[level].lines) << level);
+    return beyond;
 }
 
-static inline void count_pair(struct as_reuse_view *view, const struct as_touch *touch,
-                              const struct as_touched *touched, bool spatial, bool false_sharing)
+/* Which pair it is, and soon it is counted. */
+static inline struct paired find_paired(struct as_reuse_view *view, const struct as_touch *touch,
+                                        const struct as_touched *touched)
 {
     struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
+    uint32_t octave = as_distance_octave(touched->distance);
+    __builtin_prefetch(&pair->count, 1);
+    __builtin_prefetch(&pair->octaves[octave], 1);
+    return (struct paired){.place = (uint32_t)(pair - view->pairs.data), .octave = (uint8_t)octave};
+}
+
+static inline void count_pair(struct as_reuse_view *view, const struct paired *paired)
+{
+    if (paired->place == NO_PAIR)
+        return;
+    struct as_reuse_pair *pair = &view->pairs.data[paired->place];
     uint64_t weight = UINT64_C(1) << view->scale;
     pair->count += weight;
-    pair->spatial += spatial * weight;
-    pair->false_sharing += false_sharing * weight;
-    pair->octaves[as_distance_octave(touched->distance)] += weight;
+    pair->spatial += paired->spatial * weight;
+    pair->false_sharing += paired->false_sharing * weight;
+    pair->octaves[paired->octave] += weight;
+#pragma GCC unroll 3
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        pair->beyond[level] += (touched->distance >= view->shape->levels[level].lines) * weight;
-    pair->spatial_beyond += (spatial && touched->distance >= view->shape->levels[AS_REUSE_L1].lines) * weight;
+        pair->beyond[level] += (paired->beyond >> level & 1) * weight;
+    pair->spatial_beyond += (paired->spatial & paired->beyond >> AS_REUSE_L1 & 1) * weight;
 }
 
 /* ---- the caches of the machine ---- */
@@ -224,8 +257,8 @@ static void end_interval(struct as_reuse_view *view)
     view->interval_start = view->now;
 }
 
-static inline void count_reuse(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
-                               const struct as_touched *touched)
+static inline struct paired count_reuse(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
+                                        const struct as_touched *touched, uint8_t beyond)
 {
     bool spatial = touched->last.offset != touch->offset, first_writes = touched->last.write;
     enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
@@ -236,19 +269,26 @@ static inline void count_reuse(struct as_reuse_view *view, uint32_t thread, cons
         as_distances_add(&view->all, touched->distance, weight);
     if (outcome != AS_REUSE_REUSE) {
         view->counts.other += weight;
-        return;
+        return (struct paired){.place = NO_PAIR};
     }
     view->counts.reuses += weight;
     view->counts.temporal += !spatial * weight;
-    view->counts.false_sharing += as_reuse_is_false_sharing(first_writes, spatial, relation) * weight;
+    bool false_sharing = as_reuse_is_false_sharing(first_writes, spatial, relation);
+    view->counts.false_sharing += false_sharing * weight;
     as_distances_add(&view->distances, touched->distance, weight);
     if (!view->shape->sampled)
         as_distances_add(&view->times, touched->time, 1);
-    count_pair(view, touch, touched, spatial, as_reuse_is_false_sharing(first_writes, spatial, relation));
+    struct paired paired = find_paired(view, touch, touched);
+    paired.spatial = spatial;
+    paired.false_sharing = false_sharing;
+    paired.beyond = beyond;
+    return paired;
 }
 
-static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use)
+static inline struct paired take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
+                                 struct as_use *use)
 {
+    struct paired paired = {.place = NO_PAIR};
     if (touch->first) {
         if (view->now - view->interval_start == view->shape->interval)
             end_interval(view);
@@ -259,11 +299,12 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
     touched.distance <<= view->scale;
     view->counts.touches += weight;
     view->interval_granules += touched.kind == AS_TOUCH_COLD || touched.last.time < view->interval_start;
+    uint8_t beyond = touched.kind == AS_TOUCH_REUSE ? levels_beyond(view, touched.distance) : UINT8_MAX;
+#pragma GCC unroll 3
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        view->beyond[level] +=
-            (touched.kind != AS_TOUCH_REUSE || touched.distance >= view->shape->levels[level].lines) * weight;
+        view->beyond[level] += (beyond >> level & 1) * weight;
     if (touched.kind == AS_TOUCH_REUSE)
-        count_reuse(view, thread & 0xfff, touch, &touched);
+        paired = count_reuse(view, thread & 0xfff, touch, &touched, beyond);
     else if (touched.kind == AS_TOUCH_COLD)
         view->counts.cold += weight;
     else
@@ -272,34 +313,63 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
         look_up(view, touch, &touched);
     if (!view->shared)
         code_of(view, touch->code)->touches += weight;
+    return paired;
 }
 
-/* A touch needs its record and, with that, its place in the order of slots: both are asked for ahead of time. */
-static void run_group(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+static inline struct paired take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
+                                               struct as_use *use)
 {
-    struct as_use *uses[GROUP];
-    char **leaves[GROUP];
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(leaves[i] = as_granules_leaf(&view->stack.uses, touches[i].key));
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(uses[i] = as_granules_put_in(&view->stack.uses, leaves[i], touches[i].key), 1);
-    for (size_t i = 0; i < n; i++) {
-        as_slot_order_prefetch(&view->stack.order, uses[i]->slot);
-        prefetch_pair(view, recent_of(view, uses[i]->code, touches[i].code));
-    }
-    for (size_t i = 0; i < n; i++)
-        if (touches[i].invalidate && !view->shared)
-            as_reuse_view_invalidate(view, touches[i].key);
-        else if (!touches[i].invalidate)
-            take(view, thread, &touches[i], uses[i]);
+    if (!touch->invalidate)
+        return take(view, thread, touch, use);
+    if (!view->shared)
+        as_reuse_view_invalidate(view, touch->key);
+    return (struct paired){.place = NO_PAIR};
 }
 
+/* Touches first to end come to a stage. */
+static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t first, size_t end,
+                        enum stage stage, struct line *line)
+{
+    struct as_granules *granules = &view->stack.uses;
+    switch (stage) {
+    case LEAF:
+        for (size_t i = first; i < end; i++)
+            __builtin_prefetch(line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key));
+        break;
+    case RECORD:
+        for (size_t i = first; i < end; i++)
+            __builtin_prefetch(
+                line->uses[i % RING] = as_granules_put_in(granules, line->leaves[i % RING], touches[i].key), 1);
+        break;
+    case ORDER:
+        for (size_t i = first; i < end; i++) {
+            as_slot_order_prefetch(&view->stack.order, line->uses[i % RING]->slot);
+            __builtin_prefetch(recent_of(view, line->uses[i % RING]->code, touches[i].code));
+        }
+        break;
+    case TAKE:
+        for (size_t i = first; i < end; i++)
+            line->pairs[i % RING] = take_or_invalidate(view, thread, &touches[i], line->uses[i % RING]);
+        break;
+    default:
+        for (size_t i = first; i < end; i++)
+            count_pair(view, &line->pairs[i % RING]);
+    }
+}
+
+/* A touch needs its place in a table, its record, its place in the order of slots and its pair, each known by the one
+ * before. All are asked for ahead of time. */
 void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
 {
+    struct line line;
     if (!view->recent)
         make_recent(view, LEAST_RECENT);
-    for (size_t i = 0; i < n; i += GROUP)
-        run_group(view, thread, touches + i, n - i < GROUP ? n - i : GROUP);
+    for (size_t at = 0; at < n + (STAGES - 1) * STEP; at += STEP)
+        for (enum stage stage = LEAF; stage < STAGES; stage++) {
+            size_t first = at - (size_t)stage * STEP;
+            if (first < n) /* it wraps to a large number before the first touch */
+                pass(view, thread, touches, first, n - first < STEP ? n : first + STEP, stage, &line);
+        }
 }
 
 struct thinning {

@@ -16,12 +16,15 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum {
-    LINE_SLOTS = 1 << AS_SLOT_LINE,
-    WORDS = LINE_SLOTS / 64,
+    LINE_BITS = 1 << AS_SLOT_LINE,
+    WORDS = LINE_BITS / 64,
+    COUNT_BITS = 9, /* of a number in a line's first word */
     GROUP = 1 << AS_SLOT_GROUP,
     FAN = 1 << AS_SLOT_FAN,
-    SMALLEST = 1 << 16
+    SMALLEST = 1 << 16,
+    SPARE = 16 /* numbers for each taken slot after a squeeze: new numbers cost a walk over all uses */
 };
+static const uint64_t ONES = 0x0040201008040201, COUNTS = UINT64_MAX >> 1; /* 1 in each of the seven; all their bits */
 
 /* ---- memory ---- */
 
@@ -39,7 +42,7 @@ static size_t counts_on(uint32_t size, uint32_t level)
 static void make(struct as_slot_order *order, uint32_t size)
 {
     order->size = size;
-    order->bits = as_huge_alloc(size / 8);
+    order->words = as_huge_alloc(size / 8);
     order->lines = as_huge_alloc(lines_of(size) * sizeof *order->lines);
     order->levels = 0;
     for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++) {
@@ -50,7 +53,7 @@ static void make(struct as_slot_order *order, uint32_t size)
 
 static void unmake(struct as_slot_order *order)
 {
-    as_huge_free(order->bits, order->size / 8);
+    as_huge_free(order->words, order->size / 8);
     as_huge_free(order->lines, lines_of(order->size) * sizeof *order->lines);
     for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++)
         as_huge_free(order->counts[level], counts_on(order->size, level) * sizeof(uint32_t));
@@ -58,15 +61,15 @@ static void unmake(struct as_slot_order *order)
 
 void as_slot_order_init(struct as_slot_order *order)
 {
-    *order = (struct as_slot_order){.next = 1};
+    *order = (struct as_slot_order){.next = 64};
     make(order, SMALLEST);
 }
 
 void as_slot_order_copy(struct as_slot_order *to, const struct as_slot_order *from)
 {
-    *to = (struct as_slot_order){.next = from->next, .taken = from->taken};
+    *to = (struct as_slot_order){.next = from->next, .top = from->top, .taken = from->taken};
     make(to, from->size);
-    memcpy(to->bits, from->bits, from->size / 8);
+    memcpy(to->words, from->words, from->size / 8);
     memcpy(to->lines, from->lines, lines_of(from->size) * sizeof *from->lines);
     for (uint32_t level = 0; level < AS_SLOT_LEVELS; level++)
         memcpy(to->counts[level], from->counts[level], counts_on(from->size, level) * sizeof(uint32_t));
@@ -86,14 +89,13 @@ uint64_t as_slot_order_bytes(const struct as_slot_order *order)
 
 /* ---- questions ---- */
 
-/* Taken ones in the slot's line before it. All words are read, so that there is no branch to mispredict. */
+/* Taken ones in the slot's line before it. */
 static ALWAYS_INLINE uint32_t before_in_line(const struct as_slot_order *order, uint32_t slot)
 {
-    const uint64_t *words = order->bits + (size_t)(slot >> AS_SLOT_LINE) * WORDS;
-    uint32_t at = slot % LINE_SLOTS / 64, n = 0;
-    for (uint32_t i = 0; i < WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(i < at ? words[i] : 0);
-    return n + (uint32_t)__builtin_popcountll(words[at] & ((UINT64_C(1) << slot % 64) - 1));
+    const uint64_t *line = order->words + (size_t)(slot >> AS_SLOT_LINE) * WORDS;
+    uint32_t word = slot / 64 % WORDS;
+    return (uint32_t)(line[0] >> COUNT_BITS * (word - 1) & ((1 << COUNT_BITS) - 1)) +
+           (uint32_t)__builtin_popcountll(line[word] & ((UINT64_C(1) << slot % 64) - 1));
 }
 
 static ALWAYS_INLINE uint32_t before(const struct as_slot_order *order, uint32_t slot)
@@ -107,18 +109,26 @@ static ALWAYS_INLINE uint32_t before(const struct as_slot_order *order, uint32_t
 
 AS_FAST uint32_t as_slot_order_behind(const struct as_slot_order *order, uint32_t slot)
 {
-    uint32_t itself = order->bits[slot / 64] >> slot % 64 & 1;
+    uint32_t itself = order->words[slot / 64] >> slot % 64 & 1;
     return order->taken - itself - before(order, slot);
 }
 
 /* ---- changes ---- */
 
+/* One more or less in a word: so it is before all later words of its line. */
+static ALWAYS_INLINE uint64_t in_later_words(uint32_t slot)
+{
+    return ONES << COUNT_BITS * (slot / 64 % WORDS) & COUNTS;
+}
+
 /* The first slot of a line is about to be taken. */
 static __attribute__((noinline)) void begin_line(struct as_slot_order *order, uint32_t line)
 {
-    uint32_t n = order->lines[line - 1];
-    for (uint32_t i = 0; i < WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(order->bits[(size_t)(line - 1) * WORDS + i]);
+    if (!line)
+        return;
+    const uint64_t *last = order->words + (size_t)(line - 1) * WORDS;
+    uint32_t n = order->lines[line - 1] + (uint32_t)(last[0] >> COUNT_BITS * (WORDS - 2)) +
+                 (uint32_t)__builtin_popcountll(last[WORDS - 1]);
     order->lines[line] = line % GROUP ? (uint16_t)n : 0;
     if (line % GROUP)
         return;
@@ -133,23 +143,27 @@ static __attribute__((noinline)) void begin_line(struct as_slot_order *order, ui
 
 static ALWAYS_INLINE uint32_t take_next(struct as_slot_order *order)
 {
-    uint32_t slot = order->next++;
-    if (__builtin_expect(slot % LINE_SLOTS == 0, 0))
+    uint32_t slot = order->top = order->next;
+    if (__builtin_expect(slot % LINE_BITS == 64, 0))
         begin_line(order, slot >> AS_SLOT_LINE);
-    order->bits[slot / 64] |= UINT64_C(1) << slot % 64;
+    order->next = (slot + 1) % LINE_BITS ? slot + 1 : slot + 1 + 64;
+    order->words[slot / 64] |= UINT64_C(1) << slot % 64;
+    order->words[(size_t)(slot >> AS_SLOT_LINE) * WORDS] += in_later_words(slot);
     return slot;
 }
 
+/* Signed numbers, because those compare in one instruction. */
 static ALWAYS_INLINE void release(struct as_slot_order *order, uint32_t slot)
 {
     uint32_t line = slot >> AS_SLOT_LINE, group = line >> AS_SLOT_GROUP;
-    uint16_t *lines = order->lines + (line & ~(uint32_t)(GROUP - 1)), at = line % GROUP;
-    order->bits[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-    for (uint16_t i = 0; i < GROUP; i++)
+    int16_t *lines = (int16_t *)order->lines + (line & ~(uint32_t)(GROUP - 1)), at = line % GROUP;
+    order->words[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    order->words[(size_t)line * WORDS] -= in_later_words(slot);
+    for (int16_t i = 0; i < GROUP; i++)
         lines[i] -= i > at;
     for (uint32_t level = 0; level < order->levels; level++, group >>= AS_SLOT_FAN) {
-        uint32_t *counts = order->counts[level] + (group & ~(uint32_t)(FAN - 1)), in_group = group % FAN;
-        for (uint32_t i = 0; i < FAN; i++)
+        int32_t *counts = (int32_t *)order->counts[level] + (group & ~(uint32_t)(FAN - 1)), in_group = group % FAN;
+        for (int32_t i = 0; i < FAN; i++)
             counts[i] -= i > in_group;
     }
 }
@@ -180,22 +194,21 @@ AS_FAST void as_slot_order_drop(struct as_slot_order *order, uint32_t slot)
 
 AS_FAST uint32_t as_slot_order_renumber(const struct as_slot_order *order, uint32_t slot)
 {
-    return before(order, slot) + 1;
+    return as_slot_order_number(before(order, slot));
 }
 
-/* The taken ones are 1 to n now. */
+/* The first n are taken now. */
 void as_slot_order_squeeze(struct as_slot_order *order)
 {
     uint32_t size = order->size, n = order->taken;
     unmake(order);
-    while (size / 8 < n + 1 && size < UINT32_C(1) << 31) /* new numbers cost a walk over all uses: seldom */
+    while (size / SPARE < as_slot_order_number(n) && size < UINT32_C(1) << 31)
         size *= 2;
     make(order, size);
-    order->next = n + 1;
-    for (uint32_t word = 0; word <= n / 64; word++)
-        order->bits[word] = UINT64_MAX;
-    order->bits[0] &= ~UINT64_C(1);
-    order->bits[n / 64] &= UINT64_MAX >> (63 - n % 64);
-    for (uint32_t line = 1; line <= n >> AS_SLOT_LINE; line++)
-        begin_line(order, line);
+    order->next = as_slot_order_number(0);
+    order->taken = 0;
+    while (order->taken < n) {
+        take_next(order);
+        order->taken++;
+    }
 }

@@ -174,32 +174,34 @@ static void grows(void **state)
 static void order(void **state)
 {
     struct as_slot_order order_;
-    enum { N = 65535 };
-    static bool taken[N + 1];
+    enum { N = (1 << 16) / 512 * AS_SLOT_LINE_SLOTS };
+    static bool taken[N];
     uint64_t seed = 3;
     as_slot_order_init(&order_);
-    for (uint32_t i = 1; i <= N; i++) {
+    for (uint32_t i = 0; i < N; i++) {
+        assert_false(as_slot_order_full(&order_));
         uint32_t slot = as_slot_order_move(&order_, 0);
-        assert_int_equal(slot, i);
+        assert_int_equal(slot, as_slot_order_number(i));
         taken[i] = true;
-        uint32_t gone = 1 + (uint32_t)as_random_below(&seed, i);
+        uint32_t gone = (uint32_t)as_random_below(&seed, i + 1);
         if (i % 3 == 0 && taken[gone]) {
-            as_slot_order_drop(&order_, gone);
+            as_slot_order_drop(&order_, as_slot_order_number(gone));
             taken[gone] = false;
         }
     }
     assert_true(as_slot_order_full(&order_));
-    for (uint32_t i = N, behind = 0; i > 0; i--) {
-        assert_int_equal(as_slot_order_behind(&order_, i), behind);
+    for (uint32_t i = N, behind = 0; i-- > 0;) {
+        uint32_t slot = as_slot_order_number(i);
+        assert_int_equal(as_slot_order_behind(&order_, slot), behind);
         if (taken[i]) {
-            assert_int_equal(as_slot_order_renumber(&order_, i), order_.taken - behind);
             behind++;
+            assert_int_equal(as_slot_order_renumber(&order_, slot), as_slot_order_number(order_.taken - behind));
         }
     }
     uint32_t n = order_.taken;
     as_slot_order_squeeze(&order_);
-    for (uint32_t i = 1; i <= n; i++)
-        assert_int_equal(as_slot_order_behind(&order_, i), n - i);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(as_slot_order_behind(&order_, as_slot_order_number(i)), n - i - 1);
     as_slot_order_free(&order_);
 }
 
