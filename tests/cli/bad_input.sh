@@ -235,7 +235,7 @@ check_same "… what it prints, and that the run is partial" $'caught\nassay: in
 
 begin --json -o counts -- sh -c "trap '' INT; $spin"
 kill -INT -- -"$job"
-sleep 0.5
+wait_until took_signal "$job" 2
 kill -INT -- -"$job"
 check_ended "Ctrl-C twice ends a program that ignores it" 130 'interrupted'
 check_json "Ctrl-C twice: what ran is reported" "$partial" cat counts

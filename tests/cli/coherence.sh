@@ -17,7 +17,7 @@ for kind in counters padded readonly; do
     check "$kind" modelled "$kind.json" --deterministic -- "$kind" 4 12000
     check "$kind without coherence" modelled "$kind-off.json" --deterministic --set coherence.protocol=off -- "$kind" 4 12000
 done
-check "a ball to and fro" modelled pingpong.json -- pingpong 2 300
+check "a ball to and fro" modelled pingpong.json --deterministic -- pingpong 2 300
 holds "counters in one line wait for each other: stores, after their commit" '
     d[0]["cycles"] > 1.2 * d[1]["cycles"]
     and d[0]["events"]["components"].get("DR-SQ+ST-CO", 0) > 0.9 * (d[0]["cycles"] - d[1]["cycles"])' counters.json counters-off.json
@@ -63,13 +63,16 @@ holds "… three times as much" 'abs(d[1]["cycles"] - 3 * d[0]["cycles"]) < 1 an
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
 
 # ---- processes --------------------------------------------------------------------------------------------------------
-# How often the line moves depends on how the host lets the two processes run: 340 to 800 times were seen.
-for kind in anon file; do
+# How often the line moves, and in which direction, depends on how the host lets the two processes run: 340 to 830 times were seen.
+processes() {
     "$ASSAY" record -q -o "$kind.db" -- "$WORKLOADS/processes" "$kind" 200 >/dev/null
     "$ASSAY" report "$kind.db" --waits --json >"$kind.json"
     holds "processes wait for lines that they share: $kind" 'd["transfers"] >= 50 and
         sum(o["cycles"] for o in d["objects"] if o["object"].startswith(("[shared]", "/tmp/assay-"))) > 0.99 * d["cycles"] and
         d["matrix_true"][0][1] > 0 < d["matrix_true"][1][0]' "$kind.json"
+}
+for kind in anon file; do
+    by_chance processes
 done
 "$ASSAY" record -q -o private.db -- "$WORKLOADS/processes" private 200 >/dev/null
 check_stderr_line 'no thread waited for another core' "… and for no others" "$ASSAY" report private.db --waits

@@ -52,14 +52,19 @@ else
     skip "RISC-V: pairs" "no RISC-V compiler"
 fi
 
-# Two processes: each hand-over of the ball is one transfer, wherever each of them has the memory.
+# Two processes: each hand-over of the ball is at most one transfer, wherever each of them has the memory. The host decides how many
+# are left when the two are put in order, the fewer the more idle it is, but the line moves at least once.
 for kind in anon file sysv; do
     comm --period 50 -- "$WORKLOADS/processes" "$kind" 200 >"$kind.json"
-    holds "processes share memory: $kind" '20 <= d["exact"]["true_sharing"] <= 402 and d["pattern"] == "one pair" and
+    holds "processes share memory: $kind" '1 <= d["exact"]["true_sharing"] <= 402 and d["pattern"] == "one pair" and
         d["objects"][0]["kind"] == "shared" and d["objects"][0]["total"] == d["exact"]["total"]' "$kind.json"
 done
 holds "… by name" '[x["objects"][0]["name"][:12] for x in d] == ["[shared]", "/tmp/assay-p", "/SYSV0000000"]' anon.json file.json sysv.json
-holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0' anon.json
+sampled() {
+    comm --period 50 -- "$WORKLOADS/processes" anon 200 >anon.json
+    holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0' anon.json
+}
+by_chance sampled
 comm -- "$WORKLOADS/processes" private 200 >private.json
 holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"] == 0' private.json
 
@@ -148,7 +153,7 @@ check_json "scattered" '(lambda cores: cores[0] == 0 and sorted(cores) == [0, 0,
     "$ASSAY" comm --json --pin scatter --sockets 2 --cores 4 -- "$sharing" write -t 4 -n 1000
 # Threads start in the host's order, so which of them share a node is too. What goes between nodes follows from the matrix.
 for pins in 0,0,2,1,3 0,0,1,2,3; do
-    comm --no-estimate --top 1000 --sockets 2 --cores 4 --pin $pins -- "$sharing" pairs -t 4 -n 2000 -f 1 >nodes.json
+    comm --no-estimate --top 1000 --sockets 2 --cores 4 --pin $pins -- "$sharing" pairs -t 4 -n 5000 -f 1 >nodes.json
     holds "by node: remote transfers of the object, $pins" '(lambda far, pair: d["nodes"] == 2 and
         d["matrix_by_node"][0][1] == far(0) and abs(pair["remote"] - far(1)) <= 0.1 * pair["total"] and
         d["code_pairs"][0]["remote"] <= d["code_pairs"][0]["total"])(
@@ -178,7 +183,8 @@ done
 check "csv" "$ASSAY" comm --csv --period 500 -o pairs.csv -- "$sharing" pairs -t 4 -n 20000
 check_same "csv: the pairs" 2 "$(awk -F, 'NR > 1 && $6 > 4000' pairs.csv | wc -l)"
 check "csv: a line of names" grep -q '^thread_a,thread_b,total' pairs.csv
-check "svg" "$ASSAY" comm --svg --period 500 -o maps.svg -- "$sharing" pairs -t 4 -n 20000
+# A sample of the threads' start, which falls into any cell, is a tenth of what has four digits.
+check "svg" "$ASSAY" comm --svg --period 100 -o maps.svg -- "$sharing" pairs -t 4 -n 20000
 check_same "svg: cells of both pairs, both ways, exact and estimated, all and true" 16 \
     "$(grep -cE 'threads [0-9] and [0-9]: [0-9]{4,}<' maps.svg)"
 check "svg: it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("maps.svg")'

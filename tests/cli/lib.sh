@@ -125,6 +125,14 @@ works_on() {
     wait_until has_worked "$1" "$2" "$until"
 }
 
+# took_signal PID NUMBER: whether it has taken all signals of this number that were sent to it. A second one is its own only then.
+took_signal() {
+    local pending
+    for pending in $(sed -n 's/^S[ih][gd]Pnd:[[:space:]]*/0x/p' "/proc/$1/status" 2>/dev/null); do
+        [ $((pending >> ($2 - 1) & 1)) = 0 ] || return 1
+    done
+}
+
 # Runs a command; sets out, err, status. NUL bytes in the output are dropped.
 run() {
     "$@" >"$LOGS/out" 2>"$LOGS/err"

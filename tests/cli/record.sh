@@ -246,8 +246,7 @@ begun=(sh -c 'echo yes >begun; exec "$0" 100000' "$demo")
 "$ASSAY" record -o interrupted.db -- "${begun[@]}" >/dev/null 2>interrupted.txt &
 pid=$!
 wait_until test -s begun
-sleep 1
-kill -INT $pid && sleep 0.3 && kill -INT $pid 2>/dev/null
+kill -INT $pid && wait_until took_signal $pid 2 && kill -INT $pid 2>/dev/null
 wait $pid
 check_same "interrupted: the status" 130 $?
 db "… what ran is there, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' interrupted.db

@@ -195,7 +195,7 @@ recorder=$!
 wait_until test -s trapped
 works_on "$recorder" native_victim 50
 kill -INT "$recorder"
-sleep 0.3
+wait_until took_signal "$recorder" 2
 kill -INT "$recorder"
 wait "$recorder"
 check_same "a second one ends the recording: the status" 130 $?

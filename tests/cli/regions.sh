@@ -204,8 +204,12 @@ holds "… a part was counted" '0 < d["instructions"] and d["regions"][0]["times
 check "switched off by another signal's name" switched --switch-signal SIGUSR2
 check "signals as points of a region" switched --region signal..signal
 holds "… the program was ended there" 'd["instructions"] > 0 and d["complete"] is False' switched.json
-check_json "a delay" 'd["instructions"] > 0 and d["regions"][0]["times"] == 1' stat --delay 0.2 -o /dev/stdout -- ./spin 600
-check_json "a delay to stop" 'd["instructions"] > 0 and d["regions"][0]["stopped"]' stat -o /dev/stdout --region ..delay:0.2 -- ./spin 600
+# The program spins for 0.6 seconds from its start on: a machine that is busy enough lets them pass before the delay's end is seen.
+delays() {
+    check_json "a delay" 'd["instructions"] > 0 and d["regions"][0]["times"] == 1' stat --delay 0.2 -o /dev/stdout -- ./spin 600
+    check_json "a delay to stop" 'd["instructions"] > 0 and d["regions"][0]["stopped"]' stat -o /dev/stdout --region ..delay:0.2 -- ./spin 600
+}
+by_chance delays
 check_json "markers in C" 'd["regions"][0]["stopped"] and d["instructions"] > 0' stat -o /dev/stdout --region marker:1..marker:2 -- ./spin 1
 check_json "PARSEC's hooks are functions like others" 'd["regions"][0]["times"] == 1' \
     stat -o /dev/stdout --region spin..spin -- ./spin 1
