@@ -2,7 +2,8 @@
 (--memo=off), by another build (--against), and plain QEMU.
 
 Ways take turns; the fastest run of each counts. A region of the same instructions is measured everywhere, except by
-plain QEMU, whose speed is taken from a run of its own. Processor time is that of Assay and QEMU together: on a busy machine
+plain QEMU, whose speed is taken from a run of its own. Speed is that of the region alone, as `compare` says (mips): not of
+the start and of what is skipped, which can take as long. Processor time is that of Assay and QEMU together: on a busy machine
 it is the one to look at.
 """
 import json
@@ -108,7 +109,7 @@ def measure_memo(options, folder):
             for way, argv in ways.items():
                 times = timed(argv)
                 with open(document, encoding="utf-8") as results:
-                    times["clock"] = json.load(results)["seconds"]  # without the start of the program and the report
+                    times["clock"] = count / json.load(results)["mips"] / 1e6  # without start, skipping and report
                 least[way] = {key: min(least[way][key], times[key]) for key in times}
         rows.append({"name": name, "kind": kind, "core": core, "instructions": count, "seconds": least,
                      "mips": {way: count / least[way]["clock"] / 1e6 for way in ways},

@@ -315,6 +315,12 @@ static void json_cores(struct as_json *json, const struct as_compare *const *com
     as_json_end(json);
 }
 
+/* Million instructions a second, while it measured. */
+static double mips_of(const struct as_model_result *result)
+{
+    return result->measuring > 0 ? (double)result->instructions / result->measuring / 1e6 : 0;
+}
+
 /* How much of the run was remembered, and its cost. */
 static void json_memo(struct as_json *json, const struct as_model *model)
 {
@@ -359,7 +365,7 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
                     &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     as_json_u64(json, "threads", result->engine.threads);
     as_json_double(json, "seconds", result->engine.seconds);
-    as_json_double(json, "mips", (double)result->instructions / result->engine.seconds / 1e6);
+    as_json_double(json, "mips", mips_of(result));
     json_memo(json, compare->model);
     as_json_bool(json, "complete", as_run_end_complete(&result->engine.end));
     as_json_i64(json, "exit_status", result->engine.end.exit_status);
@@ -552,6 +558,8 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
         text_rows(out, compare);
     if (n > 1)
         text_cores(out, compares, n);
-    fprintf(out, "\n%.3f seconds, %.1f MIPS (modelled core; every cycle and every instruction accounted for)\n",
-            result->engine.seconds, (double)result->instructions / result->engine.seconds / 1e6);
+    fprintf(
+        out,
+        "\n%.3f seconds, %.1f MIPS while measuring (modelled core; every cycle and every instruction accounted for)\n",
+        result->engine.seconds, mips_of(result));
 }

@@ -1,6 +1,8 @@
 /* See measure.h. */
 #include "model/measure.h"
 
+#include "base/clock.h"
+
 void as_measure_free(struct as_measure *measure)
 {
     as_vec_free(&measure->regions);
@@ -12,6 +14,7 @@ void as_measure_begin(struct as_measure *measure, uint32_t region)
     measure->region = region;
     measure->stretch = (struct as_counters){0};
     measure->started = measure->machine;
+    measure->began = as_clock_seconds();
 }
 
 struct as_counters as_measure_core(struct as_measure *measure, const struct as_core *core)
@@ -40,4 +43,5 @@ void as_measure_end(struct as_measure *measure)
     as_counters_append(&measure->regions.data[measure->region], stretch);
     as_counters_append(&measure->total, stretch);
     measure->on = false;
+    measure->seconds += as_clock_seconds() - measure->began;
 }

@@ -18,7 +18,8 @@ struct as_measure {
     uint32_t region;                    /* … of this region */
     struct as_counters stretch;         /* counted so far in the stretch */
     struct as_counters machine,
-        started; /* counters of which the machine has only one: as last read, and at the stretch's start */
+        started;           /* counters of which the machine has only one: as last read, and at the stretch's start */
+    double began, seconds; /* on the host's clock: when the stretch began; the length of those that have ended */
 };
 
 void as_measure_free(struct as_measure *measure);

@@ -295,6 +295,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     if (model->measure.on)
         as_measure_end(&model->measure);
     model->total.counters = model->measure.total;
+    model->total.measuring = model->measure.seconds;
     model->total.engine = result->engine;
     sum_up(&model->total);
     *result = model->total;

@@ -88,6 +88,7 @@ struct as_model_result {
     uint64_t elapsed;            /* simulated time from the start to the last commit */
     uint64_t kernel_cycles;      /* modelled cost of system calls and page faults, not included in `cycles` */
     struct as_counters counters; /* these counters and all others */
+    double measuring;            /* seconds on the host's clock, without start-up and what was skipped or warmed */
 };
 
 /* Starts the fan-out, runs the program to its end or the region's, and waits for the observers. */
