@@ -24,6 +24,7 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
             *as_vec_push(&stream->taken) = i;
             sums->n_taken++;
         }
+        sums->flushes |= (pipe.flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES)) != 0;
         sums->apart |= code->system || (pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path);
         for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
             if (code->counters >> j & 1 && request->counters[j].user &&

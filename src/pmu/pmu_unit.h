@@ -88,6 +88,7 @@ struct as_pmu_sums {
     uint16_t uops;
     bool known;
     bool apart;       /* its records are needed: a system call, or a wrong path */
+    bool flushes;     /* one of them flushes what follows it */
     bool begins;      /* has an instruction that is not continued; at this address */
     uint16_t n_taken; /* branches that were taken: as_pmu_stream.taken from first_taken on */
     uint32_t first_taken;

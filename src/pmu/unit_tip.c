@@ -87,9 +87,25 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     (core->stream->pmu.stage == AS_PMU_STAGE_DISPATCH ? take_dispatched : take_committing)(core, op);
 }
 
+/* No sampling cycle in the block, and nothing that a later sample refers to. */
+static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
+{
+    struct as_pmu_tip *tip = &core->tip;
+    struct as_pmu_counts *counts = &core->stream->counts[0];
+    bool by_dispatch = core->stream->pmu.stage == AS_PMU_STAGE_DISPATCH;
+    if (tip->group.len || sums->flushes || tip->due <= (by_dispatch ? span->last_dispatch : span->commit))
+        return false;
+    counts->happened += span->commit - tip->commit;
+    counts->counted = counts->happened;
+    tip->commit = span->commit;
+    tip->flags = 0;
+    return true;
+}
+
 static void finish(struct as_pmu_core *core)
 {
     share_group(core);
 }
 
-const struct as_pmu_unit as_pmu_unit_tip = {.needs_all = true, .open = open, .op = take_op, .finish = finish};
+const struct as_pmu_unit as_pmu_unit_tip = {
+    .needs_all = true, .open = open, .op = take_op, .finish = finish, .skip = skip};

@@ -118,6 +118,14 @@ static uint64_t usual_period(const struct as_trust_subject *subject, uint64_t pe
                                                                                    : period;
 }
 
+/* Fewer at long intervals, for the time that it takes; of operations, which are many in an iteration, more. */
+static uint32_t wanted_samples(const struct accuracy *accuracy, uint64_t period)
+{
+    if (accuracy->counts == AS_KERNEL_INSTRUCTIONS)
+        return period < 50000 ? 200 : period < 500000 ? 100 : 20;
+    return period < 5000 ? 200 : period < 50000 ? 50 : period < 500000 ? 10 : 3;
+}
+
 static bool measure_accuracy(struct as_trust_subject *subject, const struct accuracy *accuracy, const char *name,
                              uint64_t period, struct as_trust_report *report, double *error, struct as_error *err)
 {
@@ -126,9 +134,7 @@ static bool measure_accuracy(struct as_trust_subject *subject, const struct accu
         as_trust_probe(subject, accuracy->kernel, pebs ? accuracy->event : usual_event(subject), period);
     struct several several;
     expect_samples(&probe, subject, accuracy->counts == AS_KERNEL_INSTRUCTIONS ? 20 : 1,
-                   period < 5000    ? 200
-                   : period < 50000 ? 50
-                                    : 10);
+                   wanted_samples(accuracy, period));
     if (!run_several(subject, probe, pebs ? all_samples : accuracy->pick, &several, err))
         return false;
     bool ops = !pebs && accuracy->counts == AS_KERNEL_INSTRUCTIONS;
@@ -172,11 +178,12 @@ static bool run_accuracy(struct as_trust_subject *subject, struct as_trust_repor
 
 static bool run_interval(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    static const uint64_t periods[] = {101, 1009, 10007, 100003};
+    static const uint64_t periods[] = {101, 1009, 10007, 100003, 1000003};
     double first = NAN, last = NAN;
     const struct accuracy *what = &accuracies[is_pebs(subject) ? 2 : 0];
     for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
-        if (usual_period(subject, periods[i]) != periods[i])
+        bool sampled = wanted_samples(what, periods[i]) * subject->options->scale >= 100 || periods[i] < 500000;
+        if (usual_period(subject, periods[i]) != periods[i] || !sampled)
             continue;
         if (!measure_accuracy(subject, what, "interval", periods[i], report, isnan(first) ? &first : &last, err))
             return false;
@@ -489,7 +496,7 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
 
 const struct as_trust_experiment as_trust_experiments[] = {
     {"accuracy", "numbers of samples against known numbers of events", PEBS | IBS | SPE, run_accuracy},
-    {"interval", "the same at intervals from 101 to 100,003", PEBS | IBS | SPE, run_interval},
+    {"interval", "the same at intervals from 101 to 1,000,003", PEBS | IBS | SPE, run_interval},
     {"bias", "four equal loads: shares, and samples on other instructions", PEBS | IBS | SPE, run_bias},
     {"shadow", "events at different distances from the one before", PEBS, run_shadow},
     {"distance", "how likely an event is sampled, against the nops behind the one before", PEBS, as_trust_run_distance},

@@ -76,6 +76,8 @@ contents() { sqlite3 "$1" .dump | grep -v 'INTO meta' | md5sum; }
 if command -v sqlite3 >/dev/null; then
     check "IBS of cycles is the same with and without the memo" in_step zen4 --event cycles --period 503
     check "… and of operations" in_step zen4 --event ops --period 503
+    check "… TIP too" in_step tip --period 503
+    check "… and what is chosen at dispatch" in_step tea-dispatch --period 503
     check "… and branch records" in_step skylake --event taken --period 251 --branches
     check "… and call stacks of them" in_step skylake --event instructions --period 251 --call-graph=lbr
 fi
