@@ -153,23 +153,40 @@ static void precondition(const struct network *net, double *z)
         z[i] = net->diagonal[i] > 0 ? net->r[i] / net->diagonal[i] : 0;
 }
 
-/* Goes on from the potentials that solved it before, which are near where a few arcs were cut or spread anew. */
-static void solve(struct network *net, double *z)
+/* r of the potentials so far, which are near where a few arcs were cut or spread anew; if they are worse than none, of none. */
+static double begin_from_before(struct network *net, double *z, double of_none)
 {
-    start(net);
-    precondition(net, z);
-    double enough = 1e-18 * dot(net, net->r, z);
     apply(net, net->x, net->ap);
     for (uint32_t i = 0; i < net->nodes; i++)
         net->r[i] -= net->ap[i];
     precondition(net, z);
+    double rz = dot(net, net->r, z);
+    if (rz <= of_none)
+        return rz;
+    for (uint32_t i = 0; i < net->nodes; i++)
+        net->x[i] = 0;
+    start(net);
+    precondition(net, z);
+    return of_none;
+}
+
+/* The direction moves all nodes of a part of the network alike, as far as numbers have digits: nothing flows in it. */
+static bool is_flat(const struct network *net, double curve)
+{
+    double scale = 0;
+    for (uint32_t i = 0; i < net->nodes; i++)
+        scale += net->diagonal[i] * net->p[i] * net->p[i];
+    return !(curve > 1e-14 * scale);
+}
+
+static void follow_gradients(struct network *net, double *z, double rz, double enough)
+{
     for (uint32_t i = 0; i < net->nodes; i++)
         net->p[i] = z[i];
-    double rz = dot(net, net->r, z);
     for (uint32_t round = 0; round < 3 * net->nodes + 50 && rz > enough && rz > 0; round++) {
         apply(net, net->p, net->ap);
         double curve = dot(net, net->p, net->ap);
-        if (curve <= 0)
+        if (is_flat(net, curve))
             break;
         double step = rz / curve;
         for (uint32_t i = 0; i < net->nodes; i++) {
@@ -182,10 +199,27 @@ static void solve(struct network *net, double *z)
             net->p[i] = z[i] + next / rz * net->p[i];
         rz = next;
     }
+}
+
+static void solve(struct network *net, double *z)
+{
+    start(net);
+    precondition(net, z);
+    double of_none = dot(net, net->r, z), rz = begin_from_before(net, z, of_none);
+    follow_gradients(net, z, rz, 1e-18 * of_none);
     for (size_t a = 0; a < net->arcs.len; a++) {
         struct arc *arc = &net->arcs.data[a];
         arc->flow = arc->spread > 0 ? arc->measured + arc->spread * (net->x[arc->from] - net->x[arc->to]) : 0;
     }
+}
+
+/* No arc can carry many times what was counted in all: then the numbers did not suffice, and counts stay as they were. */
+static bool is_solved(const struct network *net)
+{
+    for (size_t a = 0; a < net->arcs.len; a++)
+        if (!(fabs(net->arcs.data[a].flow) <= 100 * net->mean * net->n))
+            return false;
+    return true;
 }
 
 /* Takes out arcs that carry less than nothing; true: there were some. */
@@ -233,7 +267,8 @@ static void balance_function(struct as_flow *flow, uint32_t module, const struct
             solve(&net, scratch + 5 * (size_t)net.nodes);
         respread(&net);
     }
-    for (size_t a = 0; a < net.arcs.len; a++)
+    bool solved = is_solved(&net);
+    for (size_t a = 0; a < net.arcs.len && solved; a++)
         if (net.arcs.data[a].result)
             *net.arcs.data[a].result = fmax(0, net.arcs.data[a].flow);
     as_vec_free(&net.arcs);
