@@ -175,6 +175,11 @@ await test("a source without events says so and shows no stacks", async () => {
     const zero = await openPage(pageFile("timer with zeros", data));
     assert.deepEqual(await zero.$$eval(".fact", (list) => list.map((one) => one.textContent)), facts);
     await zero.close();
+    const clock = await openPage(pageFile("timer in nanoseconds", { ...timer(), unit: "ns" }));
+    const times = await clock.$$eval(".fact", (list) => list.map((one) => one.textContent));
+    assert.equal(times[2], "Time0.50 selapsed");
+    assert.match(times[3], /^Processor time.*of all threads$/);
+    await clock.close();
     assert.equal(await page.locator(".quality .unknown").count(), 2);
     assert.equal(await page.locator(".quality .warn").count(), 1);
     assert.deepEqual(await page.$$eval("[role=tab]", (list) => list.map((one) => one.textContent)), ["Summary", "Functions", "Flame graph", "Instructions", "Run"]);

@@ -65,7 +65,10 @@ function facts(model: Model): HTMLElement {
     list.append(counted("Cycles", summary.cycles), counted("Instructions", summary.instructions));
     if (known(summary.cycles) && known(summary.instructions) && summary.cycles > 0)
         list.append(fact("IPC", digits(summary.instructions / summary.cycles), "instructions per cycle"));
-    if (known(summary.seconds)) list.append(fact("Time", seconds(summary.seconds), summary.source === "model" ? "on the modelled core" : undefined));
+    const byClock = model.unit === "ns" && summary.source !== "model";
+    if (known(summary.seconds)) list.append(fact("Time", seconds(summary.seconds), summary.source === "model" ? "on the modelled core" : byClock ? "elapsed" : undefined));
+    // What the shares are of: a program that waits has less of it than of elapsed time.
+    if (byClock && model.total > 0) list.append(fact("Processor time", seconds(model.total / 1e9), "of all threads"));
     if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));
     if (summary.class) list.append(fact("Class", `${clean(summary.class, 30)}-intensive`, "by the TIP paper's rule", CLASS_RULE));
     return list;
@@ -182,7 +185,7 @@ export const summaryTab: Tab = {
         const notes = (context.model.data.summary.notes ?? []).map((note) => el("li", {}, clean(note, 600)));
         const element = el("div", { class: "summary" },
             headline(context), facts(context.model),
-            el("div", { class: "cards" }, el("div", {}, stackCard(context)), el("div", {}, qualityCard(context), statesCard(context), topCard(context))),
+            el("div", { class: "cards" }, el("div", {}, topCard(context), stackCard(context)), el("div", {}, qualityCard(context), statesCard(context))),
             notes.length ? el("section", { class: "card" }, el("h2", {}, "Notes"), el("ul", {}, ...notes)) : null);
         return { element, show: () => undefined };
     },
