@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MOST_COLUMNS = 16, MOST_SHADES = 64, FRAMES = 6 };
+enum { MOST_COLUMNS = 16, MOST_SHADES = 64, FRAMES = 6, FEW_HITS = 20 };
 
 const char *as_comm_cell_text(uint64_t count, char text[24])
 {
@@ -151,8 +151,10 @@ static void print_estimate(FILE *out, const struct as_comm_shown *shown)
         fprintf(out, " (%+.1f %% of the exact volume, %+.1f points of false sharing; by cell %.1f %% on average)",
                 100 * error.total, 100 * error.false_share, 100 * error.mean);
     }
-    fprintf(out, "\n  %s by look-up, %s by %s watched lines\n", AS_COUNT(counts.found), AS_COUNT(counts.trapped),
-            AS_COUNT(counts.armed));
+    uint64_t hits = counts.found + counts.trapped;
+    fprintf(out, "\n  from %s hits: %s by look-up, %s by %s watched lines%s\n", AS_COUNT(hits), AS_COUNT(counts.found),
+            AS_COUNT(counts.trapped), AS_COUNT(counts.armed),
+            hits < FEW_HITS ? "; too few to rely on, a smaller --period finds more" : "");
 }
 
 /* What was spent for it, on the machine. */

@@ -159,8 +159,11 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
 void as_whatif_text(const struct as_whatif *whatif, FILE *out)
 {
     const struct as_model_result *result = &whatif->as_is->result;
-    fprintf(out, "'%s' on %s: %s instructions, %s cycles, IPC %.2f\n\n", whatif->argv[0], whatif->as_is->machine.name,
-            AS_COUNT(result->instructions), AS_COUNT(result->cycles), ipc(result));
+    char part[AS_ENGINE_PART];
+    if (!as_engine_part(&result->engine, result->instructions, part, sizeof part))
+        snprintf(part, sizeof part, "%s instructions", AS_COUNT(result->instructions));
+    fprintf(out, "'%s' on %s: %s, %s cycles, IPC %.2f\n\n", whatif->argv[0], whatif->as_is->machine.name, part,
+            AS_COUNT(result->cycles), ipc(result));
     if (whatif->n == 0) {
         fprintf(out, "No instruction met an event: there is nothing to remove.\n");
         return;

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { REASONS = 3 }; /* most components that a row names */
 
@@ -127,15 +128,63 @@ static void put_inlined(const struct as_diff *diff, FILE *out, const struct as_t
     as_str_free(&note);
 }
 
+/* A remark of a head: a line, and the indented ones behind it. */
+static size_t remark_length(const char *text)
+{
+    size_t length = strcspn(text, "\n");
+    while (text[length] == '\n' && text[length + 1] == ' ')
+        length += 1 + strcspn(text + length + 1, "\n");
+    return length + (text[length] == '\n');
+}
+
+static bool has_remark(const char *text, const char *remark, size_t length)
+{
+    for (size_t n; *text; text += n) {
+        n = remark_length(text);
+        if (n == length && strncmp(text, remark, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static char *head_of(const struct as_view *view, const struct as_term *term)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return as_strdup("");
+    as_summary_text(&view->summary, out, term);
+    as_module_notes_text(view, out, term);
+    return fclose(out) == 0 ? text : as_strdup("");
+}
+
+/* The heads of both; what the second has in common with the first is not repeated. */
+static void put_heads(const struct as_diff *diff, FILE *out, const struct as_term *term)
+{
+    char *heads[AS_DIFF_SIDES];
+    for (int side = 0; side < AS_DIFF_SIDES; side++) {
+        size_t n, shared = 0;
+        heads[side] = head_of(diff->views[side], term);
+        fprintf(out, "%s %s:\n", side == AS_DIFF_BEFORE ? "before" : "after ",
+                AS_SHOW(as_store_file_name(diff->views[side]->store)));
+        for (const char *at = heads[side]; *at; at += n) {
+            n = remark_length(at);
+            bool again = side == AS_DIFF_AFTER && at != heads[side] && has_remark(heads[AS_DIFF_BEFORE], at, n);
+            shared += again;
+            fwrite(at, 1, again ? 0 : n, out);
+        }
+        if (shared)
+            fputs("the other remarks hold for both\n", out);
+    }
+    for (int side = 0; side < AS_DIFF_SIDES; side++)
+        free(heads[side]);
+}
+
 static void put_totals(const struct as_diff *diff, FILE *out, const struct as_term *term)
 {
     char verdict[40];
-    for (int side = 0; side < AS_DIFF_SIDES; side++) {
-        fprintf(out, "%s %s:\n", side == AS_DIFF_BEFORE ? "before" : "after ",
-                AS_SHOW(as_store_file_name(diff->views[side]->store)));
-        as_summary_text(&diff->views[side]->summary, out, term);
-        as_module_notes_text(diff->views[side], out, term);
-    }
+    put_heads(diff, out, term);
     if (*diff->differences)
         fprintf(out, "WARNING: the profiles differ in more than the program: %s\n", diff->differences);
     if (as_filters_text(diff->views[AS_DIFF_AFTER], out, false))

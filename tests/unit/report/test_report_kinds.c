@@ -31,7 +31,7 @@ static void put_text(FILE *out, const struct as_report_kind *kind, const struct 
     FILE *file = open_memstream(&text, &size);
     put_whole_text(file, kind, request, term);
     fclose(file);
-    report_bed_put_text(out, text, &request->view->summary, term);
+    report_bed_put_text(out, text, request->other ? &request->other->summary : &request->view->summary, term);
     free(text);
 }
 
