@@ -50,16 +50,9 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
     as_str_add(line, summary->merged ? "" : "; the profile is of the first");
 }
 
-/* Sampled by clocks that run only while the program does. */
-static bool is_by_clock(const struct as_summary *summary)
-{
-    return !isnan(summary->seconds) && !summary->cycles && !summary->exact && !summary->counted && summary->period &&
-           summary->unit && strcmp(summary->unit, "nanoseconds") == 0;
-}
-
 static void add_program(const struct as_summary *summary, struct as_str *line)
 {
-    as_str_addf(line, "%s on %s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
+    as_str_addf(line, summary->core ? "%s on %s: " : "%s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
     if (summary->part && !summary->merged)
         as_str_addf(line, "%s, ", AS_SHOW(summary->part));
     else if (summary->instructions)
@@ -70,9 +63,8 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
         as_str_addf(line, "%s%.4g s", summary->cycles ? ", " : "", summary->seconds);
-    if (is_by_clock(
-            summary)) /* what the rows are shares of: a program that waits has less of it than of elapsed time */
-        as_str_addf(line, " elapsed, %.3g s of processor time", (double)(summary->samples * summary->period) / 1e9);
+    if (summary->clocked > 0 && !isnan(summary->seconds))
+        as_str_addf(line, " elapsed, %.3g s of processor time", summary->clocked);
     if (summary->region)
         as_str_addf(line, " (%s)", AS_SHOW(summary->region));
 }

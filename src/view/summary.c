@@ -148,6 +148,22 @@ static bool has_threads(const struct as_store *store)
     return false;
 }
 
+/* What the shares of a series of a clock are of: a program that waits has less of it than of elapsed time. */
+static bool find_clocked(struct as_store *store, struct as_summary *summary, struct as_error *err)
+{
+    static const char *const clocks[] = {"task-clock", "cpu-clock"};
+    uint64_t units = 0;
+    bool clock = false;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks && summary->sampler; i++)
+        clock |= strncmp(summary->sampler, clocks[i], strlen(clocks[i])) == 0;
+    if (!clock || summary->exact || summary->cycles || strcmp(summary->unit, "nanoseconds") != 0)
+        return true;
+    if (!as_store_total(store, summary->series, NULL, &units, err))
+        return false;
+    summary->clocked = (double)units / summary->scale / 1e9;
+    return true;
+}
+
 bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
@@ -193,7 +209,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
     summary->sampled = !shown->exact && shown->name && strcmp(shown->name, AS_STORE_SAMPLED) == 0;
     summary->counted = strcmp(summary->unit, "bytes") == 0; /* only the agent's series count bytes */
-    if (!check_exact(store, summary, err))
+    if (!find_clocked(store, summary, err) || !check_exact(store, summary, err))
         return false;
     find_error(store, summary);
     return true;

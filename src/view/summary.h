@@ -40,6 +40,7 @@ struct as_summary {
     double effective; /* the part of the samples that as many of equal weight make up for: 1 for equal ones */
     uint64_t lost, throttled, dropped, period;
     double seconds; /* NAN: unknown */
+    double clocked; /* seconds that clocks of the kernel counted, which run only while the program does; 0: none did */
     double error;   /* by instruction, a fraction; NAN: unknown */
     const char *error_how;
     bool expected;                      /* the error is one to expect of such samples, it was not measured */

@@ -110,12 +110,17 @@ static struct as_view view_of_samples(uint64_t samples, double effective)
     static const struct as_store_estimate chances[] = {
         {0, "estimate", "instruction", 0.2}, {0, "estimate", "line", 0.1}, {0, "estimate", "function", 0.05}};
     as_store_add_meta(writer, AS_META_SOURCE, "timer");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_instruction(writer,
+                             &(struct as_store_insn){.location = {16, AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE,
+                                                                  AS_STORE_NONE, 0, AS_STORE_NONE}});
     as_store_add_series(writer, &(struct as_store_series){.name = "task-clock",
                                                           .event = "task-clock",
                                                           .unit = "nanoseconds",
                                                           .scale = 1,
                                                           .precise = -1,
                                                           .samples = samples});
+    as_store_add_time(writer, &(struct as_store_time){0, 0, 0, 1000000 * samples, samples, 0});
     for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
         as_store_add_estimate(writer, &chances[i]);
     as_store_add_estimate(writer, &(struct as_store_estimate){0, "effective", "sample", effective});
@@ -129,6 +134,7 @@ static void error_to_expect(void **state)
     struct as_view view = view_of_samples(100, 1);
     const struct as_summary *summary = &view.summary;
     const struct as_bias *bias = as_bias_named("interrupt");
+    assert_true(summary->clocked == 0.1); /* seconds of processor time */
     static const double chance[AS_BIAS_LEVELS] = {0.05, 0.1, 0.2};
     assert_ptr_equal(summary->bias, bias);
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
