@@ -49,7 +49,8 @@ check_json "… all of them were seen" 'int(d["counters"]["threads"]) == 3001 an
 if [ "$(id -u)" = 0 ]; then # with kernel time the clock's count says how much it was
     check "… and that they are too short for samples is said" grep -q 'of the time .* was in threads too short to be sampled at this rate' <<<"$told"
     # shellcheck disable=SC2016 # sh's own
-    check "a short program of short ones" timer -o brief.db --rate 500 -- sh -c 'i=0; while [ $i -lt 20 ]; do /bin/true; i=$((i + 1)); done'
+    # Two hundred processes that take far less than a period each, and together more than the five that have to be missing.
+    check "a short program of short ones" timer -o brief.db --rate 100 -- sh -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
     check "… says so too" grep -q 'too short to be sampled' <<<"$err"
     check "a short program that is sampled" timer -o brief.db --rate 4000 -- "$victim" shares 100
     check_same "… does not" 0 "$(grep -c 'too short to be sampled' <<<"$err")"
@@ -125,7 +126,7 @@ check "… and reported" "$ASSAY" report short.db
 check_status 3 "the exit status is the program's" timer -q -o status.db -- sh -c 'echo out; echo err >&2; exit 3'
 check_same "… stdout too" out "$out"
 check_same "… and stderr" err "$err"
-check_json "--json: one document" 'd["summary"]["source"] == "timer" and len(d["functions"]) == 3 and all(f["low"] < f["share"] < f["high"] for f in d["functions"])' timer --json -o json.db --rate 4000 -- sh -c "echo noise; '$victim' shares 300"
+check_json "--json: one document" 'd["summary"]["source"] == "timer" and len(d["functions"]) == 3 and all(f["low"] < f["share"] < f["high"] for f in d["functions"])' timer --json -o json.db --rate 4000 -- sh -c "echo noise; i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done; '$victim' shares 300"
 check_same "… the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
 stdin() { echo in | timer -q -o in.db -- cat; }
 check_stdout_equals in "stdin is the program's" stdin
@@ -238,7 +239,7 @@ fi
 "$ASSAY" record -q --source=timer -o background.db --user -- "$victim" linger 15000 "$TMP/background.done" &
 recorder=$!
 wait_until samples "$recorder"
-sleep 1
+works_on "$recorder" native_victim 10
 kill -INT "$recorder"
 wait "$recorder"
 check_same "an interrupt in the background: the status" 130 $?

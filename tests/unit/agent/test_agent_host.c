@@ -205,7 +205,7 @@ static _Atomic bool stop_flood;
 
 static void *flood(void *unused)
 {
-    for (uint64_t i = 0; !stop_flood; i++) {
+    for (uint64_t i = 0; i == 0 || !stop_flood; i++) {
         uint64_t position = atomic_load(&bed.wire->ring[i & (AS_AGENT_RING - 1)].sequence);
         if ((position ^ i) % AS_AGENT_RING == 0)
             publish(position, AS_AGENT_THREAD_START, (uint32_t)i);

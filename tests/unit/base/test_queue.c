@@ -152,6 +152,6 @@ int main(void)
         cmocka_unit_test(push_waits_for_room), cmocka_unit_test(close_wakes_everyone),
         cmocka_unit_test(loses_nothing),
     };
-    alarm(60); /* a lost wake-up would hang */
+    alarm(300); /* a lost wake-up would hang */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

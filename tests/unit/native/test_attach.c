@@ -65,7 +65,7 @@ static void attach_once(void)
     struct as_native_event event;
     struct seen seen = {0};
     struct as_native_options options = {.events = &event, .n_events = 1, .rate = 4000};
-    pid_t pid = start("250", "6");
+    pid_t pid = start("500", "6");
     assert_true(as_native_event_parse("", "task-clock", &event, &err));
     double before = used_by(pid);
     seen.session = as_native_attach(&options, pid, &err);
@@ -88,7 +88,7 @@ static void attach_once(void)
 static void misses_none_and_none_twice(void **state)
 {
     (void)state;
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 6; i++)
         attach_once();
 }
 

@@ -39,6 +39,7 @@ struct tally {
     uint64_t how[3], inside[3], loads, stores;
     struct as_stack_walker *walker;
     const char *event; /* NULL: task-clock */
+    int channel;       /* to a victim that waits until it is attached to; 0: none */
     uint64_t last_address;
     bool sleeps;
     uint64_t walked, complete;
@@ -92,6 +93,21 @@ static void walk_stack(struct tally *tally, const struct as_perf_sample *sample)
     tally->complete += right && main_called;
 }
 
+/* Until our child has used 20 ms more of a processor, however long the machine takes for that, or has ended. */
+static void sleep_while_it_works(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec now, begun;
+    siginfo_t ended = {.si_pid = 0};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &begun) != 0)
+        return;
+    do {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || clock_gettime(clock, &now) != 0)
+            return;
+    } while (ended.si_pid == 0 && (now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 20000000);
+}
+
 static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
 {
     struct tally *tally = context;
@@ -110,7 +126,7 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     as_map_put(&tally->processes, sample->pid);
     tally->last_address = sample->addr;
     if (tally->sleeps && tally->samples % 16 == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        sleep_while_it_works((pid_t)sample->pid);
     if (tally->high)
         look_at_access(tally, sample);
     if (tally->walker)
@@ -136,6 +152,8 @@ static bool sample(struct tally *tally, struct as_native_options options, char *
         attach ? as_native_attach(&options, attach, &tally->err) : as_native_launch(&options, argv, &tally->err);
     if (!tally->session)
         return false;
+    if (tally->channel)
+        assert_int_equal(write(tally->channel, "", 1), 1); /* it is attached: the victim may begin */
     tally->spaces = as_perf_spaces_new(&spaces);
     tally->code = as_code_new(true);
     bool ok = as_native_run(tally->session, &sink, tally, &tally->err);
@@ -345,6 +363,27 @@ static void leaves_daemons_alone(void **state)
     forget(&tally);
 }
 
+/* Waits until a child of the process has become the victim. */
+static bool runs_the_victim(pid_t parent)
+{
+    char path[64], exe[64], target[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    for (int i = 0; i < 18000; i++) {
+        int child = 0;
+        FILE *file = fopen(path, "r");
+        bool found = file && fscanf(file, "%d", &child) == 1;
+        if (file)
+            fclose(file);
+        snprintf(exe, sizeof exe, "/proc/%d/exe", child);
+        ssize_t n = found ? readlink(exe, target, sizeof target - 1) : -1;
+        target[n > 0 ? n : 0] = 0;
+        if (n > 0 && strcmp(strrchr(target, '/'), strrchr(VICTIM, '/')) == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
 /* The recorder is killed in the middle; the program goes on to its end. */
 static void program_survives_the_recorder(void **state)
 {
@@ -356,7 +395,7 @@ static void program_survives_the_recorder(void **state)
         sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("linger", "1500", path), 0);
         _exit(0);
     }
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    assert_true(runs_the_victim(recorder));
     kill(recorder, SIGKILL);
     assert_int_equal(waitpid(recorder, NULL, 0), recorder);
     assert_true(comes_to_its_end(path));
@@ -391,13 +430,6 @@ static pid_t start_table(char *const argv[], int *channel, uint64_t *low, uint64
     *low = start;
     *high = start + size;
     return pid;
-}
-
-static void *tell_to_begin(void *channel)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* by then it is attached */
-    assert_int_equal(write(*(int *)channel, "", 1), 1);
-    return NULL;
 }
 
 static void attaches_to_all_threads(void **state)
@@ -437,16 +469,13 @@ static void reconstructs_accesses(void **state)
 {
     need_clock();
     struct tally tally = {0};
-    int channel, status;
-    pthread_t thread;
-    pid_t pid = start_table(ARGS("accesses", "300000"), &channel, &tally.low, &tally.high);
-    pthread_create(&thread, NULL, tell_to_begin, &channel);
+    int status;
+    pid_t pid = start_table(ARGS("accesses", "300000"), &tally.channel, &tally.low, &tally.high);
     assert_true(sample(
         &tally, (struct as_native_options){.rate = 4000, .mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_REGS_USER}, NULL,
         pid));
-    pthread_join(thread, NULL);
     waitpid(pid, &status, 0);
-    close(channel);
+    close(tally.channel);
     uint64_t found = tally.how[AS_RECONSTRUCT_EXACT] + tally.how[AS_RECONSTRUCT_NEXT];
     uint64_t inside = tally.inside[AS_RECONSTRUCT_EXACT] + tally.inside[AS_RECONSTRUCT_NEXT];
     print_message("exact %lu next %lu none %lu, loads %lu stores %lu\n", tally.how[0], tally.how[1], tally.how[2],
@@ -466,16 +495,13 @@ static void skipping_takes_the_bias_out(void **state)
     need_clock();
     for (int spread = 0; spread <= 1; spread++) {
         struct tally tally = {.spread = spread};
-        int channel, status;
-        pthread_t thread;
-        pid_t pid = start_table(ARGS("mix", "1000000"), &channel, &tally.low, &tally.high);
-        pthread_create(&thread, NULL, tell_to_begin, &channel);
+        int status;
+        pid_t pid = start_table(ARGS("mix", "1000000"), &tally.channel, &tally.low, &tally.high);
         assert_true(sample(
             &tally, (struct as_native_options){.rate = 4000, .mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_REGS_USER},
             NULL, pid));
-        pthread_join(thread, NULL);
         waitpid(pid, &status, 0);
-        close(channel);
+        close(tally.channel);
         double inside = (double)(tally.third[0] + tally.third[1] + tally.third[2]);
         print_message("%s: a %.1f %%, b %.1f %%, c %.1f %% of %.0f (exact %lu next %lu none %lu)\n",
                       spread ? "skipping" : "first access", 100 * (double)tally.third[0] / inside,
@@ -492,19 +518,18 @@ static void skipping_takes_the_bias_out(void **state)
 static void samples_every_watchpoint_hit(void **state)
 {
     enum { STORES = 1500 };
-    int channel, status;
-    pthread_t thread;
+    int status;
     uint64_t low, high;
     char name[64];
     struct tally tally = {0};
-    pid_t pid = start_table(ARGS("accesses", "1500"), &channel, &low, &high);
+    pid_t pid = start_table(ARGS("accesses", "1500"), &tally.channel, &low, &high);
     snprintf(name, sizeof name, "mem:%#lx/8:w", low + 64);
     tally.event = name;
-    pthread_create(&thread, NULL, tell_to_begin, &channel);
     bool ok = sample(&tally, (struct as_native_options){.mode = AS_NATIVE_USER, .fields = PERF_SAMPLE_ADDR}, NULL, pid);
-    pthread_join(thread, NULL);
+    if (!ok)
+        kill(pid, SIGKILL); /* it still waits */
     waitpid(pid, &status, 0);
-    close(channel);
+    close(tally.channel);
     if (!ok && unit_no_watchpoints())
         unit_skip("no hardware watchpoints here: %s", unit_no_watchpoints());
     assert_true(ok);

@@ -4,6 +4,8 @@
 #include "reuse/reuse_ahead.h"
 #include "traced.h"
 
+#include <sys/user.h>
+
 #ifdef __x86_64__
 enum { N = 1000 };
 
@@ -33,15 +35,19 @@ static void stores_alone(void)
     __asm__ volatile("1: movq $1, (%0)\n jmp 1b\n" : : "r"(array));
 }
 
-/* A child that is in the middle of it. */
+/* A child that is in the middle of it, which a busy machine may not let it reach at once: in its loop, not in raise(). */
 static pid_t start_child(void (*work)(void))
 {
+    struct user_regs_struct registers = {0};
     int status;
     pid_t pid = traced_start(NULL, work);
-    ptrace(PTRACE_CONT, pid, 0, 0);
-    usleep(20000);
-    kill(pid, SIGSTOP);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    do {
+        ptrace(PTRACE_CONT, pid, 0, 0);
+        usleep(20000);
+        kill(pid, SIGSTOP);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(ptrace(PTRACE_GETREGS, pid, 0, &registers), 0);
+    } while (registers.rip - (uintptr_t)walk + 4096 > 8192);
     return pid;
 }
 
