@@ -83,7 +83,7 @@ export async function eventually(attempt) {
 
 /** The texts of a grid's visible rows, cell by cell. */
 export async function gridRows(page, label) {
-    await page.waitForSelector(`[role=grid][aria-label^="${label}"]`, { state: "attached", timeout: 10000 });
+    await page.waitForSelector(`[role=grid][aria-label^="${label}"]`, { state: "attached", timeout: 60000 });
     return page.evaluate((wantedLabel) => {
         const grid = [...document.querySelectorAll("[role=grid]")].find((one) => one.getAttribute("aria-label").startsWith(wantedLabel));
         return [...grid.querySelectorAll(".grid-space [role=row]")].map((row) => [...row.children].map((cell) => cell.textContent.trim()));

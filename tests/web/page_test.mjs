@@ -822,7 +822,7 @@ for (const width of [1400, 1000, 600, 360])
             const { x, width: wide } = await tab.boundingBox();
             const list = await page.locator("[role=tablist]").boundingBox();
             assert.ok(x >= list.x && x + wide <= list.x + list.width && list.x + list.width <= width, await tab.textContent());
-            await tab.click({ timeout: 2000 });
+            await tab.click();
             await page.waitForTimeout(30);
             assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), await tab.textContent());
         }
