@@ -1,4 +1,5 @@
-/* See record_paths.h. The root of each image's tree is left out: threads begin in the functions below it. */
+/* See record_paths.h. The root of each image's tree is left out: threads begin in the functions below it. So are paths that
+ * nothing measured was executed on: of a program that is measured in short regions only, these are most. */
 #include "record/record_paths.h"
 
 #include "base/show.h"
@@ -42,15 +43,33 @@ static uint32_t add_node(struct as_record_paths *trees, size_t tree, const struc
     return number;
 }
 
+/* Which nodes of a tree have time, or lead to one that may have. Parents come before their children. */
+static bool *used_nodes(const struct as_record_paths *trees, size_t tree, size_t count)
+{
+    const struct as_call_tree *nodes = as_call_tracker_tree(trees->calls, tree);
+    bool *used = as_alloc_array(count + 1, sizeof *used);
+    size_t n;
+    const struct as_path_key *keys = as_model_paths(trees->all->modelled->model, &n);
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].tree == tree && keys[i].node < count)
+            used[keys[i].node] = true;
+    for (size_t i = count; i-- > 1;)
+        used[as_call_tree_node(nodes, (uint32_t)i)->parent] |= used[i];
+    return used;
+}
+
 static void add_tree(struct as_record_paths *trees, size_t tree)
 {
     const struct as_call_tree *nodes = as_call_tracker_tree(trees->calls, tree);
     size_t n = as_call_tree_count(nodes);
+    bool *used = used_nodes(trees, tree, n);
     trees->numbers[tree] = as_alloc_array(n + 1, sizeof **trees->numbers);
     for (size_t i = 1; i < n; i++) {
         struct as_call_node node = *as_call_tree_node(nodes, (uint32_t)i);
-        trees->numbers[tree][i] = add_node(trees, tree, &node);
+        if (used[i])
+            trees->numbers[tree][i] = add_node(trees, tree, &node);
     }
+    free(used);
 }
 
 /* The thread's number in the profile. Threads without rows or paths of their own share the last number. */

@@ -56,6 +56,10 @@ check "another seed" "$ASSAY" record -q --budget 8M "${how[@]}" --seed 2 -o othe
 check_same "… another estimate" different "$([ "$(one long.db "$cycles")" = "$(one other.db "$cycles")" ] || echo different)"
 check "estimates are merged" "$ASSAY" merge -q long.db other.db -o both.db
 check_json "… with their error bars" 'all("share_error" in r for r in d["rows"])' "$ASSAY" report --json both.db
+check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k \
+    -o paths.db -- "$BUILD/workloads/demo" 1
+check_same "… keeps those that were measured" 1 "$(one paths.db 'SELECT 20 * (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM path_times)
+    AND id NOT IN (SELECT parent FROM paths WHERE parent IS NOT NULL)) < count(*) FROM paths')"
 check "sampled from the start" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
 check_same "… in many regions" 1 "$(($(one start.db 'SELECT samples FROM series WHERE id = 0') > 60))"
 check "warming is tried out" "$ASSAY" record -q --budget 1M --sample-period 10k --sample-unit 2k -o warm.db -- ./two
