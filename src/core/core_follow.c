@@ -52,7 +52,9 @@ static struct as_question *give_up(struct as_hunt *hunt, struct as_question *ask
 
 static inline uint64_t line_of(const struct as_core *core, const struct as_body *body, const struct as_question *ask)
 {
-    return ((body->insns[ask->number]->address >> core->line_shift) + ask->flag) << core->line_shift;
+    if (__builtin_expect(ask->access == AS_QUESTION_FAR, 0))
+        return as_core_line_of(core, body, ask->number, ask->flag) << core->line_shift;
+    return ((body->address >> core->line_shift) + ask->access - AS_QUESTION_NEAR) << core->line_shift;
 }
 
 static inline struct reply ask_drain(struct as_core *core, const struct as_question *ask, uint64_t cycle)

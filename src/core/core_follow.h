@@ -18,4 +18,11 @@ struct as_hunt {
 /* Asks all that the node's block asks, from `ask` on; the core's walk gets the trail. NULL: an answer is new. */
 struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask);
 
+/* The number of the line that an instruction begins in, or of the one behind it. */
+static inline uint64_t as_core_line_of(const struct as_core *core, const struct as_body *body, uint32_t insn,
+                                       bool second)
+{
+    return (body->insns[insn]->address >> core->line_shift) + second;
+}
+
 #endif

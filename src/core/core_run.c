@@ -287,9 +287,19 @@ static uint32_t ideal_before(const struct as_script *script)
     return 0;
 }
 
-/* Keeps the script's new questions; returns the last of them, which has room for an edge. NULL: they cannot be kept. */
-static struct as_question *keep_questions(struct as_memo *memo, const struct as_script *script, uint32_t *link)
+/* Where a line of code lies, so that a walk need not look at the instruction. */
+static uint8_t near_line(const struct as_core *core, const struct as_body *body, const struct as_ask *ask)
 {
+    uint64_t line = as_core_line_of(core, body, ask->access, ask->flag);
+    uint64_t lines = line - (body->address >> core->line_shift) + AS_QUESTION_NEAR;
+    return lines < AS_QUESTION_FAR ? (uint8_t)lines : AS_QUESTION_FAR;
+}
+
+/* Keeps the script's new questions; returns the last of them, which has room for an edge. NULL: they cannot be kept. */
+static struct as_question *keep_questions(const struct as_core *core, const struct as_body *body,
+                                          const struct as_script *script, uint32_t *link)
+{
+    struct as_memo *memo = core->walk.memo;
     struct as_question packed[2 * AS_SCRIPT_ASKS + 1];
     uint32_t n = 0, ideal = ideal_before(script);
     for (uint32_t i = 0; i < script->n; i++) {
@@ -297,8 +307,11 @@ static struct as_question *keep_questions(struct as_memo *memo, const struct as_
         bool asks = ask->kind != AS_ASK_WAITS && ask->kind != AS_ASK_PUT_OFF; /* of others, that it does not matter */
         if (asks && ask->ideal != ideal)
             packed[n++] = (struct as_question){.kind = AS_ASK_IDEAL, .events = ideal = ask->ideal};
-        if (!as_question_pack(ask, &packed[n++]))
+        if (!as_question_pack(ask, &packed[n]))
             return NULL;
+        if (ask->kind == AS_ASK_FETCH)
+            packed[n].access = near_line(core, body, ask);
+        n++;
     }
     packed[n++] = (struct as_question){.kind = AS_ASK_END};
     struct as_question *kept = as_memo_take(memo, n * sizeof *kept);
@@ -325,7 +338,7 @@ static struct as_known *run_new(struct as_core *core, struct as_node *node, cons
     core->script = NULL;
     if (script->spoiled || as_memo_is_full(memo))
         return NULL;
-    struct as_question *last = keep_questions(memo, script, hunt->link);
+    struct as_question *last = keep_questions(core, node->body, script, hunt->link);
     if (!last)
         return NULL;
     struct as_known *known = make_edge(core, node, pipes, base, &before);

@@ -58,8 +58,8 @@ struct as_ask {
  * further away, so they are small: four of them are a line of it. */
 struct as_question {
     uint8_t kind : 4, flag : 1, memory : 3;
-    uint8_t access;
-    int16_t cycle; /* PREDICT: as_ask.most */
+    uint8_t access; /* FETCH: lines from the body's first one on, + AS_QUESTION_NEAR */
+    int16_t cycle;  /* PREDICT: as_ask.most */
     int16_t done;
     union {
         int16_t data;
@@ -68,6 +68,8 @@ struct as_question {
     uint32_t events; /* PUT_OFF: id. IDEAL: which */
     uint32_t other;  /* the same question with another answer; END: the edge (as_memo_at). 0: none */
 };
+
+enum { AS_QUESTION_NEAR = 127, AS_QUESTION_FAR = 255 }; /* FAR: a line that is further away */
 
 #define AS_ASK_FAULT (1u << 31) /* among the events of an answer: the page is not there yet */
 

@@ -264,7 +264,8 @@ struct as_body *as_body_new(const struct as_machine *machine, const struct as_in
                             uint32_t n_shape)
 {
     struct as_body *body = as_alloc(sizeof *body);
-    *body = (struct as_body){.n = n, .n_blocks = 1, .continues = continues, .n_accesses = n_shape};
+    *body = (struct as_body){
+        .n = n, .n_blocks = 1, .address = insns[0]->address, .continues = continues, .n_accesses = n_shape};
     body->insns = as_alloc_array(n, sizeof *body->insns);
     memcpy(body->insns, insns, n * sizeof *insns);
     body->recipes = make_recipes(machine, insns, n);

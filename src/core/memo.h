@@ -19,7 +19,8 @@
 /* Instructions that are executed together: a block, the part of one that was executed, or a chain of blocks. */
 struct as_body {
     uint32_t n, n_blocks;
-    bool continues; /* the first is a further iteration of the rep instruction before */
+    uint64_t address; /* of the first */
+    bool continues;   /* the first is a further iteration of the rep instruction before */
     const struct as_insn **insns;
     struct as_recipe *recipes; /* one behind the other */
     uint32_t *ideals;          /* of each: see as_op; NULL: none has any */

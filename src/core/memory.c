@@ -465,6 +465,7 @@ static __attribute__((noinline)) struct as_memory_answer fetch_slowly(struct as_
                                                                       uint64_t address)
 {
     struct as_cache *l1 = &memory->l1i;
+    memory->code_page = 0;
     struct as_translation translation =
         as_tlb_translate_ideally(&memory->itlb, &memory->walker, cycle, as_memory_page(memory, address), AS_TOUCH_CODE,
                                  memory->ideal & AS_EVENT_DR_TLB, false);
@@ -534,6 +535,7 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
 
 void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
 {
+    memory->code_page = 0;
     uint32_t slot = as_tags_hit(&memory->l1i.tags, UINT64_MAX, as_memory_line(memory, address));
     uint32_t page = as_tags_hit(&memory->itlb.tags, UINT64_MAX, as_memory_page(memory, address));
     if (__builtin_expect(slot != AS_TAGS_NONE && page != AS_TAGS_NONE, 1)) {

@@ -30,7 +30,7 @@ static void copy_core(struct as_memory *to, const struct as_memory *from)
     copy_tags(&to->dtlb.tags, &from->dtlb.tags);
     if (from->walker.second.tags.ways)
         copy_tags(&to->walker.second.tags, &from->walker.second.tags);
-    to->warmed = 0;
+    to->warmed = to->code_page = 0;
 }
 
 void as_uncore_copy(struct as_uncore *to, const struct as_uncore *from)

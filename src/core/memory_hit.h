@@ -103,16 +103,32 @@ static inline bool as_memory_warms_again(const struct as_memory *memory, uint64_
            as_memory_is_in_line(memory, address, size);
 }
 
+/* The page of code is the one that was used last: it is the youngest of its TLB already, so that nothing has to change. */
+static inline bool as_memory_is_code_page(const struct as_memory *memory, uint64_t cycle, uint64_t page)
+{
+    return memory->code_page == page + 1 && memory->code_ready <= cycle;
+}
+
+static inline void as_memory_use_code_page(struct as_memory *memory, uint32_t slot)
+{
+    as_tags_touch(&memory->itlb.tags, slot);
+    memory->code_page = memory->itlb.tags.entries[slot].key;
+    memory->code_ready = memory->itlb.tags.entries[slot].ready;
+}
+
 /* as_memory_fetch, where the L1 has no banks: done at once. */
 static inline bool as_memory_hits_code(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
     struct as_cache *l1 = &memory->l1i;
+    uint64_t page = as_memory_page(memory, address);
+    bool again = __builtin_expect(as_memory_is_code_page(memory, cycle, page), 1);
     uint32_t slot = as_tags_hit(&l1->tags, cycle, as_memory_line(memory, address));
-    uint32_t page = as_tags_hit(&memory->itlb.tags, cycle, as_memory_page(memory, address));
-    if (__builtin_expect(slot == AS_TAGS_NONE || page == AS_TAGS_NONE || l1->banks.limited, 0))
+    uint32_t page_slot = again ? 0 : as_tags_hit(&memory->itlb.tags, cycle, page);
+    if (__builtin_expect(slot == AS_TAGS_NONE || page_slot == AS_TAGS_NONE || l1->banks.limited, 0))
         return false;
     as_tags_touch(&l1->tags, slot);
-    as_tags_touch(&memory->itlb.tags, page);
+    if (!again)
+        as_memory_use_code_page(memory, page_slot);
     l1->accesses++;
     return true;
 }

@@ -49,8 +49,9 @@ struct as_memory {
     uint32_t flush_latency;
     uint32_t ideal; /* enum as_event */
     struct as_cache l1d, l1i, l2;
-    uint64_t warmed;   /* the line, + 1, that the last access warmed, where that was all it did; 0: none */
-    bool warmed_dirty; /* … and it was a store */
+    uint64_t code_page, code_ready; /* the page, + 1, of the last code, and since when it is there; 0: not known */
+    uint64_t warmed;                /* the line, + 1, that the last access warmed, where that was all it did; 0: none */
+    bool warmed_dirty;              /* … and it was a store */
     struct as_wish wish;
     bool moved;                           /* the access at hand made a transfer */
     AS_VEC(struct as_transfer) transfers; /* that wait for the name of their instruction */
