@@ -174,7 +174,7 @@ static bool is_heeded(const struct as_reader *reader, const struct as_stream *st
  * the reader by a ring, whose accesses nobody wants, when the next stretch begins. */
 static bool can_hold(const struct as_reader *reader)
 {
-    return reader->sink->passed && atomic_load(&reader->wire->cheap_switch) && !reader->pace.lanes &&
+    return reader->sink->passed && atomic_load(&reader->wire->cheap_switch) && !reader->pace.in_turn &&
            count_threads(reader) == 1;
 }
 
@@ -332,7 +332,7 @@ bool as_gear_turn(struct as_reader *reader)
     if (left == 0)
         gear->not_before = 0;
     if (!is_worth_it(reader, left) || as_clock_seconds() < gear->not_before) {
-        bool waits = gear->held && any_stopped(reader);
+        bool waits = gear->held && (any_stopped(reader) || !can_hold(reader));
         if (waits)
             hold(reader);
         return waits;

@@ -328,7 +328,7 @@ static bool take_turns(struct as_reader *reader, bool idle)
 
 bool as_pace_turn(struct as_reader *reader, bool idle)
 {
-    if (!reader->pace.lanes || reader->gear.state != AS_GEAR_RECORD)
+    if (!reader->pace.lanes || reader->gear.state != AS_GEAR_RECORD || reader->gear.held)
         return false;
     return reader->pace.in_turn ? take_turns(reader, idle) : pace_all(reader, idle);
 }
