@@ -26,6 +26,7 @@ enum {
     LONGEST = 100000, /* instructions of warming in the longest trial */
     RUN_IN = 3000000, /* instructions that all trials see before the first pilot */
     SAFETY = 2,       /* so many times the length that is found to suffice is used */
+    CLIPPED = 10,     /* one in so many pilots is clipped at each end of their differences */
 };
 enum { REFERENCE = TRIALS - 1 };
 static const uint64_t part_of_longest[REFERENCE] = {4, 2, 1};
@@ -176,6 +177,24 @@ static const struct as_sink trial_sink = {
 
 /* ---- the decision ---- */
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Replaces the largest and the smallest values by those that are next to them. A pilot in which a burst of page faults or of
+ * misses to DRAM goes another way can differ by more than all others together, and says nothing about warming. */
+static void clip(double *values, uint32_t n)
+{
+    uint32_t outer = n / CLIPPED;
+    qsort(values, n, sizeof *values, by_value);
+    for (uint32_t i = 0; i < outer; i++) {
+        values[i] = values[outer];
+        values[n - 1 - i] = values[n - 1 - outer];
+    }
+}
+
 /* How far a trial's pilots are from those of the reference, as a part of their time: the mean, and its standard
  * deviation. */
 static struct as_spread deviation(const struct trial *trial)
@@ -185,6 +204,7 @@ static struct as_spread deviation(const struct trial *trial)
     double apart[PILOTS], mean = as_spread_of(reference->cpi + 1, n).mean;
     for (uint32_t i = 0; i < n; i++)
         apart[i] = trial->cpi[i + 1] - reference->cpi[i + 1];
+    clip(apart, n);
     struct as_spread spread = as_spread_of(apart, n);
     spread.mean = fabs(spread.mean) / mean;
     spread.deviation /= sqrt(n) * mean;
