@@ -72,10 +72,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, budget),
      .value = "N|SECONDSs",
-     .help =
-         "Measure at most the first N instructions in full (default 100M; 60s: as many as take about 60 seconds; 0: "
-         "all). Of a longer program the rest is counted exactly and measured in short regions only; the profile is "
-         "an estimate for all of it, with error bars. Not with parts of a program (--max, --region and so on)."},
+     .help = "Measure at most the first N instructions in full (default 50M; 60s: as many as take about 60 seconds; 0: "
+             "all). Of a longer program the rest is counted exactly and measured in short regions only; the profile is "
+             "an estimate for all of it, with error bars. Not with parts of a program (--max, --region and so on)."},
     {.name = "sampled",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, sampled),

@@ -16,7 +16,7 @@ struct as_sampled_options {
 };
 #define AS_SAMPLED_DEFAULT                                                                                             \
     {                                                                                                                  \
-        .head = 100000000, .unit = 10000, .period = 400000, .warm = AS_SAMPLED_AUTO, .seed = 1                         \
+        .head = 50000000, .unit = 10000, .period = 400000, .warm = AS_SAMPLED_AUTO, .seed = 1                          \
     }
 
 /* Simulation points: intervals that stand for all others of their phase. */
