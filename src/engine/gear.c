@@ -13,7 +13,7 @@ enum {
     MARGIN_LEAST = 10000,     /* … or, where a single thread does not stop as it should, this many */
     MARGIN_OF_THREAD = 30000, /* … and more for each thread, which may notice only then */
     LEAST_GRANT = 4096,       /* instructions */
-    WORTH_IT_SIEVED = 30000,  /* like WORTH_IT_CHEAP, for a thread that is held (see there) … */
+    WORTH_IT_SIEVED = 30000,  /* like WORTH_IT_CHEAP, for a thread that can be held (see there) … */
     MARGIN_HELD = 2048,       /* … and its margin: a few blocks, since it stops where it should … */
     MARGIN_HELD_LEAST = 1024, /* … nearly always */
     BEYOND = 512,             /* what a held thread may execute beyond a region: less than a block, so that it ends */
@@ -206,7 +206,7 @@ static void record(struct as_reader *reader)
 /* How long a stretch must be for recording to be switched off in it. */
 static uint64_t worth(const struct as_reader *reader)
 {
-    if (reader->gear.held)
+    if (can_hold(reader)) /* if it is not held yet, it will be after the first try */
         return WORTH_IT_SIEVED;
     return atomic_load(&reader->wire->cheap_switch) ? WORTH_IT_CHEAP : WORTH_IT;
 }
