@@ -68,10 +68,14 @@ static double excess_of(const struct scale *scale, size_t id)
     return scale->shared * executions_of(scale, id) - as_sampled_at(&scale->stratum->counts, id);
 }
 
-static void share(struct scale *scale)
+/* If the regions have fewer executions of rare code than their part of the stratum would have, those that they have count no
+ * more often than other code does, and each of the others costs something between what they do and the mean of all code: a
+ * thousand executions with a few page faults among them say little about a million. */
+static void share(struct scale *scale, double mean)
 {
-    double count = 0, executions = 0, units = 0;
+    double count = 0, executions = 0, units = 0, all = 0;
     for (size_t id = 0; id < scale->stratum->costs.len; id++) {
+        all += executions_of(scale, id);
         if (scale->common[id])
             continue;
         count += as_sampled_at(&scale->stratum->counts, id);
@@ -80,15 +84,17 @@ static void share(struct scale *scale)
     }
     if (executions == 0)
         return;
-    scale->shared = count / executions;
-    scale->lacking = units / executions;
+    double expected = count * all / (double)scale->stratum->instructions;
+    double lacking = expected > executions ? expected - executions : 0;
+    scale->shared = count / (executions + lacking);
+    scale->lacking = (units + lacking * mean) / (executions + lacking);
 }
 
 static struct scale make_scale(const struct as_stratum *stratum, const bool *common, int group, double mean)
 {
     struct scale scale = {.stratum = stratum, .common = common, .group = group, .lacking = mean};
     if (!stratum->full)
-        share(&scale);
+        share(&scale, mean);
     return scale;
 }
 
