@@ -263,6 +263,7 @@ static bool run_engine(struct as_model *model, struct as_engine_result *result, 
     struct as_sink_tee *tee = as_sink_tee_new();
     own.skipped = as_model_counts_all(model) || model->sieve ? as_model_skipped : NULL;
     own.passed = model->sieve ? as_model_passed : NULL;
+    own.all_calls = model->sieve != NULL; /* waiting takes time in counted stretches, too */
     as_sink_tee_add(tee, &own, model);
     for (size_t i = 0; i < model->also.len; i++)
         as_sink_tee_add(tee, model->also.data[i].sink, model->also.data[i].context);

@@ -62,6 +62,9 @@ void as_model_join(struct as_model *model, const struct as_engine *engine, struc
 void as_model_set_sieve(struct as_model *model);
 /* The cycles of all threads that run, after all that was executed so far. Waits for a core that runs apart. */
 uint64_t as_model_time(struct as_model *model);
+/* After a run with a sieve (as_model_set_sieve): its elapsed time over the cycles of all threads, where instructions that were only
+ * counted or warmed took as long as measured ones. */
+double as_model_idle_factor(const struct as_model *model);
 /* Called at the end of each measured stretch, after every observer has seen all of it, on the thread that runs the
  * engine. Set this before the run. */
 typedef void as_region_measured(void *context, uint32_t region);

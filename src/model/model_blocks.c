@@ -211,6 +211,8 @@ static void on_syscall(void *context, struct as_thread *thread, uint32_t number,
     struct as_model *model = context;
     as_chains_close(&model->chains);
     as_model_stop(model, thread->user);
+    if (model->stretch.mode == AS_MODE_COUNT)
+        return;
     as_call_tracker_syscall(model->calls, thread, number);
     if (model->kernel_calls)
         model->kernel_calls->syscall(model->calls_context, thread, number, args);
@@ -220,7 +222,7 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
 {
     struct as_model *model = context;
     as_model_catch_up(model, thread->user);
-    if (model->kernel_calls)
+    if (model->kernel_calls && model->stretch.mode != AS_MODE_COUNT)
         model->kernel_calls->syscall_return(model->calls_context, thread, number, result);
 }
 

@@ -5,6 +5,7 @@
  *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
  *   model_warm.c        blocks that warm
  *   model_sieve.c       counted stretches whose accesses are sieved
+ *   model_time.c        time that passes where nothing is modelled
  *   model_twin.c        copies of a run that measure one stretch of it
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
  */
@@ -25,6 +26,11 @@
 
 enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
 
+/* What was measured of late, weighted. */
+struct as_model_pace {
+    double cycles, instructions;
+};
+
 struct model_thread {
     struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
@@ -37,6 +43,8 @@ struct model_thread {
     uint32_t path;             /* call path of the next block; 0: still to be determined */
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
+    struct as_model_pace pace;
+    double due; /* cycles of counted and warming instructions by which its time is still to go on */
     char own_line[HOST_LINE];
     /* From here on the core's, which may run apart: what the reading thread writes for each block is not near it. */
     struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
@@ -64,7 +72,9 @@ struct as_model {
     struct as_model_cores cores;
     struct as_stretch stretch;
     struct as_measure measure;
-    uint64_t stopped;             /* the latest time at which a thread stopped, to wait or for good */
+    struct as_model_pace pace;  /* of all threads */
+    uint64_t let_pass, retired; /* cycles: of instructions that were not modelled; of cores whose threads have ended */
+    uint64_t stopped;           /* the latest time at which a thread stopped, to wait or for good */
     struct as_model_result total; /* counts of threads that have ended */
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
@@ -150,6 +160,13 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
 
 /* Updates caches, TLBs and predictors with a block. */
 void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec);
+
+/* ---- model_time.c ---- */
+
+/* The stretch that was measured of the thread ends. */
+void as_model_learn_pace(struct as_model *model, struct model_thread *own);
+/* The thread has executed instructions that do not go through its pipeline. */
+void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions);
 
 /* ---- model_sieve.c ---- */
 

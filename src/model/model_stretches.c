@@ -13,6 +13,8 @@ static void end_measuring(struct as_model *model)
         struct model_thread *own = model->threads.data[i];
         if (!own || !own->seat.core)
             continue;
+        if (model->sieve)
+            as_model_learn_pace(model, own);
         as_measure_leave(&model->measure, own->seat.core, &own->before);
         own->left_at = as_core_cycles(own->seat.core);
         if (model->measured)
@@ -115,6 +117,8 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
         as_model_settle(model);
         as_model_note_executed(model, block);
     }
-    if (model->sieve && model->stretch.mode == AS_MODE_COUNT)
-        as_model_sieve_mark(model, thread, block);
+    if (!model->sieve || model->stretch.mode != AS_MODE_COUNT)
+        return;
+    as_model_sieve_mark(model, thread, block);
+    as_model_let_pass(model, thread->user, times * (end - first));
 }

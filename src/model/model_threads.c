@@ -67,6 +67,7 @@ static bool has_fellows(const struct as_model *model, const struct model_thread 
 static void retire(struct as_model *model, struct model_thread *thread, bool known)
 {
     as_measure_leave(&model->measure, thread->seat.core, &thread->before);
+    model->retired += as_core_cycles(thread->seat.core);
     as_model_stop(model, thread);
     thread->cycles_before += known ? thread->told : 0;
     thread->told = known ? 0 : thread->told;

@@ -68,6 +68,8 @@ void as_model_warm_block(struct as_model *model, struct as_thread *thread, const
     if (!as_model_is_noted(model, exec->block) && model->also.len && as_model_counts_all(model))
         as_model_skipped(model, thread, exec->block, exec->first, exec->end, 1);
     warm(model, own->seat.core, exec);
+    if (model->sieve)
+        as_model_let_pass(model, own, as_block_exec_count(exec));
     if (exec->taken || as_block_touches_stack(exec->block))
         as_call_tracker_end(model->calls, thread, exec);
 }

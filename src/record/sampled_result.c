@@ -389,6 +389,9 @@ void as_sampled_make_rows(struct as_sampled *sampled)
         sampled->summary.error = as_jackknife_interval(sums, AS_SAMPLED_GROUPS) / (double)sampled->summary.units;
     sampled->counters.instructions = sampled->summary.instructions;
     sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
+    if (!sampled->points)
+        sampled->counters.elapsed_cycles =
+            (uint64_t)llround((double)sampled->counters.cycles * as_model_idle_factor(sampled->modelled->model));
     as_counters_derive(&sampled->counters);
 }
 

@@ -1,0 +1,59 @@
+/* The time of instructions that do not go through a pipeline, because they are only counted or warm. See model_inside.h.
+ *
+ * A thread then goes on at the pace that it had where it was last measured (time-based sampling: Carlson, Heirman and Eeckhout,
+ * ISPASS 2013). So threads stay together in simulated time, a thread that waits for another one waits as long as it would, and
+ * the machine's time at the end of the run is the elapsed time of all of it. A core's own cycles do not grow. */
+#include "model/model_inside.h"
+
+enum {
+    STEP = 256,    /* cycles that a thread goes on at a time */
+    KNOWN = 200,   /* instructions from which on a thread has a pace of its own */
+    HEEDED = 60000 /* instructions that decide about a pace: what was measured before them counts ever less */
+};
+
+static void add(struct as_model_pace *to, double cycles, double instructions)
+{
+    to->cycles += cycles;
+    to->instructions += instructions;
+    double kept = to->instructions > HEEDED ? HEEDED / to->instructions : 1;
+    to->cycles *= kept;
+    to->instructions *= kept;
+}
+
+void as_model_learn_pace(struct as_model *model, struct model_thread *own)
+{
+    struct as_counters now;
+    as_core_count(own->seat.core, &now);
+    double cycles = (double)(now.cycles - own->before.cycles);
+    double instructions = (double)(now.instructions - own->before.instructions);
+    add(&own->pace, cycles, instructions);
+    add(&model->pace, cycles, instructions);
+}
+
+static double cycles_each(const struct as_model *model, const struct model_thread *own)
+{
+    const struct as_model_pace *pace = own->pace.instructions >= KNOWN ? &own->pace : &model->pace;
+    return pace->instructions > 0 ? pace->cycles / pace->instructions : 1;
+}
+
+void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions)
+{
+    if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
+        as_model_catch_up(model, own);
+    own->due += (double)instructions * cycles_each(model, own);
+    if (own->due < STEP)
+        return;
+    uint64_t cycles = (uint64_t)own->due;
+    own->due -= (double)cycles;
+    model->let_pass += cycles;
+    as_core_wait_until(own->seat.core, as_core_time(own->seat.core) + cycles);
+}
+
+double as_model_idle_factor(const struct as_model *model)
+{
+    uint64_t busy = model->retired + model->let_pass;
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i] && model->threads.data[i]->seat.core)
+            busy += as_core_cycles(model->threads.data[i]->seat.core);
+    return busy ? (double)model->measure.machine.elapsed_cycles / (double)busy : 1;
+}
