@@ -155,7 +155,8 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
     bool any = false;
     for (size_t i = 0; i < annotation->insns.len && !any; i++)
         any = annotation->insns.data[i].line != 0;
-    if (!any)
+    const char *path = module < view->n_modules ? view->module[module].path : NULL;
+    if (!any && !(path && path[0] == '[')) /* code in no file, the kernel's for one, has a note already */
         put_note(out, term, "no line numbers: the program was built without debug information (-g)");
 }
 

@@ -126,6 +126,15 @@ for name in 'space::thing::value(int)' 'space::thing::value' thing::value value 
     check_json "C++: $name" 'd["function"] == "space::thing::value(int)"' note "$name" names.db --json
 done
 check_fails 2 "did you mean loop" "a name that is near" note lopo
+cp assay.db clone.db
+python3 -IS -c 'import sqlite3
+db = sqlite3.connect("clone.db")
+db.execute("UPDATE functions SET name = \"loop.constprop.0\", linkage_name = NULL WHERE name = \"loop\"")
+db.execute("UPDATE modules SET path = \"[kernel]\" WHERE path LIKE \"%/prog\"")
+db.execute("UPDATE instructions SET line = 0, file = NULL")
+db.commit()'
+check_json "a function that the compiler cloned" 'd["function"] == "loop.constprop.0"' note loop clone.db --json
+check_same "code in no file is not blamed on -g" "" "$(note loop clone.db | grep "built without debug")"
 check_fails 2 "no function 'zzzzqqq'" "a name that is not" note zzzzqqq
 check_fails 2 "ambiguous: same at 0x.*, same at 0x.*MODULE:NAME" "two of a name" note same
 cat >src/few.cc <<'END'
