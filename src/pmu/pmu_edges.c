@@ -24,8 +24,9 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
             *as_vec_push(&stream->taken) = i;
             sums->n_taken++;
         }
-        sums->flushes |= (pipe.flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES)) != 0;
-        sums->apart |= code->system || (pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path);
+        sums->flags = pipe.flags;
+        sums->wrong_path |= pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path;
+        sums->apart |= code->system;
         for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
             if (code->counters >> j & 1 && request->counters[j].user &&
                 as_pmu_event_is(request->counters[j].event, request->counters[j].threshold, &pipe))
@@ -70,7 +71,8 @@ static struct as_pmu_span span_of(const struct as_pmu_core *core, const struct a
     uint64_t base = run->base + core->shift;
     return (struct as_pmu_span){.dispatch = base + (uint64_t)(int64_t)records[0].dispatch,
                                 .last_dispatch = base + (uint64_t)(int64_t)records[run->n - 1].dispatch,
-                                .commit = base + (uint64_t)(int64_t)records[run->n - 1].commit};
+                                .commit = base + (uint64_t)(int64_t)records[run->n - 1].commit,
+                                .run = run};
 }
 
 static bool try_skip(struct as_pmu_core *core, const struct as_edge_run *run)

@@ -87,17 +87,19 @@ struct as_pmu_sums {
     uint16_t counts[AS_PMU_SUMS]; /* events of the first counters */
     uint16_t uops;
     bool known;
-    bool apart;       /* its records are needed: a system call, or a wrong path */
-    bool flushes;     /* one of them flushes what follows it */
+    bool apart;       /* its records are needed: a system call */
+    bool wrong_path;  /* something behind one of its branches is dispatched and squashed: tags need its records */
+    uint16_t flags;   /* of the last record */
     bool begins;      /* has an instruction that is not continued; at this address */
     uint16_t n_taken; /* branches that were taken: as_pmu_stream.taken from first_taken on */
     uint32_t first_taken;
     uint64_t address;
 };
 
-/* When a block is dispatched and retires. */
+/* A block, and when it is dispatched and retires. */
 struct as_pmu_span {
     uint64_t dispatch, last_dispatch, commit;
+    const struct as_edge_run *run;
 };
 
 struct as_pmu_unit {

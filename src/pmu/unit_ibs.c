@@ -145,7 +145,7 @@ static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const
     const struct as_pmu_request *request = &core->stream->request;
     struct as_pmu_tag *tag = &core->op;
     enum as_pmu_counted counts = request->counters[0].event->counts;
-    if (request->n > 1 || (counts != AS_COUNTS_OPS && counts != AS_COUNTS_CYCLES))
+    if (sums->wrong_path || request->n > 1 || (counts != AS_COUNTS_OPS && counts != AS_COUNTS_CYCLES))
         return false;
     if (is_waiting(tag, span->dispatch, span->commit)) {
         core->stream->counts[0].happened += counts == AS_COUNTS_OPS ? sums->uops : 0;

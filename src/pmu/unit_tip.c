@@ -87,18 +87,30 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
     (core->stream->pmu.stage == AS_PMU_STAGE_DISPATCH ? take_dispatched : take_committing)(core, op);
 }
 
-/* No sampling cycle in the block, and nothing that a later sample refers to. */
+/* The last of a block that was skipped: if it flushes, samples behind it are its own. */
+static void note_last(struct as_pmu_core *core, const struct as_edge_run *run)
+{
+    struct as_pipe pipe = {0};
+    as_edge_expand(run, core->thread, run->n - 1, run->n, &pipe);
+    struct as_pmu_op op = {
+        .pipe = &pipe, .code = as_pmu_code_of(core->stream, pipe.insn), .index = run->first + run->n - 1};
+    as_pmu_describe(core, 0, &op, &core->tip.last);
+}
+
+/* No sampling cycle in the block. */
 static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
 {
     struct as_pmu_tip *tip = &core->tip;
     struct as_pmu_counts *counts = &core->stream->counts[0];
     bool by_dispatch = core->stream->pmu.stage == AS_PMU_STAGE_DISPATCH;
-    if (tip->group.len || sums->flushes || tip->due <= (by_dispatch ? span->last_dispatch : span->commit))
+    if (tip->group.len || tip->due <= (by_dispatch ? span->last_dispatch : span->commit))
         return false;
+    if (sums->flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES))
+        note_last(core, span->run);
     counts->happened += span->commit - tip->commit;
     counts->counted = counts->happened;
     tip->commit = span->commit;
-    tip->flags = 0;
+    tip->flags = sums->flags;
     return true;
 }
 
