@@ -20,6 +20,7 @@ struct trust_command {
     uint64_t runs, scale, max;
     const char *output;
     bool json, csv, html, keys, events, list, again;
+    struct as_strlist series;
 };
 
 static const char *const arch_names[] = {"x86-64", "riscv64", NULL};
@@ -75,6 +76,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct trust_command, again),
      .help = "Of profiles: run the program again, in the model, from its hottest function on, and measure there what "
              "such samples get wrong, or how far two such samplers are apart."},
+    {.name = "series",
+     .type = AS_OPTION_LIST,
+     .offset = offsetof(struct trust_command, series),
+     .value = "NAME",
+     .help = "Of a profile: the series to judge (default as for report). Given twice, the second is of the second "
+             "profile."},
     {.name = "max",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct trust_command, max),
@@ -286,6 +293,7 @@ static int judge(const struct trust_command *command, const struct as_operands *
     struct as_error err = AS_ERROR_INIT;
     struct as_trust_asked asked = {
         .json = command->json,
+        .series = command->series,
         .again = command->again,
         .how = {.core = command->trust.core, .max = command->max, .seed = 1, .notices = command->trust.notices}};
     if (operands->n == 1 ? as_trust_show_profile(operands->words[0], &asked, stdout, &err)

@@ -133,11 +133,19 @@ static bool print_json(const struct shown *shown, FILE *out)
     return as_json_finish(json);
 }
 
+bool as_trust_open_profile(const struct as_trust_asked *asked, size_t number, const char *file, struct as_view *view,
+                           struct as_error *err)
+{
+    size_t n = asked->series.len, at = number < n ? number : n - 1;
+    return as_view_open(view, &(struct as_view_options){.file = file, .series = n ? asked->series.data[at] : NULL},
+                        err);
+}
+
 bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked, FILE *out, struct as_error *err)
 {
     struct as_view view = {0}, again = {0};
     struct shown shown = {.view = &view};
-    bool ok = as_view_open(&view, &(struct as_view_options){.file = file}, err) &&
+    bool ok = as_trust_open_profile(asked, 0, file, &view, err) &&
               (!asked->again || as_trust_again(&view, &asked->how, &again, err));
     if (ok && asked->again)
         as_trust_again_keep(&view, &again, &asked->how.notices);

@@ -187,8 +187,8 @@ bool as_trust_compare_profiles(const char *first, const char *second, const stru
                                struct as_error *err)
 {
     struct pair pair = {0};
-    bool ok = as_view_open(&pair.views[AS_DIFF_BEFORE], &(struct as_view_options){.file = first}, err) &&
-              as_view_open(&pair.views[AS_DIFF_AFTER], &(struct as_view_options){.file = second}, err);
+    bool ok = as_trust_open_profile(asked, 0, first, &pair.views[AS_DIFF_BEFORE], err) &&
+              as_trust_open_profile(asked, 1, second, &pair.views[AS_DIFF_AFTER], err);
     for (size_t i = 0; i < LEVELS && ok; i++)
         ok = compare_level(pair.views, i, &pair.agreements[i], err);
     if (ok && asked->again)
