@@ -7,8 +7,10 @@
 
 enum { PIECE = 256 };
 
-static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, struct as_pmu_sums *sums)
+static void add_up(const struct as_pmu_core *core, const struct as_edge_run *run, struct as_pmu_sums *sums)
 {
+    struct as_pmu_stream *stream = core->stream;
+    uint64_t start, end;
     const struct as_pmu_request *request = &stream->request;
     sums->first_taken = (uint32_t)stream->taken.len;
     for (uint32_t i = 0; i < run->n; i++) {
@@ -25,7 +27,8 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
             sums->n_taken++;
         }
         sums->flags = pipe.flags;
-        sums->wrong_path |= pipe.flags & AS_PIPE_MISPREDICTED && pipe.wrong_path;
+        if (as_pmu_wrong_path(core, &(struct as_pmu_op){.pipe = &pipe}, &start, &end))
+            sums->wrong += pipe.wrong_path;
         sums->apart |= code->system;
         for (size_t j = 0; j < request->n && !(pipe.flags & AS_PIPE_CONTINUES); j++)
             if (code->counters >> j & 1 && request->counters[j].user &&
@@ -34,8 +37,9 @@ static void add_up(struct as_pmu_stream *stream, const struct as_edge_run *run, 
     }
 }
 
-static const struct as_pmu_sums *sums_of(struct as_pmu_stream *stream, const struct as_edge_run *run)
+static const struct as_pmu_sums *sums_of(const struct as_pmu_core *core, const struct as_edge_run *run)
 {
+    struct as_pmu_stream *stream = core->stream;
     uint32_t number = run->edge->number;
     while (stream->sums.len <= number)
         *as_vec_push(&stream->sums) = (struct as_pmu_sums){0};
@@ -44,7 +48,7 @@ static const struct as_pmu_sums *sums_of(struct as_pmu_stream *stream, const str
         sums->apart = run->n > UINT16_MAX / 64; /* more operations than can be counted here */
         sums->known = true;
         if (!sums->apart)
-            add_up(stream, run, sums);
+            add_up(core, run, sums);
     }
     return sums;
 }
@@ -80,7 +84,7 @@ static bool try_skip(struct as_pmu_core *core, const struct as_edge_run *run)
     struct as_pmu_stream *stream = core->stream;
     if (!stream->unit->skip || stream->request.n > AS_PMU_SUMS)
         return false;
-    const struct as_pmu_sums *sums = sums_of(stream, run);
+    const struct as_pmu_sums *sums = sums_of(core, run);
     struct as_pmu_span span = span_of(core, run);
     if (sums->apart || !stream->unit->skip(core, sums, &span))
         return false;

@@ -88,7 +88,7 @@ struct as_pmu_sums {
     uint16_t uops;
     bool known;
     bool apart;       /* its records are needed: a system call */
-    bool wrong_path;  /* something behind one of its branches is dispatched and squashed: tags need its records */
+    uint32_t wrong;   /* operations that are dispatched behind its branches and squashed */
     uint16_t flags;   /* of the last record */
     bool begins;      /* has an instruction that is not continued; at this address */
     uint16_t n_taken; /* branches that were taken: as_pmu_stream.taken from first_taken on */

@@ -145,17 +145,20 @@ static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const
     const struct as_pmu_request *request = &core->stream->request;
     struct as_pmu_tag *tag = &core->op;
     enum as_pmu_counted counts = request->counters[0].event->counts;
-    if (sums->wrong_path || request->n > 1 || (counts != AS_COUNTS_OPS && counts != AS_COUNTS_CYCLES))
+    if (request->n > 1 || (counts != AS_COUNTS_OPS && counts != AS_COUNTS_CYCLES))
         return false;
     if (is_waiting(tag, span->dispatch, span->commit)) {
         core->stream->counts[0].happened += counts == AS_COUNTS_OPS ? sums->uops : 0;
         return true;
     }
     if (counts == AS_COUNTS_CYCLES)
-        return tag->interrupt_at == AS_PMU_NEVER && tag->group == AS_PMU_NEVER && span->last_dispatch <= tag->due;
-    if (!is_counting(tag, span->dispatch, sums->uops))
+        return !sums->wrong && tag->interrupt_at == AS_PMU_NEVER && tag->group == AS_PMU_NEVER &&
+               span->last_dispatch <= tag->due;
+    if (!is_counting(tag, span->dispatch, sums->uops + sums->wrong))
         return false;
     count_ops(core, sums->uops);
+    tag->count += sums->wrong;
+    core->stream->counts[0].counted += sums->wrong;
     return true;
 }
 

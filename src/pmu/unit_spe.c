@@ -92,9 +92,10 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
 
 static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
 {
-    if (sums->wrong_path || core->stream->pmu.target_window || core->op.count + sums->uops >= core->op.limit)
+    uint64_t ops = sums->uops + sums->wrong;
+    if (core->stream->pmu.target_window || core->op.count + ops >= core->op.limit)
         return false;
-    core->op.count += sums->uops;
+    core->op.count += ops;
     core->stream->counts[0].happened += sums->uops;
     core->stream->counts[0].counted += sums->uops;
     return true;
