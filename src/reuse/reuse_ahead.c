@@ -1,7 +1,7 @@
 /* See reuse_ahead.h. */
 #include "reuse/reuse_ahead.h"
 
-#include "base/map.h"
+#include "reuse/granules.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum { GRANULE = 8, PATIENCE = 64, BEYOND = 8, HERE = 256 }; /* PATIENCE: instru
 struct look {
     const struct as_ahead_order *order;
     struct as_ahead_result *result;
-    struct as_map touched;                   /* granules of GRANULE bytes: times that the owner touched them */
+    struct as_granules touched;              /* uint32_t: times that the owner touched GRANULE bytes */
     uint64_t since;                          /* accesses behind the use that count */
     struct as_ahead_mark half, quarter, end; /* of one instruction: behind 2/4 and 3/4 of the bound, and the last */
 };
@@ -25,7 +25,7 @@ static bool touch(struct look *look, uint64_t address, uint32_t size)
 {
     bool is_new = true;
     for (uint64_t at = granule_of(address); at <= granule_of(address + (size ? size - 1 : 0)); at++) {
-        uint64_t *times = as_map_put(&look->touched, at);
+        uint32_t *times = as_granules_put(&look->touched, at);
         is_new &= ++*times == 1;
     }
     return is_new;
@@ -81,13 +81,13 @@ static bool decides(struct look *look, size_t thread, const struct as_lookahead_
 static void take_use(struct look *look, const struct as_lookahead_step *step, unsigned which)
 {
     struct as_ahead_result *result = look->result;
-    const uint64_t *times = as_map_get(&look->touched, granule_of(step->accesses[which].address));
+    const uint32_t *times = as_granules_get(&look->touched, granule_of(step->accesses[which].address));
     result->has_use = true;
     result->use_address = step->accesses[which].address;
     result->use_size = step->accesses[which].size;
     result->use_kind = step->accesses[which].kind;
     result->use_insn = step->ip;
-    result->touches = times ? (uint32_t)*times : 1;
+    result->touches = times && *times ? *times : 1;
 }
 
 /* Returns whether it is decided. */
@@ -140,6 +140,7 @@ void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *orde
     struct look look = {.order = order, .result = result};
     uint64_t most = order->skip + order->bound + 1, steps = 0;
     *result = (struct as_ahead_result){0};
+    as_granules_init(&look.touched, sizeof(uint32_t));
     for (bool decided = false; !decided && result->accesses < most && steps < PATIENCE * most; steps++) {
         for (size_t i = 0; i < order->n && !decided; i++)
             decided = step_thread(ahead, &look, i);
@@ -150,5 +151,5 @@ void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *orde
             break;
     }
     find_beyond(&look);
-    as_map_free(&look.touched);
+    as_granules_free(&look.touched);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 enum { SKIP = 64, MAPS_SAMPLES = 64 };
+enum { ENOUGH_FAR = 16, MOST_FAR = 64, RARE = 16, SHORT_OF = 8 }; /* see bound_of */
 #define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
@@ -193,6 +194,30 @@ static void watch_use(struct as_reuse_native *native, const struct as_ahead_resu
     }
 }
 
+/* How far to look. Where hardly any look past a quarter of the bound finds an outcome, the rest of it costs much and tells
+ * nothing: all but one of eight end there, and the use is watched. It depends on earlier samples alone, so it prefers no
+ * distance. */
+static uint64_t bound_of(struct as_reuse_native *native)
+{
+    bool is_short = native->far >= ENOUGH_FAR && native->far_found * RARE < native->far;
+    if (native->options.pmu)
+        return 0;
+    return native->options.bound / (is_short && as_random_below(&native->random, SHORT_OF) ? 4 : 1);
+}
+
+static void learn_bound(struct as_reuse_native *native, uint64_t bound, const struct as_ahead_result *result)
+{
+    bool found = result->outcome != AS_REUSE_NONE;
+    if (!result->has_use || bound < native->options.bound || (found && result->distance < bound / 4))
+        return;
+    native->far++;
+    native->far_found += found;
+    if (native->far == MOST_FAR) {
+        native->far /= 2;
+        native->far_found /= 2;
+    }
+}
+
 static void look(struct as_reuse_native *native, size_t n)
 {
     struct as_traced_thread *owners[AS_AHEAD_THREADS];
@@ -208,10 +233,11 @@ static void look(struct as_reuse_native *native, size_t n)
                                    .in_cache = native->options.watch.mode == AS_WATCH_CACHE,
                                    .length = native->options.watch.length,
                                    .skip = as_random_below(&native->random, SKIP),
-                                   .bound = native->options.pmu ? 0 : native->options.bound};
+                                   .bound = bound_of(native)};
     as_lookahead_begin(native->ahead, as_tracer_pid(native->tracer));
     as_ahead_look(native->ahead, &order, &result);
     as_lookahead_end(native->ahead);
+    learn_bound(native, order.bound, &result);
     while (native->densities.len <= native->samples)
         *as_vec_push(&native->densities) = 0;
     native->densities.data[native->samples] = result.density;

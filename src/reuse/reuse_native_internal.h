@@ -64,6 +64,7 @@ struct as_reuse_native {
     struct as_space *space;
     struct as_map codes; /* address of an instruction: place in `insns` + 1 */
     AS_VEC(uint64_t) insns;
+    uint32_t far, far_found; /* of the last looks: past a quarter of the bound, and those that found an outcome there */
     AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
     AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown, negative: at least */
     uint64_t counted;         /* by the PMU, in threads that have ended */
