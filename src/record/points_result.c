@@ -91,10 +91,10 @@ bool as_point_result_write(const struct as_modelled *modelled, const as_point_no
     fwrite(&counts, sizeof counts, 1, out);
     fwrite(as_model_region(modelled->model, region), sizeof(struct as_counters), 1, out);
     counts.rows = put_rows(modelled, out);
-    counts.pics = fwrite(pics.data, sizeof *pics.data, pics.len, out);
+    counts.pics = pics.len ? fwrite(pics.data, sizeof *pics.data, pics.len, out) : 0;
     counts.nodes = put_nodes(modelled, known, out);
     counts.paths = put_paths(modelled, out);
-    counts.leaders = fwrite(leaders, sizeof *leaders, n_leaders, out);
+    counts.leaders = n_leaders ? fwrite(leaders, sizeof *leaders, n_leaders, out) : 0;
     rewind(out);
     fwrite(&counts, sizeof counts, 1, out);
     as_pics_free(&pics);
