@@ -27,7 +27,7 @@ enum {
     WAIT_TABLE = 1 << 10,  /* loads that were caught passing a store */
     MAX_UNITS = 16,        /* of one kind */
     ARCH_REGISTERS = 32,
-    STRAIGHTS = 1 << 11, /* pieces of straight code that wrong paths go through */
+    STRAIGHTS = 1 << 13, /* pieces of straight code that wrong paths go through */
 };
 
 /* At most `limit` at a time, in the order of their numbers: for each the first cycle in which it has gone. The ring is
