@@ -294,7 +294,7 @@ static int run_program(const struct comm_options *options, const struct as_comm_
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
     engine_options.stdout_to_stderr = goes_to_stdout(options);
-    engine_options.observed = true;
+    engine_options.observed = engine_options.causal = true;
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     bool ok = as_output_open(&output, options->output, &err) &&

@@ -231,6 +231,7 @@ struct as_comm_run *as_comm_run_new(const struct as_comm_options *options)
     run->stream = as_access_stream_new(run->fanout, NULL, NULL);
     run->shared = as_shared_memory_new();
     as_access_stream_set_shared(run->stream, run->shared);
+    as_access_stream_keep_order(run->stream, options->quantum ? options->quantum : AS_WEAVE_QUANTUM);
     if (!options->no_paths)
         as_access_stream_follow_calls(run->stream);
     run->weave = as_weave_new(options->quantum, &weave_ops, run);

@@ -3,6 +3,7 @@
 #include "engine/code_table.h"
 
 #include "base/log.h"
+#include "engine/decisions.h"
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 
@@ -265,6 +266,7 @@ static struct as_block *intern_block(struct as_code_table *table, const struct a
     sum_up(block);
     as_block_find_stack(block);
     find_hints(block);
+    as_block_find_decisions(block);
     if (holds_landmark(image, block))
         block->flags |= AS_BLOCK_LANDMARK;
     block->index = (uint32_t)table->blocks.len;

@@ -63,6 +63,8 @@ struct as_hint {
     struct as_linear address;
 };
 
+enum { AS_BLOCK_DECIDERS = 2 };
+
 struct as_block {
     uint32_t index; /* dense, from 0, in order of first translation */
     uint32_t image;
@@ -80,8 +82,10 @@ struct as_block {
     int32_t last_sure;     /* index of the last instruction that always accesses memory; -1: none */
     struct as_hint *hints; /* those with a known address */
     uint32_t n_hints;
-    struct as_block *next_alike;   /* in the code table's chain */
-    struct as_access_codes *codes; /* see access_words.h; NULL: not made */
+    int16_t deciders[AS_BLOCK_DECIDERS]; /* loads whose value decides, the last first; -1: none. See decisions.h */
+    bool publishes;                      /* it stores elsewhere than on the stack */
+    struct as_block *next_alike;         /* in the code table's chain */
+    struct as_access_codes *codes;       /* see access_words.h; NULL: not made */
     const struct as_insn *insns[];
 };
 
@@ -262,6 +266,7 @@ struct as_engine_options {
     const char *plugin; /* NULL: found beside the program */
     uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
     uint64_t quantum;   /* cycles of simulated time that threads may be apart, where the sink has clocks; 0: no limit */
+    bool causal;        /* what decides is told behind what it depends on: see causal_reading.h */
     bool deterministic; /* … and one thread executes at a time, in a fixed order: see pace.h */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
     const _Atomic uint32_t *switches; /* how often the user asked to start or stop; NULL: he cannot */

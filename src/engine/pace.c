@@ -148,8 +148,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
 
 /* ---- in turn ---- */
 
-/* The kernel's letter for what a thread does; 0: there is no such thread. */
-static char state_of(const struct as_wire_lane *lane)
+char as_pace_thread_state(const struct as_wire_lane *lane)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", lane->pid, lane->tid);
@@ -169,7 +168,7 @@ static bool is_at_rest(const struct as_wire_lane *lane)
 {
     uint32_t state = atomic_load(&lane->state), activity = atomic_load(&lane->activity);
     if (state == AS_WIRE_ENDED) {
-        char letter = state_of(lane);
+        char letter = as_pace_thread_state(lane);
         return letter == 0 || letter == 'Z' || letter == 'X';
     }
     if (state != AS_WIRE_LIVE)
@@ -178,7 +177,7 @@ static bool is_at_rest(const struct as_wire_lane *lane)
         return *(const volatile uint64_t *)&lane->instructions > atomic_load(&lane->stop_at);
     if (activity != AS_WIRE_IN_SYSCALL || atomic_load(&lane->brief))
         return false;
-    char letter = state_of(lane);
+    char letter = as_pace_thread_state(lane);
     return (letter == 'S' || letter == 'T' || letter == 't' || letter == 0) &&
            atomic_load(&lane->activity) == AS_WIRE_IN_SYSCALL && atomic_load(&lane->state) == state;
 }
@@ -252,7 +251,7 @@ static uint32_t find_next(const struct as_reader *reader)
 /* A thread that should execute sleeps. */
 static bool is_stuck(const struct as_wire_lane *lane)
 {
-    return atomic_load(&lane->activity) == AS_WIRE_RUNNING && state_of(lane) == 'S' &&
+    return atomic_load(&lane->activity) == AS_WIRE_RUNNING && as_pace_thread_state(lane) == 'S' &&
            atomic_load(&lane->activity) == AS_WIRE_RUNNING;
 }
 

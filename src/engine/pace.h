@@ -48,5 +48,7 @@ void as_pace_free(struct as_reader *reader);
 bool as_pace_turn(struct as_reader *reader, bool idle);
 /* Whether a lane may be read now. A thread begins when all that was executed before it has been read. */
 bool as_pace_reads(const struct as_reader *reader, uint32_t lane);
+/* The kernel's letter for what a thread does; 0: there is no such thread. */
+char as_pace_thread_state(const struct as_wire_lane *lane);
 
 #endif

@@ -10,6 +10,7 @@
  * The other side of every atomic here is src/plugin/lane.c, except for child->ended, which the reaper (launch.c) sets.
  * `consumed` is this thread's alone to change, so loading it here synchronises with nothing.
  */
+#include "engine/causal_reading.h"
 #include "engine/close_reading.h"
 #include "engine/reader_lanes.h"
 #include "engine/twin.h"
@@ -124,6 +125,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->disagreements = &reader->disagreements;
     stream->clock_calls = reader->clock_calls;
     stream->blocks_only = reader->options->blocks_only;
+    stream->causal = (struct as_causal){.stamped = reader->wire->stamped, .horizon = UINT64_MAX, .bound = UINT64_MAX};
     reader->streams[number] = stream;
     as_lane_give_room(reader, number, START_WORDS);
     if (reader->sink->thread_start)
@@ -184,7 +186,7 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     }
     if (status == AS_STREAM_NEEDS_CODE)
         return as_reader_read_code(reader, progress);
-    return status == AS_STREAM_OK;
+    return status != AS_STREAM_CORRUPT;
 }
 
 /* Reads what a thread's lane holds, `n` words. `*moved`: something was consumed. */
@@ -199,7 +201,7 @@ static bool read_from(struct as_reader *reader, uint32_t number, size_t n, bool 
 
 /* `state` was loaded before `published`. as_lane_end (lane.c) stores them the other way round, so ENDED means that
  * nothing more is published, except by seal_lane in between: hence the second look. */
-static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t state, bool *progress)
+bool as_reader_read_lane(struct as_reader *reader, uint32_t number, uint32_t state, bool *progress)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
@@ -207,7 +209,8 @@ static bool read_thread_lane(struct as_reader *reader, uint32_t number, uint32_t
     if (position < end && !read_from(reader, number, (size_t)(end - position), &moved))
         return false;
     bool waits = !reader->streams[number] && end - position >= START_WORDS; /* for its process, or to be forked */
-    if (position < end && !moved && !waits && state == AS_WIRE_ENDED && !reader->regions.over) {
+    bool held = reader->streams[number] && as_causal_holds(&reader->streams[number]->causal);
+    if (position < end && !moved && !waits && !held && state == AS_WIRE_ENDED && !reader->regions.over) {
         as_lane_give_room(reader, number, end); /* a killed thread left half a record */
         moved = true;
     }
@@ -271,7 +274,7 @@ static bool read_closely(struct as_reader *reader, uint32_t lane, uint32_t state
     for (int steps = 0; steps < AS_CLOSE_STEPS && moved && !reader->regions.over && !is_ahead(reader, lane, limit);
          steps++) {
         moved = false;
-        if (!read_thread_lane(reader, lane, state, &moved))
+        if (!as_reader_read_lane(reader, lane, state, &moved))
             return false;
         *progress |= moved;
         if (!reader->streams[lane])
@@ -284,6 +287,8 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
 {
     if (!as_reader_read_code(reader, progress))
         return false;
+    if (as_causal_applies(reader))
+        return as_read_causally(reader, progress);
     bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
     enum { SLACK = 2000 };
     bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
@@ -297,7 +302,7 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
         if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && !reader->wire->lanes[i].is_code &&
             as_pace_reads(reader, i) && !is_ahead(reader, i, limit) &&
             !(closely && reader->streams[i] ? read_closely(reader, i, state, limit, progress)
-                                            : read_thread_lane(reader, i, state, progress)))
+                                            : as_reader_read_lane(reader, i, state, progress)))
             return false;
     }
     return true;

@@ -30,6 +30,7 @@ struct as_reader {
     unsigned cores, useless_rounds;
     uint64_t finished_instructions; /* of lanes that were freed */
     size_t at_once;                 /* words to read from a lane before the next one has its turn */
+    double stalled; /* since when causal reading has waited for a thread that writes nothing; 0: it does not */
     char first_untraced[256];
     char refusal[512]; /* QEMU's message if it never ran the program */
 };

@@ -6,6 +6,8 @@
 
 /* Releases the words before `consumed` to has_room (lane.c) and wakes a writer that waits. */
 void as_lane_give_room(struct as_reader *reader, uint32_t lane, uint64_t consumed);
+/* Reads what a thread's lane holds, at most reader->at_once words; `state` was loaded before. Returns false if it is corrupt. */
+bool as_reader_read_lane(struct as_reader *reader, uint32_t lane, uint32_t state, bool *progress) AS_MUST_CHECK;
 /* Returns NULL if there is no process of that number. */
 struct as_process *as_reader_find_process(struct as_reader *reader, uint32_t number);
 /* Marks the lanes of a process, of programs before an image, as written to their end. Their writers must be gone. */

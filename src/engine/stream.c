@@ -434,9 +434,60 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
     return at + 1;
 }
 
+static uint64_t time_of(const struct as_stream *stream, uint64_t word)
+{
+    uint64_t stamp = word >> AS_WIRE_STAMP_SHIFT;
+    return stream->causal.time + ((stamp - stream->causal.time) & AS_WIRE_STAMP_MASK);
+}
+
+/* Whether what ended at a time may be told. It decides: see causal_reading.h. */
+static inline bool may_tell(struct as_causal *causal, bool decides, uint64_t end)
+{
+    if (causal->pass) {
+        causal->pass = false;
+        causal->held = 0;
+        return true;
+    }
+    if (causal->begun > causal->bound)
+        return false;
+    causal->held = decides && end >= causal->horizon ? end : 0;
+    return !causal->held;
+}
+
+/* Whether the current block, which ended when the block of `word` began, may be told; or the thread's first begin. */
+static inline bool may_end(struct as_stream *stream, uint64_t word)
+{
+    struct as_causal *causal = &stream->causal;
+    if (!stream->block)
+        return causal->begun || may_tell(causal, true, causal->time);
+    return may_tell(causal, stream->block->deciders[0] >= 0, time_of(stream, word));
+}
+
+/* Whether an event may be told. A thread that comes back from a system call may have waited there for others. */
+static bool may_happen(struct as_stream *stream, uint64_t event)
+{
+    if (event != AS_WIRE_SYSCALL_RETURN || !stream->causal.stamped)
+        return true;
+    if (!may_tell(&stream->causal, true, stream->causal.time))
+        return false;
+    stream->causal.begun = stream->causal.time;
+    return true;
+}
+
+static void carry_on(struct as_stream *stream, const uint64_t *words, size_t from, size_t at)
+{
+    for (size_t w = from; w < at && stream->block; w++)
+        *as_vec_push(&stream->carry) = words[w];
+}
+
 /* An event, whose operands are there. */
 static void on_event_word(struct as_stream *stream, const uint64_t *words, size_t from, size_t at)
 {
+    if (words[at] >> AS_WIRE_EVENT_SHIFT == AS_WIRE_TIME) { /* the current block goes on */
+        carry_on(stream, words, from, at);
+        stream->causal.time = words[at + 1];
+        return;
+    }
     if (words[at] >> AS_WIRE_EVENT_SHIFT == AS_WIRE_REGISTERS_AT) { /* belongs to the block that has just started */
         memcpy(stream->registers, words + at + 1, sizeof stream->registers);
         stream->has_registers = true;
@@ -459,11 +510,18 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
             continue;
         }
         if (event == AS_WIRE_BLOCK) {
+            if (stream->causal.stamped && !may_end(stream, words[i])) {
+                status = AS_STREAM_HELD;
+                i = stream->carry.len ? i : from; /* its words can stay where they are */
+                break;
+            }
             size_t next = on_block_word(stream, words, from, i, n);
             if (next == 0) {
                 status = AS_STREAM_NEEDS_CODE;
                 break;
             }
+            if (stream->causal.stamped)
+                stream->causal.begun = stream->causal.time = time_of(stream, words[i]);
             from = i = next;
             continue;
         }
@@ -474,12 +532,15 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
         size_t operands = as_wire_event_words[event];
         if (n - i - 1 < operands)
             break;
+        if (!may_happen(stream, event)) {
+            status = AS_STREAM_HELD;
+            break;
+        }
         on_event_word(stream, words, from, i);
         i += 1 + operands;
         from = i;
     }
-    for (size_t w = from; w < i && stream->block; w++)
-        *as_vec_push(&stream->carry) = words[w];
+    carry_on(stream, words, from, i);
     *done = i;
     return status;
 }

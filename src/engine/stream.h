@@ -19,6 +19,20 @@ struct as_process {
     uint32_t thread, thread_image; /* its first thread's number, and the image that it ran last */
 };
 
+/* Where blocks have stamps: when the current block began, and up to where blocks may be told (causal_reading.h). */
+struct as_causal {
+    bool stamped, pass;   /* pass: the block that is held may be told */
+    uint64_t time, begun; /* the last whole time; the time of the current block */
+    uint64_t held;        /* what comes next decides, ended then and is not told yet; 0: no */
+    uint64_t horizon;     /* a block that decides and ended before then may be told */
+    uint64_t bound;       /* a block that began later is not told yet */
+};
+
+static inline bool as_causal_holds(const struct as_causal *causal)
+{
+    return causal->held || causal->begun > causal->bound;
+}
+
 struct as_stream {
     struct as_thread thread;
     struct as_code_table *code;
@@ -46,6 +60,7 @@ struct as_stream {
     uint64_t rep_address; /* the thread last executed the rep instruction there */
     bool told;            /* the sink was told of the block before, to its end (kept up where that may matter) */
     bool in_sigreturn;
+    struct as_causal causal;
     AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
 };
 
@@ -53,6 +68,7 @@ enum as_stream_status {
     AS_STREAM_OK,
     AS_STREAM_NEEDS_CODE, /* an unknown block comes next: the code lanes have to be read first */
     AS_STREAM_CORRUPT,
+    AS_STREAM_HELD, /* the current block may not be told yet: see struct as_causal */
 };
 /* Consumes words, as many as make whole records, and says in *done how many that were. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);

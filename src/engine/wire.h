@@ -10,7 +10,8 @@
  * dead (so that nothing that was executed is lost); `published` moves at the end of a chunk and before the thread may
  * block. Words:
  *
- *   00 | 0 … | block id (32)                                          a translation block starts to execute
+ *   00 | 0 (6) | stamp (24) | block id (32)                           a translation block starts to execute; its stamp
+ *                                                                     is 0 unless threads are to be read in causal order
  *   01 load, 10 store, 11 both | index (9) | size (3) | 00 | address (48)
  *                                                                     its index-th instruction accesses memory; kind and
  *                                                                     size are as far apart as in what QEMU passes
@@ -33,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 7,
+    AS_WIRE_VERSION = 8,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -51,6 +52,10 @@ enum {
 #define AS_WIRE_INDEX_MASK UINT64_C(511)
 #define AS_WIRE_SIZE_SHIFT 50
 #define AS_WIRE_EVENT_SHIFT 56
+/* Stamps are the low bits of a time that all processors share (stamp.h). A thread whose last one lies so far back
+ * that they could have come round reports the whole time first: AS_WIRE_TIME. */
+#define AS_WIRE_STAMP_SHIFT 32
+#define AS_WIRE_STAMP_MASK UINT64_C(0xffffff)
 
 /* The low 32 bits of an event word hold its number operand, the words behind it the rest. */
 enum as_wire_event {
@@ -67,6 +72,7 @@ enum as_wire_event {
     AS_WIRE_DEATH,          /* signal that nobody handles; word: where the thread was, 0 unknown */
     AS_WIRE_MAPPING, /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
                                share. Object 0: the memory is no longer shared. A forked process reports what it has */
+    AS_WIRE_TIME,    /* 0; word: the time of the block, or of the return from a system call, that follows */
     AS_WIRE_EVENTS
 };
 enum { AS_WIRE_SYNCHRONOUS_BIT = 8 }; /* raised by the instruction at the interrupted place, which did not complete */
@@ -78,7 +84,7 @@ static inline int as_wire_is_fault(uint32_t signal)
 }
 /* How many words follow each event word. */
 static const uint8_t as_wire_event_words[AS_WIRE_EVENTS] = {
-    0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1, 4 + AS_WIRE_NAME_WORDS};
+    0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1, 4 + AS_WIRE_NAME_WORDS, 1};
 
 /* Messages in a code lane: first word = kind << 56 | number of words that follow. */
 enum as_wire_message {
@@ -122,6 +128,7 @@ struct as_wire_lane {
     uint64_t check_at;       /* look at the other threads when `instructions` gets here */
     void *cpu;               /* the writer's: QEMU's state of this vcpu */
     uint64_t clock_offset;   /* instructions + clock_offset is comparable between threads */
+    uint64_t stamp;          /* the whole time of its last block; 0: none */
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
     _Atomic uint32_t state, activity;
@@ -145,6 +152,7 @@ struct as_wire_header {
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those that tell the stacks of call paths apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
+    uint32_t stamped;                 /* blocks have stamps */
     uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
     uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 

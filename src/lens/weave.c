@@ -209,10 +209,30 @@ static uint64_t give_quantum(struct as_weave *weave, uint64_t limit)
     return next;
 }
 
+static uint64_t find_earliest(const struct as_weave *weave)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (size_t i = 0; i < weave->active.len; i++) {
+        const struct thread *thread = weave->active.data[i];
+        uint64_t clock =
+            is_waiting(thread) ? thread->segments.data[thread->next_segment].clock + thread->lag : UINT64_MAX;
+        earliest = clock < earliest ? clock : earliest;
+    }
+    return earliest;
+}
+
+/* What came late, in quanta, too: several threads can be late, and one may have waited for the other. */
+static void give_late(struct as_weave *weave)
+{
+    uint64_t at = find_earliest(weave);
+    while (at < weave->now)
+        at = give_quantum(weave, at + weave->quantum < weave->now ? at + weave->quantum : weave->now);
+}
+
 /* What came late goes first. A thread alone needs no quanta. */
 static void give_until(struct as_weave *weave, uint64_t horizon)
 {
-    give_quantum(weave, weave->now);
+    give_late(weave);
     while (weave->now < horizon) {
         uint64_t limit = weave->active.len > 1 ? weave->now + weave->quantum : horizon;
         limit = limit < horizon ? limit : horizon;

@@ -3,10 +3,12 @@
 #include "model/access_stream.h"
 
 #include "model/access_buffer.h"
+#include "model/word_clocks.h"
 
 #include <stdatomic.h>
 
 struct access_thread {
+    uint32_t number;
     uint64_t executed;
     uint64_t offset; /* `executed` plus this is the thread's clock */
     bool runs;
@@ -37,6 +39,9 @@ struct as_access_stream {
     size_t batch;                    /* its capacity in words */
     const struct as_thread *current; /* the thread whose turn it is; NULL: none */
     const struct access_thread *own; /* of that thread: its `user` is another sink's while a tee tells that one */
+    uint64_t turn_clock;             /* when its turn began */
+    struct as_word_clocks *words;    /* NULL: the order of threads is by their clocks alone */
+    uint64_t apart;                  /* clocks that what is seen comes behind what was written */
 };
 
 static const struct as_insn *insn_of(void *context, uint32_t id)
@@ -127,6 +132,7 @@ static void begin_turn(struct as_access_stream *stream, const struct as_thread *
     as_access_buffer_begin_turn(stream->buffer, thread, own->executed, own->executed + own->offset);
     stream->current = thread;
     stream->own = own;
+    stream->turn_clock = own->executed + own->offset;
 }
 
 /* Makes sure that it is the thread's turn and that the buffer has room for n words. */
@@ -210,6 +216,100 @@ static __attribute__((noinline)) void make_physical(const struct as_shared_range
         words[i] = (words[i] & ~mask) | as_shared_physical(shared, words[i] & mask);
 }
 
+/* The clock of the slowest running thread; if none runs, the clock of the last thread that stopped. */
+static uint64_t present(const struct as_access_stream *stream)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < stream->threads.len; i++) {
+        const struct access_thread *thread = stream->threads.data[i];
+        if (thread->runs && thread->executed + thread->offset < least)
+            least = thread->executed + thread->offset;
+    }
+    return least == UINT64_MAX ? stream->stopped : least;
+}
+
+static void go_on(struct as_access_stream *stream, struct access_thread *own)
+{
+    uint64_t now = present(stream);
+    if (now > own->executed + own->offset)
+        own->offset = now - own->executed;
+    own->runs = true;
+}
+
+/* ---- what is seen comes behind what was written ---- */
+
+void as_access_stream_keep_order(struct as_access_stream *stream, uint32_t quantum)
+{
+    /* Threads that are let go together should not be apart by just a quantum from the one that let them go: of two threads in
+     * step, now one and now the other would come first. */
+    stream->words = as_word_clocks_new();
+    stream->apart = quantum + (quantum + 1) / 2;
+}
+
+/* The number of the 8-byte word that is accessed, among those of all processes. */
+static uint64_t word_number(const struct as_thread *thread, uint64_t word)
+{
+    enum { PROCESS_SHIFT = 45 };
+    const struct access_thread *own = thread->user;
+    uint64_t address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
+    uint64_t physical = as_shared_physical(own->shared, address);
+    return as_shared_is(physical) ? physical >> 3 : physical >> 3 ^ (uint64_t)thread->process << PROCESS_SHIFT;
+}
+
+/* The clock behind which a store lies. The accesses of a turn are spread over it evenly, so a store is only known to lie before the
+ * turn's end; for words that threads wait for, the turn ends with it. */
+static uint64_t end_of_store(const struct as_access_stream *stream, const struct as_word_writer *writer)
+{
+    for (size_t i = 0; !writer->was_awaited && i < stream->threads.len; i++) {
+        const struct access_thread *other = stream->threads.data[i];
+        if (other->number == writer->thread)
+            return other->executed + other->offset;
+    }
+    return writer->clock;
+}
+
+/* The clock that the execution may not come before, because of what decided in it; 0: none. */
+static uint64_t earliest(const struct as_access_stream *stream, const struct as_thread *thread,
+                         const struct as_block_exec *exec)
+{
+    const int16_t *deciders = exec->block->deciders;
+    uint64_t clock = 0;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        int16_t index = (int16_t)as_access_index(exec->words[i]);
+        struct as_word_writer writer;
+        if ((index != deciders[0] && index != deciders[1]) ||
+            !as_word_clocks_see(stream->words, word_number(thread, exec->words[i]), thread->number, &writer))
+            continue;
+        uint64_t end = end_of_store(stream, &writer) + stream->apart;
+        clock = end > clock ? end : clock;
+    }
+    return clock;
+}
+
+/* Puts the execution behind what it saw: its turn begins no earlier. */
+static void put_behind(struct as_access_stream *stream, const struct as_thread *thread, uint64_t clock)
+{
+    struct access_thread *own = thread->user;
+    if (stream->current == thread && stream->turn_clock < clock)
+        end_turn(stream);
+    if (own->executed + own->offset < clock)
+        own->offset = clock - own->executed;
+}
+
+/* Returns whether a word was written that threads wait for. */
+static bool note_stores(const struct as_access_stream *stream, const struct as_thread *thread,
+                        const struct as_block_exec *exec)
+{
+    const struct access_thread *own = thread->user;
+    uint64_t clock = own->executed + own->offset + as_block_exec_count(exec);
+    bool kept = false;
+    for (size_t i = 0; i < exec->n_words; i++) {
+        if (as_access_kind(exec->words[i]) & AS_ACCESS_STORE)
+            kept |= as_word_clocks_write(stream->words, word_number(thread, exec->words[i]), thread->number, clock);
+    }
+    return kept;
+}
+
 static void add_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
@@ -237,15 +337,21 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_access_stream *stream = context;
-    if (!stream->calls) {
-        add_block(stream, thread, exec);
-        return;
-    }
-    uint64_t node = as_call_tracker_begin(stream->calls, thread, exec);
-    if (exec->n_words && node != ((const struct access_thread *)thread->user)->node)
+    if (!((const struct access_thread *)thread->user)->runs)
+        go_on(stream, thread->user);
+    bool ordered = stream->words && stream->threads.len > 1 && exec->n_words, waited_for = false;
+    if (ordered && exec->block->deciders[0] >= 0)
+        put_behind(stream, thread, earliest(stream, thread, exec));
+    if (ordered)
+        waited_for = note_stores(stream, thread, exec);
+    uint64_t node = stream->calls ? as_call_tracker_begin(stream->calls, thread, exec) : 0;
+    if (stream->calls && exec->n_words && node != ((const struct access_thread *)thread->user)->node)
         tell_path(stream, thread, node);
     add_block(stream, thread, exec);
-    as_call_tracker_end(stream->calls, thread, exec);
+    if (stream->calls)
+        as_call_tracker_end(stream->calls, thread, exec);
+    if (waited_for && stream->current == thread)
+        end_turn(stream);
 }
 
 /* More words than a batch holds. */
@@ -283,26 +389,6 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return own->executed + own->offset;
 }
 
-/* The clock of the slowest running thread; if none runs, the clock of the last thread that stopped. */
-static uint64_t present(const struct as_access_stream *stream)
-{
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < stream->threads.len; i++) {
-        const struct access_thread *thread = stream->threads.data[i];
-        if (thread->runs && thread->executed + thread->offset < least)
-            least = thread->executed + thread->offset;
-    }
-    return least == UINT64_MAX ? stream->stopped : least;
-}
-
-static void go_on(struct as_access_stream *stream, struct access_thread *own)
-{
-    uint64_t now = present(stream);
-    if (now > own->executed + own->offset)
-        own->offset = now - own->executed;
-    own->runs = true;
-}
-
 static void stop(struct as_access_stream *stream, struct access_thread *own)
 {
     uint64_t clock = own->executed + own->offset;
@@ -329,6 +415,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
     struct access_thread *own = as_alloc(sizeof *own);
     *as_vec_push(&stream->threads) = own;
     thread->user = own;
+    own->number = thread->number;
     static const struct as_shared_ranges none;
     own->node = UINT64_MAX;
     own->shared = stream->shared ? as_shared_memory_of(stream->shared, thread->process) : &none;
@@ -337,6 +424,7 @@ static void on_thread_start(void *context, struct as_thread *thread)
         own->tree = (uint32_t)as_call_tracker_image_of(stream->calls, thread);
     }
     go_on(stream, own);
+    own->runs = !stream->words; /* in causal order it is announced before it begins */
 }
 
 static void on_thread_end(void *context, struct as_thread *thread)
@@ -444,6 +532,7 @@ void as_access_stream_free(struct as_access_stream *stream)
     as_vec_free(&stream->codes);
     as_vec_free(&stream->ended);
     as_call_tracker_free(stream->calls);
+    as_word_clocks_free(stream->words);
     as_vec_free(&stream->threads);
     free(stream);
 }

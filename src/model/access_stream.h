@@ -2,7 +2,8 @@
  *
  * The stream is a sink of the engine, which must record accesses (not blocks_only). Threads are interleaved by executed
  * instructions: the thread that has executed fewest runs next, in turns of a few hundred accesses. A thread that starts
- * or returns from a system call continues at the clock of the slowest running thread.
+ * or returns from a system call continues at the clock of the slowest running thread. See as_access_stream_keep_order for
+ * threads that wait for each other.
  *
  * Calls: new, make the observers with as_access_stream_run_info and add them to `fanout`, start the fan-out, run the
  * engine with the sink (alone, or in an as_sink_tee), finish, report. The engine must outlive the reports.
@@ -33,6 +34,9 @@ const struct as_call_tracker *as_access_stream_calls(const struct as_access_stre
 /* Call this before the run: accesses to memory that processes share have physical addresses (base/shared_lines.h). The sink has
  * to be told of mappings. */
 void as_access_stream_set_shared(struct as_access_stream *stream, struct as_shared_memory *shared);
+/* Call this before the run of an engine that is `causal`: a load that decides (engine/decisions.h) and sees what another
+ * thread wrote gets a clock that is later by more than `quantum` than the store's, and so does all that the thread does afterwards. */
+void as_access_stream_keep_order(struct as_access_stream *stream, uint32_t quantum);
 /* The number of instructions; valid after the run. */
 uint64_t as_access_stream_executed(const struct as_access_stream *stream);
 /* Call this before the run to pass on only accesses that may touch sampled granules; observers check again. A granule

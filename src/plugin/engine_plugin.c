@@ -4,6 +4,7 @@
  * decodes and counts, on another processor.
  */
 #include "engine/sieve.h"
+#include "engine/stamp.h"
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 #include "plugin/code.h"
@@ -38,25 +39,66 @@ static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
 enum { COUNT_BITS = 16 };
 
 AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_stamped(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
+AS_CPU_ENTRY(on_stamped, as_on_stamped)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
 AS_CPU_ENTRY(on_watched, as_on_watched)
 
 static bool info_is_known; /* on_access_fast is right */
 
+static void claim_lane(unsigned vcpu)
+{
+    const struct as_wire_lane *lane = as_lane_check(vcpu);
+    if (lane->thread == 1 && as_plugin.wire->gated)
+        atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu) && info_is_known);
+}
+
 /* The thread may be too far ahead, or has no lane yet. */
 static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t block, void *cpu)
 {
-    bool is_new = as_lane_of[vcpu] == &as_lane_unclaimed;
-    struct as_wire_lane *lane = as_lane_check(vcpu);
-    if (is_new && lane->thread == 1 && as_plugin.wire->gated)
-        atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu) && info_is_known);
-    lane->cpu = cpu;
-    as_lane_push(lane, block >> COUNT_BITS);
+    if (as_lane_of[vcpu] == &as_lane_unclaimed)
+        claim_lane(vcpu);
+    else
+        as_lane_check(vcpu);
+    as_lane_of[vcpu]->cpu = cpu;
+    as_lane_push(as_lane_of[vcpu], block >> COUNT_BITS);
+}
+
+static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint32_t number)
+{
+    as_lane_push(lane, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
+}
+
+static void push_time(struct as_wire_lane *lane, uint64_t now)
+{
+    push_event(lane, AS_WIRE_TIME, 0);
+    as_lane_push(lane, now);
+    lane->stamp = now;
+}
+
+/* The stamp is taken before anything of the block is executed, and after everything of the block before it. */
+static inline void push_stamped(struct as_wire_lane *lane, uint64_t block)
+{
+    uint64_t now = as_stamp_now();
+    if (__builtin_expect(now - lane->stamp > AS_WIRE_STAMP_MASK / 2, 0))
+        push_time(lane, now);
+    lane->stamp = now;
+    as_lane_push(lane, (now & AS_WIRE_STAMP_MASK) << AS_WIRE_STAMP_SHIFT | block);
+}
+
+/* A stamped block is announced before the thread waits: what the block before it did is then known to have happened. */
+static __attribute__((noinline)) void push_and_check(unsigned vcpu, uintptr_t block, void *cpu)
+{
+    if (as_lane_of[vcpu] == &as_lane_unclaimed)
+        claim_lane(vcpu);
+    as_lane_of[vcpu]->cpu = cpu;
+    push_stamped(as_lane_of[vcpu], block >> COUNT_BITS);
+    as_lane_check(vcpu);
 }
 
 /* Everything rare is a last call, so that no register has to be saved for it. */
@@ -71,9 +113,23 @@ void as_on_block(unsigned vcpu, void *userdata, void *cpu)
         as_lane_push(lane, block >> COUNT_BITS);
 }
 
-static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint32_t number)
+void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
 {
-    as_lane_push(lane, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
+    uintptr_t block = (uintptr_t)userdata;
+    struct as_wire_lane *lane = as_lane_of[vcpu];
+    lane->instructions += block & ((1u << COUNT_BITS) - 1);
+    if (__builtin_expect(lane->instructions >= lane->check_at, 0))
+        push_and_check(vcpu, block, cpu);
+    else
+        push_stamped(lane, block >> COUNT_BITS);
+}
+
+static void begin_block(unsigned vcpu, void *userdata, void *cpu)
+{
+    if (as_plugin.wire->stamped)
+        as_on_stamped(vcpu, userdata, cpu);
+    else
+        as_on_block(vcpu, userdata, cpu);
 }
 
 /* A block at the entry of a signal handler. */
@@ -85,13 +141,13 @@ void as_on_handler(unsigned vcpu, void *userdata, void *cpu)
         push_event(lane, AS_WIRE_SIGNAL, signal.number | (uint32_t)signal.synchronous << AS_WIRE_SYNCHRONOUS_BIT);
         as_lane_push(lane, signal.interrupted);
     }
-    as_on_block(vcpu, userdata, cpu);
+    begin_block(vcpu, userdata, cpu);
 }
 
 /* A block with prefetches or cache-line flushes: its registers tell where they point. */
 void as_on_hints(unsigned vcpu, void *userdata, void *cpu)
 {
-    as_on_block(vcpu, userdata, cpu);
+    begin_block(vcpu, userdata, cpu);
     if (!cpu)
         return;
     push_event(as_lane_of[vcpu], AS_WIRE_REGISTERS_AT, 0);
@@ -198,7 +254,7 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    return on_block;
+    return as_plugin.wire->stamped ? on_stamped : on_block;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -285,6 +341,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
         wait_for_clone(call_args[0]);
     as_lane_leave_syscall(lane);
+    if (as_plugin.wire->stamped)
+        push_time(lane, as_stamp_now());
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);
     as_shared_note_syscall(lane, number, call_args, result);

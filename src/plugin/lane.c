@@ -154,7 +154,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     uint64_t *ring = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes));
     lane->write = lane->chunk = ring;
     lane->chunk_end = ring + AS_WIRE_CHUNK;
-    lane->chunk_position = lane->instructions = lane->clock_offset = 0;
+    lane->chunk_position = lane->instructions = lane->clock_offset = lane->stamp = 0;
     lane->check_at = UINT64_MAX;
     atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
     atomic_store(&lane->questions, 0);
@@ -366,7 +366,8 @@ void as_lane_end(struct as_wire_lane *lane)
 {
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_END << AS_WIRE_EVENT_SHIFT);
     as_lane_publish(lane);
-    atomic_store(&lane->state, AS_WIRE_ENDED); /* after the last published: read_thread_lane (reader.c) relies on it */
+    atomic_store(&lane->state,
+                 AS_WIRE_ENDED); /* after the last published: as_reader_read_lane (reader.c) relies on it */
     mine = NULL;
     atomic_fetch_sub(&live_threads, 1);
     wake_waiters();
@@ -374,6 +375,8 @@ void as_lane_end(struct as_wire_lane *lane)
 
 void as_lane_enter_syscall(struct as_wire_lane *lane)
 {
+    if (as_plugin.wire->stamped) /* a thread that is seen to be in the call has published all before it */
+        as_lane_publish(lane);
     atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* clock_limit (reader.c) and is_fellow leave it out now */
     as_lane_publish(lane);
     settle();

@@ -1,0 +1,294 @@
+/* See causal_reading.h. A round first looks which threads do nothing, at a time that it has read before: all that such a
+ * thread did until then has been told. */
+#include "engine/causal_reading.h"
+
+#include "base/clock.h"
+#include "engine/reader_lanes.h"
+#include "engine/stamp.h"
+
+enum { MOST_READS = 256, AT_ONCE = 2048 };
+/* Seconds for a thread that writes nothing: before the kernel is asked about it, before a thread that sleeps is not waited for although its
+ * block stores something, and before nobody is waited for any more. */
+static const double patience = 0.002, long_patience = 0.5, most_patience = 5;
+
+struct causal_lane {
+    uint32_t number, state;
+    struct as_stream *stream; /* NULL: it has ended */
+    uint64_t idle;            /* the thread did nothing then, and all before has been told; 0: it runs */
+};
+
+struct causal_round {
+    struct as_reader *reader;
+    uint32_t n;
+    bool moved, gives_up;
+    struct causal_lane lanes[AS_WIRE_LANES];
+};
+
+/* Everything that the thread began to execute before this time has been told. */
+static uint64_t front_of(const struct causal_lane *lane)
+{
+    uint64_t begun = lane->stream->causal.begun;
+    return begun > lane->idle ? begun : lane->idle;
+}
+
+/* ---- what there is to read ---- */
+
+/* With many threads that only the kernel can choose among, waiting for each takes too long. */
+bool as_causal_applies(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
+    for (uint32_t i = 0; i < used && reader->wire->stamped; i++)
+        threads += reader->streams[i] != NULL;
+    for (uint32_t i = 0; i < used && threads > AS_CAUSAL_THREADS; i++)
+        if (reader->streams[i])
+            reader->streams[i]->causal.horizon = reader->streams[i]->causal.bound = UINT64_MAX;
+    return reader->wire->stamped && threads <= AS_CAUSAL_THREADS;
+}
+
+static bool is_idle_activity(uint32_t activity)
+{
+    return activity == AS_WIRE_IN_SYSCALL || activity == AS_WIRE_GATED || activity == AS_WIRE_THROTTLED;
+}
+
+/* Publishes what a thread has written and not published. If it does so meanwhile, that is as good. The order in which turn_chunk and
+ * as_lane_append (lane.c) store is that in which x86 shows it; elsewhere the thread must be asleep. */
+static void publish_for(struct as_wire_lane *lane)
+{
+    uint64_t published = atomic_load(&lane->published), position = *(volatile uint64_t *)&lane->chunk_position;
+    uint64_t *chunk = *(uint64_t *volatile *)&lane->chunk;
+    uint64_t in_chunk = (uint64_t)(*(uint64_t *volatile *)&lane->write - chunk);
+    bool turned =
+        position != *(volatile uint64_t *)&lane->chunk_position || chunk != *(uint64_t *volatile *)&lane->chunk;
+    if (!turned && in_chunk <= AS_WIRE_CHUNK && position + in_chunk > published)
+        atomic_compare_exchange_strong(&lane->published, &published, position + in_chunk);
+}
+
+static bool can_look_ahead(void)
+{
+#if defined(__x86_64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* The kernel does not run it: it waits inside QEMU, or is stopped. If its block stores something, that may have happened: it may wait for
+ * its next block to be translated. */
+static bool is_asleep(struct as_wire_lane *lane, const struct as_stream *stream, double stalled)
+{
+    char letter = stalled > patience ? as_pace_thread_state(lane) : 'R';
+    if (letter == 'R' || letter == 'D')
+        return false;
+    publish_for(lane);
+    return !stream->block || !stream->block->publishes || stalled > long_patience;
+}
+
+/* A thread that runs, or that the kernel lets wait, in a block that stores nothing: nobody can have seen anything of it. */
+static bool is_silent(struct as_wire_lane *lane, const struct as_stream *stream)
+{
+    if (!can_look_ahead() || atomic_load(&lane->activity) != AS_WIRE_RUNNING)
+        return false;
+    publish_for(lane);
+    return stream->block && !stream->block->publishes;
+}
+
+/* `activity` is loaded before `published`: a thread publishes before it says that it waits. */
+static bool is_idle(const struct as_reader *reader, const struct causal_lane *own, double stalled)
+{
+    struct as_wire_lane *lane = &reader->wire->lanes[own->number];
+    bool idle = own->state == AS_WIRE_ENDED || is_idle_activity(atomic_load(&lane->activity)) ||
+                (stalled > 0 && is_silent(lane, own->stream)) || is_asleep(lane, own->stream, stalled);
+    return idle && atomic_load(&lane->published) == atomic_load(&lane->consumed);
+}
+
+/* Returns false if a trace is corrupt. */
+static bool collect_lanes(struct causal_round *round)
+{
+    struct as_reader *reader = round->reader;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t state = atomic_load(&reader->wire->lanes[i].state);
+        if ((state != AS_WIRE_LIVE && state != AS_WIRE_ENDED) || reader->wire->lanes[i].is_code)
+            continue;
+        if (!reader->streams[i] && as_pace_reads(reader, i) && !as_reader_read_lane(reader, i, state, &round->moved))
+            return false;
+        if (reader->streams[i])
+            round->lanes[round->n++] = (struct causal_lane){.number = i, .state = state, .stream = reader->streams[i]};
+    }
+    return true;
+}
+
+static bool begin_round(struct causal_round *round)
+{
+    const struct as_reader *reader = round->reader;
+    uint64_t now = as_stamp_now(); /* before any thread is looked at */
+    double stalled = reader->stalled > 0 ? as_clock_seconds() - reader->stalled : 0;
+    if (!collect_lanes(round))
+        return false;
+    for (uint32_t i = 0; i < round->n; i++)
+        if (is_idle(reader, &round->lanes[i], stalled))
+            round->lanes[i].idle = now;
+    return true;
+}
+
+/* ---- who may be told ---- */
+
+static void set_limits(struct causal_round *round, const struct causal_lane *own)
+{
+    struct as_causal *causal = &own->stream->causal;
+    causal->horizon = causal->bound = UINT64_MAX;
+    for (uint32_t i = 0; i < round->n; i++) {
+        const struct causal_lane *other = &round->lanes[i];
+        if (other == own || !other->stream)
+            continue;
+        uint64_t front = front_of(other), held = other->stream->causal.held;
+        causal->horizon = front < causal->horizon ? front : causal->horizon;
+        causal->bound = held && held < causal->bound ? held : causal->bound;
+    }
+}
+
+static bool stores(const struct as_stream *stream)
+{
+    return stream->block && stream->block->publishes;
+}
+
+/* Whether what is held comes before what another thread holds. A return from a system call sees and stores nothing. */
+static bool precedes(const struct as_stream *own, const struct as_stream *other)
+{
+    const struct as_causal *mine = &own->causal, *theirs = &other->causal;
+    if (own->block && other->block) {
+        if (theirs->held < mine->begun || theirs->begun > mine->held)
+            return theirs->begun > mine->held;
+        if (stores(own) != stores(other))
+            return stores(own);
+    }
+    return mine->held < theirs->held || (mine->held == theirs->held && own->thread.number < other->thread.number);
+}
+
+/* The lane of which something that is still to come, or is held, should be told before what is held here; NULL: none. `alone`: what
+ * others hold does not count. */
+static struct causal_lane *find_blocker(struct causal_round *round, const struct causal_lane *own, bool alone)
+{
+    for (uint32_t i = 0; i < round->n; i++) {
+        struct causal_lane *other = &round->lanes[i];
+        if (other == own || !other->stream)
+            continue;
+        if (other->stream->causal.held ? !alone && !precedes(own->stream, other->stream)
+                                       : front_of(other) <= own->stream->causal.held)
+            return other;
+    }
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static bool read_lane(struct causal_round *round, struct causal_lane *own, bool *moved)
+{
+    struct as_reader *reader = round->reader;
+    if (!as_reader_read_lane(reader, own->number, own->state, moved))
+        return false;
+    own->stream = reader->streams[own->number];
+    return true;
+}
+
+/* Where threads take turns, a full ring has to be emptied while the others may not be read. */
+static bool must_be_read(const struct causal_round *round, const struct causal_lane *own)
+{
+    return round->reader->pace.in_turn &&
+           atomic_load(&round->reader->wire->lanes[own->number].activity) == AS_WIRE_FULL;
+}
+
+/* Whether there is something to do for a lane; one that has ended has to be closed, too. */
+static bool has_work(const struct causal_round *round, const struct causal_lane *own)
+{
+    const struct as_wire_lane *lane = &round->reader->wire->lanes[own->number];
+    return own->stream && as_pace_reads(round->reader, own->number) &&
+           (own->state == AS_WIRE_ENDED || atomic_load(&lane->published) != atomic_load(&lane->consumed));
+}
+
+static uint64_t turn_of(const struct causal_lane *own)
+{
+    const struct as_causal *causal = &own->stream->causal;
+    return causal->held ? causal->held : causal->begun;
+}
+
+/* The lane whose next block is the earliest; NULL: nothing is there to read. */
+static struct causal_lane *find_next(struct causal_round *round)
+{
+    struct causal_lane *next = NULL;
+    for (uint32_t i = 0; i < round->n; i++)
+        if (has_work(round, &round->lanes[i]) && (!next || turn_of(&round->lanes[i]) < turn_of(next)))
+            next = &round->lanes[i];
+    return next;
+}
+
+static bool is_held(const struct causal_lane *own)
+{
+    return own->stream->causal.held && own->stream->causal.held >= own->stream->causal.horizon;
+}
+
+static bool let_pass(struct causal_round *round, struct causal_lane *own, bool *moved)
+{
+    own->stream->causal.pass = is_held(own);
+    return read_lane(round, own, moved);
+}
+
+/* Reads the earliest lane, or one that has to come before it. */
+static bool read_next(struct causal_round *round, struct causal_lane *first, bool *moved)
+{
+    enum { MOST_BLOCKERS = 8 };
+    struct causal_lane *own = first, *blocker = NULL;
+    for (int i = 0; own && i < MOST_BLOCKERS; i++, own = blocker) {
+        set_limits(round, own);
+        blocker = is_held(own) ? find_blocker(round, own, false) : NULL;
+        if (!blocker && !let_pass(round, own, moved))
+            return false;
+        if (*moved || (blocker && !has_work(round, blocker) && !round->gives_up))
+            return true; /* in the second case a thread runs, and has to be waited for */
+    }
+    /* Blocks of several threads, executed at the same time, each of which should come behind another one: the one that ended first
+     * goes first. */
+    set_limits(round, first);
+    return (!round->gives_up && find_blocker(round, first, true)) || let_pass(round, first, moved);
+}
+
+static bool read_earliest(struct causal_round *round, bool *moved)
+{
+    struct causal_lane *first = find_next(round);
+    if (!first)
+        return true;
+    if (!must_be_read(round, first))
+        return read_next(round, first, moved);
+    first->stream->causal.horizon = first->stream->causal.bound = UINT64_MAX;
+    return read_lane(round, first, moved);
+}
+
+static bool read_round(struct causal_round *round)
+{
+    bool moved = true;
+    for (uint32_t reads = 0; moved && reads < MOST_READS && !round->reader->regions.over; reads++) {
+        moved = false;
+        if (!read_earliest(round, &moved))
+            return false;
+        round->moved |= moved;
+    }
+    return true;
+}
+
+bool as_read_causally(struct as_reader *reader, bool *progress)
+{
+    struct causal_round round;
+    round.reader = reader;
+    round.n = 0;
+    round.moved = false;
+    round.gives_up = reader->stalled > 0 && as_clock_seconds() > reader->stalled + most_patience;
+    reader->at_once = AT_ONCE;
+    if (!begin_round(&round) || !read_round(&round))
+        return false;
+    if (round.moved)
+        reader->stalled = 0;
+    else if (reader->stalled == 0)
+        reader->stalled = as_clock_seconds();
+    *progress |= round.moved;
+    return true;
+}

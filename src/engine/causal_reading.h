@@ -1,0 +1,27 @@
+/* Reading threads in an order in which what a thread saw comes behind what it saw.
+ *
+ * Blocks have stamps: the time at which each began (stamp.h). A block that decides (decisions.h) ended, at the latest, when
+ * the thread's next block began. A store that its load saw is in a block that began before that. So such a block is told only
+ * when of all other threads everything has been told that began before its end. All other blocks are told as they come, but
+ * none that began after the end of a block that is held back: what was stored last is then known when that one is told.
+ *
+ * A thread is waited for while it runs. One that is in a system call, at its gate, or asleep inside QEMU for a while does nothing
+ * that another could see.
+ *
+ * Which of two blocks came first, if each was executed while the other was, their stamps do not say. If one of them decides
+ * but stores nothing, it comes behind the other; otherwise the one that ended first comes first. So only two blocks that both
+ * decide and store (two compare-and-swaps at the same time) can be told in the wrong order.
+ */
+#ifndef AS_ENGINE_CAUSAL_READING_H
+#define AS_ENGINE_CAUSAL_READING_H
+
+#include "engine/reader.h"
+
+enum { AS_CAUSAL_THREADS = 64 };
+
+/* Whether threads are to be read in this order: if blocks have stamps, as long as at most AS_CAUSAL_THREADS threads live. */
+bool as_causal_applies(const struct as_reader *reader);
+/* One round over the lanes. Returns false if a trace is corrupt. */
+bool as_read_causally(struct as_reader *reader, bool *progress) AS_MUST_CHECK;
+
+#endif
