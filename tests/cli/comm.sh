@@ -71,7 +71,8 @@ holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"]
 # Threads that hand a word to each other 2N - 1 times: its line moves as often, however they wait for each other and whether
 # or not they really run at the same time. Before a thread writes the word it reads what the other wrote, and that load decides, so it comes
 # behind the store in every order in which it could have happened; further looks find a copy, and nobody reads the last store.
-# Only of the first hand-over the order may be unknown, and of others where the host stops a thread for long (doc/design/comm.md). The mutex moves with each turn, or more often.
+# Only of the first hand-over the order may be unknown, and of others where the host stops a thread for long
+# (doc/design/comm.md). The mutex moves with each turn, or more often.
 turns=25
 take_turns() {
     comm --no-estimate -- "$WORKLOADS/$program" $way $turns >turns.json

@@ -157,11 +157,12 @@ static void intervals(void **state)
 {
     struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
     struct as_trust_report report = run(&subject, "interval", half_too_many_at_101);
-    assert_int_equal(report.rows.len, 4);
+    assert_int_equal(report.rows.len, 5);
     check_row(&report, 0, "l1-miss", "interval 101", 100000.0 / 101, 1485, 0.5);
     check_row(&report, 1, "l1-miss", "interval 1,009", 201801.0 / 1009, 200, 0);
     check_row(&report, 2, "l1-miss", "interval 10,007", 500351.0 / 10007, 50, 0);
     check_row(&report, 3, "l1-miss", "interval 100,003", 1000031.0 / 100003, 10, 0);
+    check_row(&report, 4, "l1-miss", "interval 1,000,003", 3000010.0 / 1000003, 3, 0);
     check_verdict(&report, 0, "intervals: short ones are wrong (+50.0 % at the shortest, -0.0 % at the longest)");
     as_trust_report_free(&report);
     report = run(&subject, "interval", nothing_wrong);
