@@ -109,7 +109,8 @@ check_json "as JSON" '(d["by"] == "object" and abs(sum(r["share"] for r in d["ro
     and d["addresses"]["watched"] > 0 and d["addresses"]["hardware"] == 0)' "$ASSAY" report --data --json all.db
 check_json "by instruction" 'd["by"] == "instruction" and all(r["instruction_count"] == 1 for r in d["rows"])' \
     "$ASSAY" report --data --by instruction --json all.db
-check_json "of one function" '{r["object"] for r in d["rows"]} == {"a", "b", "c"}' \
+# A sample may fall where the function saves a register.
+check_json "of one function" '{r["object"] for r in d["rows"][:3]} == {"a", "b", "c"} and sum(r["samples"] for r in d["rows"][3:]) <= 5' \
     "$ASSAY" report --data --symbol stream --json all.db
 csv() { "$ASSAY" report --data --csv --limit 2 all.db | tr -d '\r' | awk -F, 'NF == 15 { n++ } END { print n }'; }
 check_stdout_equals 3 "as CSV" csv
