@@ -142,6 +142,13 @@ static void add_program(struct program *program)
     add(program, (uintptr_t)counters + LINE, 8, 32, 9);
 }
 
+static void make_rows(struct program *program, struct as_comm_rows *rows)
+{
+    open_program(program);
+    add_program(program);
+    as_comm_rows_make(rows, &program->result);
+}
+
 /* ---- sums ---- */
 
 static void by_object(void **state)
@@ -157,9 +164,7 @@ static void by_object(void **state)
                     {"unknown", AS_GUEST_UNKNOWN, 1, 0, 0, 1}};
     struct program program;
     struct as_comm_rows rows = {0};
-    open_program(&program);
-    add_program(&program);
-    as_comm_rows_make(&rows, &program.result);
+    make_rows(&program, &rows);
     assert_int_equal(rows.objects.len, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < rows.objects.len; i++) {
         const struct as_comm_object *object = &rows.objects.data[i];
@@ -185,9 +190,7 @@ static void by_line(void **state)
                     {NOWHERE, 1, 0, 1, 2, 4, 6}};
     struct program program;
     struct as_comm_rows rows = {0};
-    open_program(&program);
-    add_program(&program);
-    as_comm_rows_make(&rows, &program.result);
+    make_rows(&program, &rows);
     assert_int_equal(rows.lines.len, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < rows.lines.len; i++) {
         const struct as_comm_line *line = &rows.lines.data[i];
@@ -210,9 +213,7 @@ static void by_pair(void **state)
                     {50, 0, 0, 0, 0, 2, 50},     {20, 0, 0, 0, 3, 3, 20},     {1, 0, 0, 0, 4, 4, 1}};
     struct program program;
     struct as_comm_rows rows = {0};
-    open_program(&program);
-    add_program(&program);
-    as_comm_rows_make(&rows, &program.result);
+    make_rows(&program, &rows);
     assert_int_equal(rows.pairs.len, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < rows.pairs.len; i++) {
         const struct as_comm_pair *pair = &rows.pairs.data[i];
