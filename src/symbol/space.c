@@ -373,6 +373,12 @@ static struct mapping *first_map(struct as_space *space, const struct as_module 
     return NULL;
 }
 
+static bool is_module(const struct as_module *module, const char *name, size_t length)
+{
+    return (strlen(module->name) == length && strncmp(module->name, name, length) == 0) ||
+           (strlen(module->path) == length && strncmp(module->path, name, length) == 0);
+}
+
 /* Looks in the modules whose name or path is `module` (NULL: all), in the order of their mapping. Modules remember the
  * last name that they do not have: callers ask again for the same one whenever something is mapped. */
 static uint64_t resolve_in(struct as_space *space, const char *module, const char *name, bool source)
@@ -382,7 +388,7 @@ static uint64_t resolve_in(struct as_space *space, const char *module, const cha
     uint32_t id = as_strings_intern(space->strings, name) + 1;
     for (size_t i = 0; i < space->modules.len; i++) {
         struct as_module *m = space->modules.data[i];
-        bool wanted = module == NULL || strcmp(m->name, module) == 0 || strcmp(m->path, module) == 0;
+        bool wanted = module == NULL || is_module(m, module, strlen(module));
         struct mapping *map = m->has_file && wanted && m->missing[source] != id ? first_map(space, m) : NULL;
         if (map == NULL)
             continue;
@@ -431,12 +437,6 @@ static bool is_short(const struct as_symbol *symbol, const char *name)
     size_t length = strlen(symbol->raw ? symbol->raw : "");
     return length && as_clone_length(symbol->raw) == length && as_demangle(symbol->raw, text, sizeof text) &&
            as_cpp_name_is(text, name);
-}
-
-static bool is_module(const struct as_module *module, const char *name, size_t length)
-{
-    return (strlen(module->name) == length && strncmp(module->name, name, length) == 0) ||
-           (strlen(module->path) == length && strncmp(module->path, name, length) == 0);
 }
 
 size_t as_space_resolve_short(struct as_space *space, const char *module, const char *name, uint64_t *addresses,

@@ -1,7 +1,7 @@
 /* See diff.h. Rows are matched by name, not by address: module (its file's name), function, and for finer rows the
- * source line or the offset into the function. Clones of a function (step.constprop.0) count as the function. The program's own file is the same module in both, whatever it is called:
- * prog-old and prog-new are compared. Rows of one profile with the same name are added up. Components are
- * matched by name, too. */
+ * source line or the offset into the function. Clones of a function (step.constprop.0) count as the function. The
+ * program's own file is the same module in both, whatever it is called: prog-old and prog-new are compared. Rows of one
+ * profile with the same name are added up. Components are matched by name, too. */
 #include "view/diff_internal.h"
 
 #include "score/change.h"
