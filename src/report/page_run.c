@@ -119,8 +119,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     char *period = summary->period ? as_format("%s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit)) : NULL;
     as_page_string(json, "period", period);
     free(period);
-    as_json_double(json, "error_estimate", summary->error);
-    as_json_string(json, "error_how", summary->error_how);
+    as_summary_error_json(summary, json);
     as_summary_trust_json(summary, json);
     as_page_string(json, "partial", summary->partial);
     as_page_string(json, "part", summary->part);

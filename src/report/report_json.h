@@ -8,6 +8,8 @@
 
 /* "summary", or another name: what was measured and how well. */
 void as_summary_json(const struct as_summary *summary, struct as_json *json, const char *name);
+/* Its members about the error: the estimate, how it was obtained, its level, and the error at all levels. */
+void as_summary_error_json(const struct as_summary *summary, struct as_json *json);
 /* Its member "trust", if an error is to be expected: by chance, by bias, and together. */
 void as_summary_trust_json(const struct as_summary *summary, struct as_json *json);
 /* "changed": files of the profile that have changed, {path: what is wrong}. */

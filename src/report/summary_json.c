@@ -28,6 +28,18 @@ static void json_runs(const struct as_summary *summary, struct as_json *json)
     as_json_end(json);
 }
 
+void as_summary_error_json(const struct as_summary *summary, struct as_json *json)
+{
+    as_json_double(json, "error_estimate", summary->error);
+    as_json_string(json, "error_how", summary->error_how);
+    as_json_string(json, "error_level", summary->error_level);
+    as_json_object(json, "error_by");
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        as_json_double(json, as_summary_levels[i], summary->error_by[i]);
+    as_json_end(json);
+    as_json_double(json, "runs_apart", summary->runs_apart);
+}
+
 /* {name: share} of one bar of the program, if the profile has it. */
 static void json_stack(const struct as_summary *summary, struct as_json *json, const char *stack)
 {
@@ -141,8 +153,7 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_u64(json, "lost", summary->lost);
     as_json_u64(json, "throttled", summary->throttled);
     as_json_u64(json, "dropped", summary->dropped);
-    as_json_double(json, "error_estimate", summary->error);
-    as_json_string(json, "error_how", summary->error_how);
+    as_summary_error_json(summary, json);
     as_summary_trust_json(summary, json);
     as_json_bool(json, "cycle_stacks", summary->has_events);
     json_errors(summary, json);

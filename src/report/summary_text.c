@@ -116,22 +116,24 @@ static void add_too_few(const struct as_summary *summary, struct as_str *line)
     as_str_add(line, ") to tell");
 }
 
-/* A sampled profile is more accurate by function than by instruction. What is not shown apart is said once: "more than
- * 50 % by block, instruction". */
+/* A sampled profile is more accurate by function than by instruction. A number that holds for several levels is
+ * written once: "more than 50 % by block and instruction". */
 static void add_levels(const struct as_summary *summary, struct as_str *line)
 {
-    bool beyond = false;
+    double before = NAN;
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++) {
-        bool too = summary->expected && summary->error_by[i] > 0.5;
-        if (isnan(summary->error_by[i]))
+        double error = summary->error_by[i];
+        if (isnan(error))
             continue;
-        as_str_add(line, line->len ? ", " : "error ");
-        if (!(too && beyond)) {
-            add_percent(summary, line, summary->error_by[i]);
+        if (error == before || (summary->expected && error > 0.5 && before > 0.5)) {
+            as_str_add(line, " and ");
+        } else {
+            as_str_add(line, line->len ? ", " : "error ");
+            add_percent(summary, line, error);
             as_str_add(line, " by ");
         }
         as_str_add(line, as_summary_levels[i]);
-        beyond = too;
+        before = error;
     }
 }
 

@@ -15,6 +15,12 @@ static uint64_t meta_u64(const struct as_store *store, const char *key)
 
 const char *const as_summary_levels[AS_SUMMARY_LEVELS] = {"function", "line", "block", "instruction"};
 
+static void set_error_by_level(struct as_summary *summary, double error)
+{
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        summary->error_by[i] = error;
+}
+
 static void find_error_by_level(const struct as_store *store, struct as_summary *summary, const char *measure)
 {
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
@@ -25,7 +31,8 @@ static void find_error_by_level(const struct as_store *store, struct as_summary 
  * sampler. */
 static void expect_error(const struct as_store *store, struct as_summary *summary)
 {
-    static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_LEVELS, AS_BIAS_BLOCK,
+    /* The bias was measured by block, not by line: a line is about as long. */
+    static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_BLOCK, AS_BIAS_BLOCK,
                                                                  AS_BIAS_INSTRUCTION};
     summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
     if (isnan(summary->error))
@@ -38,7 +45,7 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     if (!summary->bias)
         return;
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
-        summary->error_by[i] = levels[i] < AS_BIAS_LEVELS ? summary->trust[levels[i]].expected.median : NAN;
+        summary->error_by[i] = summary->trust[levels[i]].expected.median;
     summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
     summary->error_how = "expected from the number of samples and the bias of the sampler";
 }
@@ -48,8 +55,7 @@ static void withhold_error(struct as_summary *summary)
 {
     summary->too_few = true;
     summary->error = summary->runs_apart = NAN;
-    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
-        summary->error_by[i] = NAN;
+    set_error_by_level(summary, NAN);
     summary->error_how = "too few samples to tell";
 }
 
@@ -64,8 +70,8 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
 {
     summary->error = summary->runs_apart = NAN;
     summary->effective = as_summary_effective(store, summary->series);
-    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
-        summary->error_by[i] = NAN;
+    summary->error_level = "instruction";
+    set_error_by_level(summary, NAN);
     summary->error_how = "unknown";
     if (summary->contradicts) {
         summary->error_how = "unknown: its times do not add up to the cycles of the run";
@@ -73,16 +79,19 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     }
     if (summary->exact) {
         summary->error = 0;
+        set_error_by_level(summary, 0);
         summary->error_how = summary->part ? "every cycle of this part of the run is accounted for"
                                            : "every cycle of the run is accounted for";
         return;
     }
     if (summary->counted) {
         summary->error = 0;
+        set_error_by_level(summary, 0);
         summary->error_how = "every call was counted";
         return;
     }
     if (summary->sampled) {
+        summary->error_level = "program";
         summary->error = as_store_estimate_of(store, summary->series, "interval", "program");
         summary->error_how = isnan(summary->error)
                                  ? "is not known: of each phase one interval was measured"

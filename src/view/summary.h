@@ -41,11 +41,12 @@ struct as_summary {
     uint64_t lost, throttled, dropped, period;
     double seconds; /* NAN: unknown */
     double clocked; /* seconds that clocks of the kernel counted, which run only while the program does; 0: none did */
-    double error;   /* by instruction, a fraction; NAN: unknown */
+    double error;   /* at error_level, a fraction; NAN: unknown */
+    const char *error_level; /* "instruction"; "program" for an estimate from regions: of the cycles of all of it */
     const char *error_how;
     bool expected;                      /* the error is one to expect of such samples, it was not measured */
     bool too_few;                       /* samples to expect an error of: none is stated */
-    double error_by[AS_SUMMARY_LEVELS]; /* at each level, if it is sampled; NAN: unknown */
+    double error_by[AS_SUMMARY_LEVELS]; /* at each level; NAN: unknown */
     double runs_apart;                  /* expected distance of two such runs at the first level; NAN: unknown */
     const struct as_bias *bias;         /* of the sampler; NULL: unknown, or the error was measured */
     struct as_summary_trust trust[AS_BIAS_LEVELS]; /* if the bias is known */

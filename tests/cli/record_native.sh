@@ -30,6 +30,7 @@ check "the summary says where it comes from" grep -q 'source timer, series task-
 check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock records no events' <<<"$told"
 check_json "the profile tells the rest" '((lambda s: s["source"] == "timer" and s["sampler"] == "task-clock" and not s["cycle_stacks"] and not s["exact"]
     and s["source_why"] == "asked for: the kernel'\''s task clock" and s["seconds"] > 0 and 0 < s["error_estimate"] < 1
+    and s["error_level"] == "instruction" and s["error_by"]["instruction"] == s["error_estimate"] > s["error_by"]["line"] > s["error_by"]["function"] > 0 and s["runs_apart"] > 0
     and s["trust"]["way"] == "interrupt" and all(0 < l["chance"] < 0.5 for l in s["trust"]["levels"]) and s["cycles"] is None and s["instructions"] is None
     and {"timer", "user_only"} <= {q["key"] for q in s["quality"]} and "components" not in d["rows"][0])(d["summary"]))' "$ASSAY" report --json shares.db
 check_json "instructions have text, bytes and lines, modules build-ids" '(any(m["path"].endswith("/native_victim") and len(m["build_id"]) == 40 for m in d["modules"])

@@ -190,7 +190,7 @@ await test("a source without events says so and shows no stacks", async () => {
 
 await test("samples say what error to expect, by chance and by bias", async () => {
     const data = timer();
-    Object.assign(data.summary, { error_estimate: 0.63, error_how: "expected", trust: TRUST });
+    Object.assign(data.summary, { error_estimate: 0.63, error_how: "expected", error_level: "instruction", error_by: { function: 0.051, instruction: 0.63 }, trust: TRUST });
     const page = await openPage(pageFile("expected", data));
     const cells = await page.$$eval(".quality-card dd table tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
     assert.deepEqual(cells, [["by function", "5.10 %", "1.00 %", "2.00 % to 12.0 %"], ["by block", "30.1 %", "3.00 %", "10.0 % to 50.0 %"], ["by instruction", "63.2 %", "20.0 %", "50.0 % to 80.0 %"]]);

@@ -26,6 +26,11 @@ export interface SummaryData {
     period?: string | null;
     error_estimate?: number | null;
     error_how?: string | null;
+    /** The level of error_estimate ("instruction", "program"), and the error at each level. */
+    error_level?: string | null;
+    error_by?: Record<string, number | null> | null;
+    /** How far two such runs would be apart by function. */
+    runs_apart?: number | null;
     trust?: TrustData | null;
     seconds?: number | null;
     threads?: number | null;

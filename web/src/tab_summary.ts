@@ -149,10 +149,10 @@ function qualityCard({ model }: Context): HTMLElement {
         line("Throttled", count(own.throttled), worry(own.throttled));
     }
     // As in the text: what most people read are functions.
-    const byFunction = model.main === model.named && typeof own.error_estimate === "number" ? summary.trust?.levels.find(({ by }) => by === "function") : undefined;
-    const error = byFunction ? byFunction.expected.median : own.error_estimate;
+    const byFunction = model.main === model.named && !model.main.exact && typeof own.error_estimate === "number" ? summary.error_by?.function : undefined;
+    const error = byFunction ?? own.error_estimate;
     const part = partWarnings(model).length > 0;
-    line("Error", typeof error === "number" ? `${percent(error)}${byFunction ? " by function" : ""}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
+    line("Error", typeof error === "number" ? `${percent(error)}${typeof byFunction === "number" ? " by function" : ""}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
     if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)

@@ -144,7 +144,9 @@ static void error_to_expect(void **state)
     }
     assert_true(summary->error == summary->trust[AS_BIAS_INSTRUCTION].expected.median);
     assert_true(summary->error_by[0] == summary->trust[AS_BIAS_FUNCTION].expected.median);
-    assert_true(isnan(summary->error_by[1])); /* no bias by line is known */
+    assert_true(summary->error_by[1] == summary->error_by[2]); /* the bias of blocks stands for that of lines */
+    assert_true(summary->error_by[3] == summary->error);
+    assert_string_equal(summary->error_level, "instruction");
     assert_non_null(strstr(summary->error_how, "the bias of the sampler"));
     assert_true(summary->runs_apart < summary->error_by[0] * 1.5 && summary->runs_apart > 0.05);
     assert_true(summary->expected && !summary->too_few);
