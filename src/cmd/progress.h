@@ -1,4 +1,6 @@
-/* A progress line on stderr, if that is a terminal and the run takes long enough. */
+/* What a long run has done so far, on stderr unless --quiet. On a terminal it is one line that is redrawn, from the second
+ * second on. Elsewhere, such as in a log, there is a line after ten seconds, then ever fewer of them, and one a minute in
+ * the end; ASSAY_PROGRESS has other seconds for the first, or 0 for none. */
 #ifndef AS_CMD_PROGRESS_H
 #define AS_CMD_PROGRESS_H
 
@@ -8,13 +10,14 @@
 #include <stdint.h>
 
 struct as_progress {
-    bool on, shown;
+    bool on, terminal, shown;
     double started, next;
+    double gap;    /* seconds between the last line of a log and the next */
     uint64_t goal; /* instructions, 0: unknown */
 };
 
 void as_progress_start(struct as_progress *progress, uint64_t goal);
-void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap; draws twice a second */
+void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap */
 void as_progress_end(struct as_progress *progress);                           /* erases the line */
 
 /* The same for a run in the engine: as_engine_options.tick, with a watch as its context, once it has the engine. */

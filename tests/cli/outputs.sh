@@ -79,3 +79,17 @@ check_fails 125 'cannot write /dev/full: No space left' "an export on a full dis
 full() { "$ASSAY" report own.db --html - >/dev/full; }
 check_fails 125 'standard output: No space left' "a page to a full standard output" full
 check_same "nothing is left of what failed" "" "$(find . -name '*.part*')"
+
+# ---- a run that takes long says how far it is --------------------------------------------------------------------------
+# The lines of a log, from the first hundredth of a second on.
+log_of() { ASSAY_PROGRESS=0.01 "$ASSAY" "$@" -- "$WORKLOADS/demo" 1; }
+for verb in "record -o long.db" stat; do
+    # shellcheck disable=SC2086 # words
+    check "${verb%% *} off a terminal" log_of $verb
+    check "… has lines about its progress" grep -Eq '^assay: running for [0-9]+ s: [0-9]+ M instructions, [0-9.]+ MIPS' <<<"$err"
+    check "… at growing distances" test "$(grep -c '^assay: running' <<<"$err")" -le $((16 + SECONDS / 60))
+done
+check "with -q" log_of record -q -o long.db
+check_same "… there are none" "" "$err"
+check "with 0" "$ASSAY" stat -- "$WORKLOADS/demo" 1
+check_same "… there are none, however long it takes" "" "$(grep "^assay: running" <<<"$err")"
