@@ -121,7 +121,7 @@ static bool collect_lanes(struct causal_round *round)
 static bool begin_round(struct causal_round *round)
 {
     const struct as_reader *reader = round->reader;
-    uint64_t now = as_stamp_now(); /* before any thread is looked at */
+    uint64_t now = as_stamp_before_loads(); /* before any thread is looked at */
     double stalled = reader->stalled > 0 ? as_clock_seconds() - reader->stalled : 0;
     if (!collect_lanes(round))
         return false;
@@ -233,18 +233,33 @@ static bool let_pass(struct causal_round *round, struct causal_lane *own, bool *
     return read_lane(round, own, moved);
 }
 
-/* Reads the earliest lane, or one that has to come before it. */
+/* Reads a lane that nothing is in the way of. `stuck`: it could not go on, because what comes next decides. */
+static bool read_free(struct causal_round *round, struct causal_lane *own, bool *moved, bool *stuck)
+{
+    bool passes = is_held(own);
+    if (!let_pass(round, own, moved))
+        return false;
+    *stuck = !*moved && !passes && own->stream && (is_held(own) || round->gives_up);
+    return true;
+}
+
+/* Reads the earliest lane, or one that has to come before it. A lane that turns out to decide has what comes before it looked for in
+ * its turn: until then nobody knows which of two blocks is the earlier one. */
 static bool read_next(struct causal_round *round, struct causal_lane *first, bool *moved)
 {
     enum { MOST_BLOCKERS = 8 };
-    struct causal_lane *own = first, *blocker = NULL;
-    for (int i = 0; own && i < MOST_BLOCKERS; i++, own = blocker) {
+    struct causal_lane *own = first;
+    for (int i = 0; i < MOST_BLOCKERS; i++) {
+        bool stuck = false;
         set_limits(round, own);
-        blocker = is_held(own) ? find_blocker(round, own, false) : NULL;
-        if (!blocker && !let_pass(round, own, moved))
+        struct causal_lane *blocker = is_held(own) ? find_blocker(round, own, false) : NULL;
+        if (!blocker && !read_free(round, own, moved, &stuck))
             return false;
-        if (*moved || (blocker && !has_work(round, blocker) && !round->gives_up))
-            return true; /* in the second case a thread runs, and has to be waited for */
+        if (!blocker && !stuck)
+            return true;
+        if (blocker && !has_work(round, blocker) && !round->gives_up)
+            return true; /* a thread runs, and has to be waited for */
+        own = blocker ? blocker : own;
     }
     /* Blocks of several threads, executed at the same time, each of which should come behind another one: the one that ended first
      * goes first. */

@@ -30,4 +30,16 @@ static inline uint64_t as_stamp_now(void)
 #endif
 }
 
+/* The time before anything that the caller loads behind this call: a processor may otherwise load it earlier. */
+static inline uint64_t as_stamp_before_loads(void)
+{
+    uint64_t now = as_stamp_now();
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+    return now;
+}
+
 #endif
