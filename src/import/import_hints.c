@@ -77,8 +77,9 @@ static void add_hint(struct as_store_writer *writer, const char *path, double pa
     snprintf(key, sizeof key, "nameless_%d", number);
     if (is_made(path))
         text = as_strdup("part of the time is in code that the program made while it ran ([anon]), without names: "
-                         "runtimes that are asked to write them to /tmp/perf-PID.map or a jitdump, which Assay reads "
-                         "(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python3 -X perf)");
+                         "Assay reads them from /tmp/perf-PID.map or a jitdump, which runtimes write when asked (node "
+                         "--perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; python3.12 -X "
+                         "perf)");
     else if (printed)
         text = as_format("part of the time is in %s, of which perf script printed no function names: run it where the "
                          "file's symbols are (its -dbgsym package, a build with symbols), or import perf.data itself, "
