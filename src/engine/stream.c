@@ -321,6 +321,13 @@ static void on_mapping(struct as_stream *stream, const uint64_t *operands)
     stream->sink->mapping(stream->context, &stream->thread, &mapping);
 }
 
+static void on_thread_name(struct as_stream *stream, const uint64_t *operands)
+{
+    char *name = stream->thread.name;
+    _Static_assert(sizeof stream->thread.name > AS_WIRE_THREAD_NAME_WORDS * sizeof *operands, "a byte for its end");
+    memcpy(name, operands, AS_WIRE_THREAD_NAME_WORDS * sizeof *operands);
+}
+
 static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *operands)
 {
     uint32_t number = (uint32_t)word;
@@ -337,6 +344,9 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         break;
     case AS_WIRE_MAPPING:
         on_mapping(stream, operands);
+        break;
+    case AS_WIRE_THREAD_NAME:
+        on_thread_name(stream, operands);
         break;
     default:
         break;

@@ -34,13 +34,14 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 8,
+    AS_WIRE_VERSION = 9,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
     AS_WIRE_SYSCALL_ARGS = 6,
     AS_WIRE_WATCHES = 1024, /* landmarks that a plugin can be told of */
     AS_WIRE_NAME_WORDS = 8, /* for the end of a path */
+    AS_WIRE_THREAD_NAME_WORDS = 2,
     AS_WIRE_REGISTERS = 32, /* of x86-64 the first sixteen; what follows them there means nothing */
 };
 
@@ -70,9 +71,10 @@ enum as_wire_event {
     AS_WIRE_SIGNAL,         /* signal, and AS_WIRE_SYNCHRONOUS_BIT; word: where it interrupted the thread. The handler's
                                first block follows */
     AS_WIRE_DEATH,          /* signal that nobody handles; word: where the thread was, 0 unknown */
-    AS_WIRE_MAPPING, /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
+    AS_WIRE_MAPPING,     /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
                                share. Object 0: the memory is no longer shared. A forked process reports what it has */
-    AS_WIRE_TIME,    /* 0; word: the time of the block, or of the return from a system call, that follows */
+    AS_WIRE_TIME,        /* 0; word: the time of the block, or of the return from a system call, that follows */
+    AS_WIRE_THREAD_NAME, /* 0; words: what the thread has just named itself, padded with 0 */
     AS_WIRE_EVENTS
 };
 enum { AS_WIRE_SYNCHRONOUS_BIT = 8 }; /* raised by the instruction at the interrupted place, which did not complete */
@@ -84,7 +86,7 @@ static inline int as_wire_is_fault(uint32_t signal)
 }
 /* How many words follow each event word. */
 static const uint8_t as_wire_event_words[AS_WIRE_EVENTS] = {
-    0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1, 4 + AS_WIRE_NAME_WORDS, 1};
+    0, 4, 0, AS_WIRE_SYSCALL_ARGS, 1, AS_WIRE_REGISTERS, 1, 1, 4 + AS_WIRE_NAME_WORDS, 1, AS_WIRE_THREAD_NAME_WORDS};
 
 /* Messages in a code lane: first word = kind << 56 | number of words that follow. */
 enum as_wire_message {

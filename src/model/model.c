@@ -354,6 +354,12 @@ const char *as_model_program(const struct as_model *model, uint32_t thread)
     return image ? image->program : NULL;
 }
 
+const char *as_model_thread_name(const struct as_model *model, uint32_t thread)
+{
+    const struct model_thread *own = find_thread(model, thread);
+    return own && own->name[0] ? own->name : NULL;
+}
+
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n)
 {
     *n = model->paths.keys.len;

@@ -114,6 +114,8 @@ const struct as_shared_memory *as_model_shared(const struct as_model *model);
 uint32_t as_model_process(const struct as_model *model, uint32_t thread);
 /* The path of the program that a thread ran last; NULL: not known. */
 const char *as_model_program(const struct as_model *model, uint32_t thread);
+/* What a thread that has ended had named itself; NULL: nothing. */
+const char *as_model_thread_name(const struct as_model *model, uint32_t thread);
 /* The call paths by number - 1, as in as_pipe.path and everything that is summed by path. */
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n);
 /* Whether a block with this instruction was executed, in whole or in part. The same in every run. */

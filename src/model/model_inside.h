@@ -35,6 +35,7 @@ struct model_thread {
     struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
     int32_t pid;
+    char name[sizeof(((struct as_thread *)0)->name)]; /* as it had named itself when it ended */
     bool forked; /* its process has its parent's pages, and has touched none of them itself */
     bool runs;
     struct as_model *model; /* context of code_at */

@@ -121,6 +121,7 @@ void as_model_thread_start(void *context, struct as_thread *thread)
     own->image = thread->image->number;
     own->process = thread->process;
     own->pid = thread->pid;
+    own->name[0] = '\0';
     own->forked = thread->parent != 0;
     thread->user = own;
     as_model_catch_up(model, own);
@@ -165,4 +166,5 @@ void as_model_thread_end(void *context, struct as_thread *thread)
     as_model_publish(model, own, thread->number, true);
     retire(model, own, known);
     as_call_tracker_thread_end(model->calls, thread);
+    memcpy(own->name, thread->name, sizeof own->name);
 }

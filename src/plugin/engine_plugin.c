@@ -21,18 +21,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 int qemu_plugin_version = 1;
 
 /* Which system calls matter to us, by architecture. */
 struct syscall_numbers {
-    int64_t mmap, munmap, mremap, sigaction, execve, clone, exit;
+    int64_t mmap, munmap, mremap, sigaction, execve, clone, exit, prctl;
 };
 static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
-    [AS_ARCH_X86_64] = {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59, .clone = 56, .exit = 60},
-    [AS_ARCH_RISCV64] =
-        {.mmap = 222, .munmap = 215, .mremap = 216, .sigaction = 134, .execve = 221, .clone = 220, .exit = 93},
+    [AS_ARCH_X86_64] =
+        {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59, .clone = 56, .exit = 60, .prctl = 157},
+    [AS_ARCH_RISCV64] = {.mmap = 222,
+                         .munmap = 215,
+                         .mremap = 216,
+                         .sigaction = 134,
+                         .execve = 221,
+                         .clone = 220,
+                         .exit = 93,
+                         .prctl = 167},
 };
 
 /* A block's userdata is its id and its number of instructions, so that the callback need not load anything. */
@@ -334,6 +342,16 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         as_follow_execve(a1, a2, a3);
 }
 
+/* QEMU names its own thread as the guest names its, so the host's name is the guest's. */
+static void push_name(struct as_wire_lane *lane)
+{
+    uint64_t words[AS_WIRE_THREAD_NAME_WORDS] = {0};
+    prctl(PR_GET_NAME, words);
+    push_event(lane, AS_WIRE_THREAD_NAME, 0);
+    for (size_t i = 0; i < AS_WIRE_THREAD_NAME_WORDS; i++)
+        as_lane_push(lane, words[i]);
+}
+
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
@@ -346,6 +364,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);
     as_shared_note_syscall(lane, number, call_args, result);
+    if (number == numbers->prctl && call_args[0] == PR_SET_NAME && result == 0)
+        push_name(lane);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
 }

@@ -72,12 +72,15 @@ static void sum_rows(const struct as_record_series *all, uint32_t number, struct
     thread->cycles = (units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
 }
 
-/* The program that the thread ran; the model knows no names of threads. */
+/* The name that the thread gave itself, or the program that it ran. */
 static const char *name_of(const struct as_record_series *all, uint32_t number)
 {
     const char *program = as_model_program(all->modelled->model, number),
-               *slash = program ? strrchr(program, '/') : NULL;
-    return number == AS_NO_THREAD ? "other threads" : slash ? slash + 1 : program;
+               *slash = program ? strrchr(program, '/') : NULL,
+               *own = as_model_thread_name(all->modelled->model, number);
+    if (number == AS_NO_THREAD)
+        return "other threads";
+    return own ? own : slash ? slash + 1 : program;
 }
 
 static void add_threads(const struct as_record_series *all)

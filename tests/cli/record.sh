@@ -152,6 +152,36 @@ fi
 check "many threads" record -q -o many.db -- "$WORKLOADS/threads" -t 64 -w 5 -r 1
 adds_up many many.db
 
+cat >named.c <<'END'
+#include <pthread.h>
+#include <sys/prctl.h>
+static void *name_itself(void *name)
+{
+    prctl(PR_SET_NAME, name);
+    return 0;
+}
+static void *nothing(void *name)
+{
+    return name;
+}
+int main(void)
+{
+    static const char *const names[] = {"first-name", "sixteen-and-more", 0};
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, names[i] ? name_itself : nothing, (void *)names[i]);
+        pthread_join(thread, 0);
+    }
+}
+END
+if cc -pthread -o named named.c; then
+    check "threads that name themselves" record -q -o named.db -- ./named
+    check_same "… have these names, the others the program's" "first-name named sixteen-and-mor" \
+        "$("$ASSAY" report --by command --json named.db | sed -n 's/.*"command": "\(.*\)".*/\1/p' | sort -u | paste -sd' ')"
+else
+    skip "threads that name themselves" "no C compiler"
+fi
+
 # ---- options --------------------------------------------------------------------------------------------------------
 check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- true
 db "… is in the file" 'meta("core") == "zen4-like" and one("SELECT value FROM machine WHERE key = \"back.rob\"") == b"64"' core.db
