@@ -88,6 +88,7 @@ struct as_import_touch {
     uint64_t ip, address, stack_pointer; /* 0: not known */
     uint32_t size;
     uint8_t kind, how; /* as in the store */
+    uint64_t events;   /* where the data came from, as bits of the profile's events; 0: not known */
     uint64_t units, weight, samples;
 };
 /* Returns the number of the access that it was added to. */

@@ -103,14 +103,14 @@ static bool same_access(const struct as_import_access *a, const struct as_import
 {
     return a->event == b->event && a->thread == b->thread && a->instruction == b->instruction &&
            a->object == b->object && a->address == b->address && a->size == b->size && a->kind == b->kind &&
-           a->how == b->how;
+           a->how == b->how && a->events == b->events;
 }
 
 static struct as_import_access *access_of(struct as_import_data *data, const struct as_import_access *access)
 {
     uint64_t words[] = {(uint64_t)access->event << 32 | access->thread,
                         (uint64_t)access->instruction << 32 | access->object, access->address,
-                        (uint64_t)access->size << 16 | (uint64_t)(access->kind << 8 | access->how)};
+                        (uint64_t)access->size << 16 | (uint64_t)(access->kind << 8 | access->how), access->events};
     for (uint64_t key = as_hash_bytes(words, sizeof words);; key++) {
         uint64_t *number = as_map_put(&data->numbers, key);
         if (*number == 0) {
@@ -137,7 +137,8 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
                                       .address = touch->address,
                                       .size = touch->size,
                                       .kind = touch->kind,
-                                      .how = touch->how};
+                                      .how = touch->how,
+                                      .events = touch->events};
     struct as_import_access *sum = access_of(&import->data, &access);
     as_add_to(&sum->units, touch->units);
     as_add_to(&sum->weight, touch->weight);
@@ -181,6 +182,7 @@ void as_import_sample_address(struct as_import *import, const struct as_perf_sam
                                                           .size = facts->size ? facts->size : import->data.size,
                                                           .kind = facts->kind ? facts->kind : import->data.kind,
                                                           .how = AS_STORE_HOW_HARDWARE,
+                                                          .events = facts->events,
                                                           .units = sample->period,
                                                           .weight = facts->weight,
                                                           .samples = 1});
@@ -214,22 +216,39 @@ static size_t first_of(const struct as_import_data *data, uint32_t event)
     return as_search(0, data->accesses.len, i, data->accesses.data[i].event < event);
 }
 
+static void write_access(const struct as_import *import, const struct as_import_access *access, uint32_t series,
+                         uint64_t units)
+{
+    as_store_add_access(import->writer, &(struct as_store_access){.series = series,
+                                                                  .thread = access->thread,
+                                                                  .instruction = access->instruction,
+                                                                  .address = access->address,
+                                                                  .size = access->size,
+                                                                  .kind = access->kind,
+                                                                  .how = access->how,
+                                                                  .object = access->object,
+                                                                  .units = units,
+                                                                  .samples = access->samples});
+    if (!access->events)
+        return;
+    struct as_store_access_component component = {.series = series,
+                                                  .thread = access->thread,
+                                                  .instruction = access->instruction,
+                                                  .address = access->address,
+                                                  .kind = access->kind,
+                                                  .object = access->object,
+                                                  .events = access->events,
+                                                  .units = units,
+                                                  .samples = access->samples};
+    as_store_add_access_component(import->writer, &component);
+}
+
 void as_import_write_accesses(const struct as_import *import, uint32_t event, uint32_t series, bool weights)
 {
     const struct as_import_data *data = &import->data;
-    for (size_t i = first_of(data, event); i < data->accesses.len && data->accesses.data[i].event == event; i++) {
-        const struct as_import_access *access = &data->accesses.data[i];
-        as_store_add_access(import->writer, &(struct as_store_access){.series = series,
-                                                                      .thread = access->thread,
-                                                                      .instruction = access->instruction,
-                                                                      .address = access->address,
-                                                                      .size = access->size,
-                                                                      .kind = access->kind,
-                                                                      .how = access->how,
-                                                                      .object = access->object,
-                                                                      .units = weights ? access->weight : access->units,
-                                                                      .samples = access->samples});
-    }
+    for (size_t i = first_of(data, event); i < data->accesses.len && data->accesses.data[i].event == event; i++)
+        write_access(import, &data->accesses.data[i], series,
+                     weights ? data->accesses.data[i].weight : data->accesses.data[i].units);
 }
 
 void as_import_write_data_quality(const struct as_import *import)

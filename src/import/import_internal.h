@@ -62,12 +62,13 @@ struct as_import_measure {
 
 /* ---- data accesses: import_data.c ---- */
 
-/* Samples of one instruction that accesses one address. */
+/* Samples of one instruction that accesses one address and meets the same events. */
 struct as_import_access {
     uint32_t event, thread, instruction, object;
     uint64_t address;
     uint32_t size;
     uint8_t kind, how; /* as in the store */
+    uint64_t events;   /* of the samples */
     uint64_t units, weight, samples;
 };
 

@@ -115,6 +115,10 @@ static uint64_t shift_of(const struct source *source, enum as_store_table_id id,
         uint32_t object = ((const struct as_store_access *)row)->object;
         return object == AS_STORE_NONE ? 0 : source->object_shifts.data[object];
     }
+    case AS_TABLE_ACCESS_COMPONENTS: {
+        uint32_t object = ((const struct as_store_access_component *)row)->object;
+        return object == AS_STORE_NONE ? 0 : source->object_shifts.data[object];
+    }
     case AS_TABLE_WAITS: {
         uint32_t object = ((const struct as_store_wait *)row)->object;
         return object == AS_STORE_NONE ? 0 : source->object_shifts.data[object];

@@ -39,7 +39,8 @@ enum as_pmu_shadow {
 
 struct as_pmu {
     char name[64], description[256], source[512];
-    uint32_t kind; /* enum as_pmu_kind */
+    char cpu_id[64]; /* "AuthenticAMD,25,17,1", the MIDR in hexadecimal; "": none is given */
+    uint32_t kind;   /* enum as_pmu_kind */
     /* PEBS */
     uint32_t counters, fixed;
     bool pdir, latency;

@@ -43,6 +43,7 @@ const struct as_pmu_field as_pmu_fields[] = {
     TEXT("name", name, "the unit's name; the file's own where absent"),
     TEXT("description", description, "one line for people"),
     TEXT("source", source, "where the numbers come from"),
+    TEXT("cpu_id", cpu_id, "the processor, as perf names it in a recording; its kernel reads samples accordingly"),
     CHOICE("kind", ALL, kind, as_pmu_kind_names, "the mechanism"),
 
     COUNT("counters", PEBS, counters, 1, 16, "programmable counters that can sample"),

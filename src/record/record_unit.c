@@ -71,6 +71,7 @@ void as_unit_free(struct as_unit_run *run)
 {
     as_vec_free(&run->samples);
     as_vec_free(&run->branches);
+    as_guest_memory_free(run->memory);
 }
 
 /* ---- the run ---- */
@@ -91,6 +92,8 @@ static bool set_up(struct as_unit_run *run, struct as_modelled *modelled, const 
     run->stream = as_pmu_stream_new(as_model_run_info(modelled->model), &run->request, take, run, err);
     if (!run->stream)
         return false;
+    run->memory = as_guest_memory_new();
+    as_model_set_calls(modelled->model, &as_guest_memory_sink, run->memory);
     as_fanout_add(modelled->fanout, &as_pmu_observer, run->stream, false);
     if (!as_unit_watch(run, modelled, err))
         return false;

@@ -5,6 +5,8 @@
 #ifndef AS_RECORD_UNIT_H
 #define AS_RECORD_UNIT_H
 
+#include "model/guest_memory.h"
+#include "perfdata/perf_writer.h"
 #include "pmu/pmu_stream.h"
 #include "pmu/pmu_truth.h"
 #include "record/modelled.h"
@@ -22,6 +24,7 @@ struct as_unit_run {
     struct as_pmu_request request;
     struct as_pmu_stream *stream; /* the fan-out frees it */
     struct as_pmu_truth *truth;   /* likewise; NULL: no event has one */
+    struct as_guest_memory *memory;
     AS_VEC(struct as_unit_sample) samples;
     AS_VEC(struct as_pmu_branch) branches;
 };
@@ -33,6 +36,12 @@ void as_unit_free(struct as_unit_run *run);
 /* Writes the samples as a perf recording: unit_recording.c. Returns false if it could not be written. */
 bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
                    struct as_error *err) AS_MUST_CHECK;
+
+/* The number of the image that a sample is of. */
+uint32_t as_unit_image(const struct as_modelled *modelled, const struct as_pmu_sample *sample);
+/* Writes mappings of data that samples lie in: unit_memory.c. */
+void as_unit_write_memory(const struct as_unit_run *run, const struct as_modelled *modelled,
+                          struct as_perf_writer *writer);
 
 /* How far the samples are from what happened: unit_errors.c. Call watch before the run, to observe what happens, and
  * add_errors after it, to add the series' errors by instruction, block and function. */

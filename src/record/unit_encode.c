@@ -6,13 +6,20 @@
 
 /* ---- PEBS ---- */
 
+/* Whether the line came from another core's cache, in which it was modified. */
+static bool from_core(const struct as_pmu_sample *sample)
+{
+    enum { ELSEWHERE = AS_EVENT_L2_HIT | AS_EVENT_LLC_HIT | AS_EVENT_ST_LLC };
+    return sample->events & AS_EVENT_COHERENCE && sample->events & AS_EVENT_ST_L1 && !(sample->events & ELSEWHERE);
+}
+
 static uint64_t level_of(const struct as_pmu_sample *sample, uint64_t *number)
 {
     if (sample->events & AS_EVENT_ST_LLC) {
         *number = PERF_MEM_LVLNUM_RAM;
         return PERF_MEM_LVL_LOC_RAM;
     }
-    if (sample->events & AS_EVENT_LLC_HIT) {
+    if (sample->events & AS_EVENT_LLC_HIT || from_core(sample)) { /* the last level finds the core that has it */
         *number = PERF_MEM_LVLNUM_L3;
         return PERF_MEM_LVL_L3;
     }
@@ -25,14 +32,28 @@ static uint64_t level_of(const struct as_pmu_sample *sample, uint64_t *number)
     return on_its_way ? PERF_MEM_LVL_LFB : PERF_MEM_LVL_L1;
 }
 
-uint64_t as_unit_data_source(const struct as_pmu_sample *sample)
+/* Of a store, Intel's processors say only whether the line was in the L1 (Linux, arch/x86/events/intel/ds.c). */
+static uint64_t store_source(const struct as_pmu_sample *sample)
+{
+    bool missed = sample->events & AS_EVENT_ST_L1;
+    return (uint64_t)PERF_MEM_OP_STORE << PERF_MEM_OP_SHIFT |
+           (uint64_t)(PERF_MEM_LVL_L1 | (missed ? PERF_MEM_LVL_MISS : PERF_MEM_LVL_HIT)) << PERF_MEM_LVL_SHIFT |
+           (uint64_t)PERF_MEM_LVLNUM_L1 << PERF_MEM_LVLNUM_SHIFT;
+}
+
+static uint64_t load_source(const struct as_pmu_sample *sample)
 {
     uint64_t number, level = level_of(sample, &number);
+    return (uint64_t)PERF_MEM_OP_LOAD << PERF_MEM_OP_SHIFT | (level | PERF_MEM_LVL_HIT) << PERF_MEM_LVL_SHIFT |
+           number << PERF_MEM_LVLNUM_SHIFT |
+           (uint64_t)(from_core(sample) ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_NONE) << PERF_MEM_SNOOP_SHIFT;
+}
+
+uint64_t as_unit_data_source(const struct as_pmu_sample *sample)
+{
     bool store = !(sample->access & AS_ACCESS_LOAD), walked = sample->events & AS_EVENT_ST_TLB;
-    bool modified = sample->events & AS_EVENT_COHERENCE, locked = sample->insn_flags & AS_INSN_ATOMIC;
-    return (uint64_t)(store ? PERF_MEM_OP_STORE : PERF_MEM_OP_LOAD) << PERF_MEM_OP_SHIFT |
-           (level | PERF_MEM_LVL_HIT) << PERF_MEM_LVL_SHIFT | number << PERF_MEM_LVLNUM_SHIFT |
-           (uint64_t)(modified ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_NONE) << PERF_MEM_SNOOP_SHIFT |
+    bool locked = sample->insn_flags & AS_INSN_ATOMIC;
+    return (store ? store_source(sample) : load_source(sample)) |
            (uint64_t)(locked ? PERF_MEM_LOCK_LOCKED : PERF_MEM_LOCK_NA) << PERF_MEM_LOCK_SHIFT |
            (uint64_t)(walked ? PERF_MEM_TLB_MISS | PERF_MEM_TLB_WK : PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1)
                << PERF_MEM_TLB_SHIFT;
@@ -45,6 +66,7 @@ enum {
     CAP_COUNT_EXTENSION = 1 << 6,
     FROM_LOCAL_CACHE = 2, /* codes of processors before Zen 4 */
     FROM_DRAM = 3,
+    NOT_MODIFIED = 1 << 5,
 };
 
 static uint64_t bit(unsigned number, bool set)
@@ -95,11 +117,17 @@ static uint64_t data3_of(const struct as_pmu_sample *sample)
            bit(20, l1_miss && !(sample->events & AS_EVENT_L2_HIT)) | width_code(sample->size) << 22 | latency << 32;
 }
 
+/* A cache of this core complex gives the line; the bit says whether it was modified there (Linux,
+ * arch/x86/events/amd/ibs.c, takes 0 for a line that another core had changed). */
 static uint64_t data2_of(const struct as_pmu_sample *sample)
 {
     if (!(sample->insn_flags & AS_INSN_LOAD))
         return 0;
-    return sample->events & AS_EVENT_ST_LLC ? FROM_DRAM : sample->events & AS_EVENT_LLC_HIT ? FROM_LOCAL_CACHE : 0;
+    if (from_core(sample))
+        return FROM_LOCAL_CACHE;
+    return sample->events & AS_EVENT_ST_LLC    ? FROM_DRAM
+           : sample->events & AS_EVENT_LLC_HIT ? FROM_LOCAL_CACHE | NOT_MODIFIED
+                                               : 0;
 }
 
 static uint64_t data_of(const struct as_pmu_sample *sample)
@@ -160,6 +188,17 @@ static void put_operation(struct as_str *packets, const struct as_pmu_sample *sa
         put_packet(packets, 0x48, 0, 1);
 }
 
+/* Where a load's data came from, by the codes of Arm's Neoverse cores (Linux, tools/perf/util/arm-spe.c). */
+static uint64_t spe_source(const struct as_pmu_sample *sample)
+{
+    enum { L1 = 0, L2 = 8, PEER_CORE = 9, SYSTEM_CACHE = 0xb, DRAM = 0xe };
+    if (from_core(sample))
+        return PEER_CORE;
+    if (sample->events & AS_EVENT_ST_LLC)
+        return DRAM;
+    return sample->events & AS_EVENT_LLC_HIT ? SYSTEM_CACHE : sample->events & AS_EVENT_L2_HIT ? L2 : L1;
+}
+
 void as_unit_spe(const struct as_pmu_sample *sample, struct as_str *packets)
 {
     bool branch = is_branch(sample), data = !branch && sample->insn_flags & (AS_INSN_LOAD | AS_INSN_STORE);
@@ -171,6 +210,8 @@ void as_unit_spe(const struct as_pmu_sample *sample, struct as_str *packets)
     put_packet(packets, 0xb0, ip | bit(61, sample->kernel) | bit(63, true), 8);
     if (data && sample->address)
         put_packet(packets, 0xb2, sample->address & ((UINT64_C(1) << 56) - 1), 8);
+    if (data && sample->insn_flags & AS_INSN_LOAD)
+        put_packet(packets, 0x43, spe_source(sample), 1);
     put_packet(packets, 0x64, sample->thread, 4);
     put_packet(packets, 0x01, 0, 0);
 }

@@ -1,10 +1,10 @@
 /* Writes the samples of a modelled unit as a perf recording. See record_unit.h.
  *
- * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run.
+ * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run; code
+ * comes behind data (unit_memory.c), so that it holds where both were mapped.
  * Call chains are the model's exact paths, as return addresses; or what a branch record that is a stack of calls has of them.
  */
 #include "base/path.h"
-#include "perfdata/perf_writer.h"
 #include "record/record_unit.h"
 
 #include <linux/perf_event.h>
@@ -125,6 +125,7 @@ static void name_thread(struct recording *recording, uint32_t image, uint32_t th
 static void write_processes(struct recording *recording)
 {
     const struct as_image *image;
+    as_unit_write_memory(recording->run, recording->modelled, recording->writer);
     for (uint32_t number = 1; (image = as_engine_image(recording->engine, number)); number++) {
         recording->image = number;
         as_space_each(image->space, write_map, recording);
@@ -135,13 +136,7 @@ static void write_processes(struct recording *recording)
 
 static uint32_t image_of(const struct recording *recording, const struct as_pmu_sample *sample)
 {
-    size_t n;
-    const struct as_path_key *keys = as_model_paths(recording->modelled->model, &n);
-    if (sample->insn != AS_PMU_NO_INSN)
-        return as_engine_insn_image(recording->engine, sample->insn);
-    return sample->path && sample->path <= n
-               ? as_call_tracker_image(as_model_calls(recording->modelled->model), keys[sample->path - 1].tree)->number
-               : 1;
+    return as_unit_image(recording->modelled, sample);
 }
 
 /* Appends the return addresses of a path to the chain. */
@@ -268,6 +263,7 @@ bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *mode
     const struct as_image *image = as_engine_image(recording.engine, 1);
     as_perf_writer_begin(recording.writer, &(struct as_perf_info){.arch = image ? as_arch_name(image->arch) : NULL,
                                                                   .cpu = run->pmu.description,
+                                                                  .cpu_id = run->pmu.cpu_id[0] ? run->pmu.cpu_id : NULL,
                                                                   .command = command});
     write_processes(&recording);
     write_samples(&recording, command);

@@ -19,7 +19,7 @@
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
     /* The version that is written; older ones are migrated when they are read. */
-    AS_STORE_VERSION = 4,
+    AS_STORE_VERSION = 5,
     AS_STORE_MAX_TEXT = 64 << 20, /* most bytes of one string */
 };
 
@@ -202,6 +202,15 @@ struct as_store_access {
     uint32_t kind;        /* AS_STORE_LOAD | AS_STORE_STORE; 0: unknown */
     uint32_t how, object; /* as_store_access_how; object NONE: not known */
     uint64_t units, samples;
+};
+
+/* The part of an access's samples with exactly these events: where the data came from, whether another core had changed the
+ * line. They add up to the access's samples where the processor tells; otherwise there are none. */
+struct as_store_access_component {
+    uint32_t series, thread, instruction;
+    uint64_t address;
+    uint32_t kind, object; /* as of the access */
+    uint64_t events, units, samples;
 };
 
 /* A taken branch from the branch stacks of a series' samples: the instructions of the branch and of its target. */

@@ -168,6 +168,12 @@ struct as_store_access *as_store_accesses(struct as_store *store, uint32_t serie
     return as_store_gather(store, AS_TABLE_ACCESSES, series, threads, n, err);
 }
 
+struct as_store_access_component *as_store_access_components(struct as_store *store, uint32_t series,
+                                                             const bool *threads, size_t *n, struct as_error *err)
+{
+    return as_store_gather(store, AS_TABLE_ACCESS_COMPONENTS, series, threads, n, err);
+}
+
 struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n, struct as_error *err)
 {
     return as_store_gather(store, AS_TABLE_BRANCHES, series, NULL, n, err);

@@ -170,6 +170,11 @@ struct as_store_path_component *as_store_path_components(struct as_store *store,
 struct as_store_access *as_store_accesses(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
                                           struct as_error *err) AS_MUST_CHECK;
 
+/* The same by the events that they met; none where the processor does not tell. The caller frees. */
+struct as_store_access_component *as_store_access_components(struct as_store *store, uint32_t series,
+                                                             const bool *threads, size_t *n,
+                                                             struct as_error *err) AS_MUST_CHECK;
+
 /* Returns the branches of the series' branch stacks, sorted by source and target. The caller frees. */
 struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n,
                                           struct as_error *err) AS_MUST_CHECK;

@@ -258,6 +258,18 @@ static const struct as_store_column access_columns[] = {
     COLUMN(as_store_access, samples, COUNT, SAMPLED),
 };
 
+static const struct as_store_column access_component_columns[] = {
+    REFERENCE(as_store_access_component, "series", series, SERIES, KEY),
+    REFERENCE(as_store_access_component, "instruction", instruction, INSTRUCTIONS, KEY),
+    REFERENCE(as_store_access_component, "thread", thread, THREADS, KEY),
+    COLUMN(as_store_access_component, address, U64, .flags = AS_COLUMN_KEY, ADDRESS),
+    COLUMN(as_store_access_component, kind, U32, KEY, .limit = 4, .names = kinds),
+    COLUMN(as_store_access_component, events, U64, KEY, EVENTS),
+    REFERENCE(as_store_access_component, "object", object, OBJECTS, NULLABLE),
+    COLUMN(as_store_access_component, units, COUNT, TIME),
+    COLUMN(as_store_access_component, samples, COUNT, SAMPLED),
+};
+
 static const struct as_store_column branch_columns[] = {
     REFERENCE(as_store_branch, "series", series, SERIES, KEY),
     REFERENCE(as_store_branch, "source", source, INSTRUCTIONS, KEY),
@@ -341,6 +353,8 @@ const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
     [AS_TABLE_PATH_COMPONENTS] =
         TABLE("path_components", 2, struct as_store_path_component, path_component_columns, ADDED),
     [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, ADDED),
+    [AS_TABLE_ACCESS_COMPONENTS] =
+        TABLE("access_components", 5, struct as_store_access_component, access_component_columns, ADDED),
     [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, ADDED),
     [AS_TABLE_WAITS] = TABLE("waits", 3, struct as_store_wait, wait_columns, ADDED),
     [AS_TABLE_MOMENTS] = TABLE("moments", 4, struct as_store_moment, moment_columns, ADDED),

@@ -6,9 +6,9 @@
 
 /* The tables of what was measured. Those that no statement below fills are empty: of what they contain, the file does
  * not know the time. */
-static const enum as_store_table_id measured[] = {AS_TABLE_MOMENTS,     AS_TABLE_TIMES,      AS_TABLE_COMPONENTS,
-                                                  AS_TABLE_STATE_TIMES, AS_TABLE_PATH_TIMES, AS_TABLE_PATH_COMPONENTS,
-                                                  AS_TABLE_ACCESSES,    AS_TABLE_BRANCHES,   AS_TABLE_WAITS};
+static const enum as_store_table_id measured[] = {
+    AS_TABLE_MOMENTS,         AS_TABLE_TIMES,    AS_TABLE_COMPONENTS,        AS_TABLE_STATE_TIMES, AS_TABLE_PATH_TIMES,
+    AS_TABLE_PATH_COMPONENTS, AS_TABLE_ACCESSES, AS_TABLE_ACCESS_COMPONENTS, AS_TABLE_BRANCHES,    AS_TABLE_WAITS};
 
 static const char *const fill[] = {
     "INSERT INTO temp.moments SELECT m.* FROM main.series s CROSS JOIN main.moments m "

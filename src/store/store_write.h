@@ -75,6 +75,7 @@ void as_store_add_state_time(struct as_store_writer *writer, const struct as_sto
 void as_store_add_path_time(struct as_store_writer *writer, const struct as_store_path_time *time);
 void as_store_add_path_component(struct as_store_writer *writer, const struct as_store_path_component *component);
 void as_store_add_access(struct as_store_writer *writer, const struct as_store_access *access);
+void as_store_add_access_component(struct as_store_writer *writer, const struct as_store_access_component *component);
 void as_store_add_branch(struct as_store_writer *writer, const struct as_store_branch *branch);
 void as_store_add_wait(struct as_store_writer *writer, const struct as_store_wait *wait);
 void as_store_add_moment(struct as_store_writer *writer, const struct as_store_moment *moment);

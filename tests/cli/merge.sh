@@ -86,7 +86,7 @@ db.executescript(open(sys.argv[1]).read())
 db.executescript("PRAGMA application_id = 1098077049; PRAGMA user_version = 1")' "$SOURCE/tests/golden/profile_v1.sql"; }
 check "a profile of version 1" make_old
 check "… is merged" "$ASSAY" merge -q v1.db -o v2.db
-check_same "… into the newest" 4 "$(one v2.db 'PRAGMA user_version')"
+check_same "… into the newest" 5 "$(one v2.db 'PRAGMA user_version')"
 check_same "… with its time" "$(one v1.db 'SELECT sum(units) FROM times')" "$(one v2.db 'SELECT sum(units) FROM times')"
 
 # ---- wrong usage and bad files ----

@@ -1,3 +1,4 @@
+CREATE TABLE access_components(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL, address INTEGER NOT NULL, kind INTEGER NOT NULL, events INTEGER NOT NULL, object INTEGER, units INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, instruction, thread, address, kind, events)) STRICT, WITHOUT ROWID;
 CREATE TABLE accesses(series INTEGER NOT NULL, instruction INTEGER NOT NULL, thread INTEGER NOT NULL, address INTEGER NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL, how INTEGER NOT NULL, object INTEGER, units INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, instruction, thread, address, size, kind, how)) STRICT, WITHOUT ROWID;
 CREATE TABLE arguments(id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE blocks(id INTEGER PRIMARY KEY, function INTEGER, address INTEGER NOT NULL, size INTEGER NOT NULL) STRICT;

@@ -47,7 +47,31 @@ static void data_sources(void **state)
     locked.insn_flags = AS_INSN_STORE | AS_INSN_ATOMIC;
     locked.events |= AS_EVENT_COHERENCE;
     struct as_mem_source source = as_mem_source_decode(as_unit_data_source(&locked));
-    assert_true(source.store && source.locked && source.tlb_walk && source.snoop_modified);
+    assert_true(source.store && source.locked && source.tlb_walk && !source.snoop_modified);
+    assert_true(source.level == AS_MEM_L1 && source.miss && !source.hit); /* of stores no more is told */
+    locked.events = 0;
+    source = as_mem_source_decode(as_unit_data_source(&locked));
+    assert_true(source.level == AS_MEM_L1 && source.hit && !source.miss);
+}
+
+/* A line that came from another core is "modified" for those that tell, and a peer's for SPE. */
+static void lines_of_other_cores(void **state)
+{
+    uint8_t raw[AS_UNIT_RAW_MAX];
+    struct as_ibs_op op;
+    struct as_ibs_cpu zen4 = as_ibs_cpu("AuthenticAMD,25,17,1");
+    struct as_pmu_sample moved = far_load, waited = far_load;
+    moved.events = AS_EVENT_ST_L1 | AS_EVENT_COHERENCE;
+    waited.events = AS_EVENT_ORDER | AS_EVENT_COHERENCE; /* for a store of its own */
+    struct as_mem_source source = as_mem_source_decode(as_unit_data_source(&moved));
+    assert_true(source.load && source.level == AS_MEM_L3 && source.snoop_modified);
+    source = as_mem_source_decode(as_unit_data_source(&waited));
+    assert_true(source.level == AS_MEM_L1 && !source.snoop_modified);
+    assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&moved, true, raw), zen4, &op));
+    assert_true(op.source == AS_IBS_LOCAL_CACHE && op.state_known && !op.owned_hit && op.l2_miss);
+    moved.events = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT;
+    assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&moved, true, raw), zen4, &op));
+    assert_true(op.source == AS_IBS_LOCAL_CACHE && op.owned_hit);
 }
 
 static void ibs_ops(void **state)
@@ -118,6 +142,7 @@ static void spe_records(void **state)
     assert_false(records[0].store);
     assert_int_equal(records[0].events, AS_SPE_RETIRED | AS_SPE_L1_ACCESS | AS_SPE_L1_MISS | AS_SPE_TLB_ACCESS |
                                             AS_SPE_TLB_WALK | AS_SPE_LLC_ACCESS | AS_SPE_LLC_MISS);
+    assert_true(records[0].has & AS_SPE_SOURCE && records[0].source == 0xe); /* memory */
     assert_int_equal(records[1].class, AS_SPE_BRANCH);
     assert_true(records[1].conditional && !records[1].indirect);
     assert_int_equal(records[1].events, AS_SPE_RETIRED | AS_SPE_MISPREDICTED);
@@ -127,7 +152,8 @@ static void spe_records(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(data_sources), cmocka_unit_test(ibs_ops),
-                                       cmocka_unit_test(ibs_fetches), cmocka_unit_test(spe_records)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data_sources), cmocka_unit_test(lines_of_other_cores),
+                                       cmocka_unit_test(ibs_ops), cmocka_unit_test(ibs_fetches),
+                                       cmocka_unit_test(spe_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,6 +224,11 @@ static void add_data(struct as_store_writer *writer)
     };
     for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
         as_store_add_access(writer, &accesses[i]);
+    struct as_store_access_component component = {1, 1, 2, 0x5010, AS_STORE_LOAD, heap, 5, 50, 1};
+    as_store_add_access_component(writer, &component);
+    as_store_add_access_component(writer, &component);
+    component.events = 1;
+    as_store_add_access_component(writer, &component);
     as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 10, 2, 77});
     as_store_add_branch(writer, &(struct as_store_branch){1, 1, 0, 5, 1, 23});
     as_store_add_branch(writer, &(struct as_store_branch){1, 0, 2, 1, 0, 0});

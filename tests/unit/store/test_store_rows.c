@@ -268,6 +268,11 @@ static void data_accesses(void **state)
     accesses = as_store_accesses(store, 1, second, &n, &err);
     assert_true(accesses && n == 2);
     free(accesses);
+    struct as_store_access_component *components = as_store_access_components(store, 1, NULL, &n, &err);
+    assert_true(components && n == 2);
+    assert_true(components[0].events == 1 && components[0].samples == 1 && components[0].address == 0x5010);
+    assert_true(components[1].events == 5 && components[1].samples == 2 && components[1].units == 100);
+    free(components);
 }
 
 static void taken_branches(void **state)
