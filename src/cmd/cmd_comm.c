@@ -11,6 +11,8 @@
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "comm/comm_native.h"
+#include "store/store_header.h"
+#include "view/moved_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -460,12 +462,17 @@ static int show_recording(const struct comm_options *options, const struct as_c2
     return as_output_finish(&output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_comm, &err);
 }
 
+static bool is_recorded(const char *path)
+{
+    return as_comm_is_recording(path) || as_store_is_profile(path);
+}
+
 static int read_recording(const struct comm_options *options, const char *path)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_c2c c2c = {0};
-    int status =
-        as_c2c_read(&c2c, path, &err) ? show_recording(options, &c2c, path) : as_cli_fail(&as_command_comm, &err);
+    bool ok = as_store_is_profile(path) ? as_moved_lines_read(&c2c, path, &err) : as_c2c_read(&c2c, path, &err);
+    int status = ok ? show_recording(options, &c2c, path) : as_cli_fail(&as_command_comm, &err);
     as_c2c_free(&c2c);
     return status;
 }
@@ -518,9 +525,9 @@ static int run_comm(int argc, char **argv)
         status = as_cli_usage(&as_command_comm, "no program given");
     else if (is_native)
         status = run_native(&options, argv + rest);
-    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]) && (options.svg || options.html))
+    else if (rest + 1 == argc && is_recorded(argv[rest]) && (options.svg || options.html))
         status = as_cli_usage(&as_command_comm, "--svg and --html are for programs: a recording has no matrix");
-    else if (rest + 1 == argc && as_comm_is_recording(argv[rest]))
+    else if (rest + 1 == argc && is_recorded(argv[rest]))
         status = read_recording(&options, argv[rest]);
     else
         status = run_checked(&options, argv + rest);
@@ -531,7 +538,7 @@ static int run_comm(int argc, char **argv)
 const struct as_command as_command_comm = {
     .name = "comm",
     .summary = "Which threads communicate, through which lines and objects",
-    .usage = "[options] [--] PROGRAM [ARGS…] | [options] perf.data",
+    .usage = "[options] [--] PROGRAM [ARGS…] | [options] perf.data|PROFILE.db",
     .description =
         "Runs the program in QEMU's user mode and finds the cache lines that its threads hand to each other: which "
         "pairs "
@@ -542,13 +549,16 @@ const struct as_command as_command_comm = {
         "With --source=timer or pmu the program runs on this machine, sampled, with watchpoints in the debug registers "
         "of "
         "its threads: as fast as without Assay within a few per cent, and estimated only.\n\n"
-        "Of a recording of perf with data addresses and data sources, it shows what perf c2c does: the lines, who "
+        "Of a recording of perf with data addresses and data sources, or a profile of such samples (of this "
+        "processor's PMU, an imported recording, or a modelled PMU), it shows what perf c2c does: the lines, who "
         "loads and stores where, and which loads hit a line that another core had modified (HITM).",
     .options = options_table,
     .examples = "  assay comm -- ./prog\n"
                 "  assay comm --json -- ./prog > comm.json\n"
                 "  assay comm --sampling=operations --period 50k -- ./prog\n"
                 "  assay comm --source=timer -- ./prog\n"
-                "  perf c2c record ./prog && assay comm perf.data\n",
+                "  perf c2c record ./prog && assay comm perf.data\n"
+                "  assay record --source=pmu:skylake --event loads --event stores -- ./prog\n"
+                "  assay comm assay.db\n",
     .run = run_comm,
 };

@@ -31,6 +31,12 @@ static void print_counts(const struct as_c2c_counts *counts, FILE *out)
             AS_COUNT(counts->load_llc), AS_COUNT(counts->local_dram), AS_COUNT(counts->remote_dram));
     fprintf(out, "  HITM     %s: %s of a core of this socket, %s of another one\n", AS_COUNT(as_c2c_hitm(counts)),
             AS_COUNT(counts->local_hitm), AS_COUNT(counts->remote_hitm));
+    if (counts->local_peer + counts->remote_peer)
+        fprintf(
+            out,
+            "  peers    %s loads from another core's cache, modified or not: %s of this socket, %s of another one\n",
+            AS_COUNT(counts->local_peer + counts->remote_peer), AS_COUNT(counts->local_peer),
+            AS_COUNT(counts->remote_peer));
     fprintf(out, "  stores   L1 hit %s, L1 miss %s, not said %s\n", AS_COUNT(counts->store_l1_hit),
             AS_COUNT(counts->store_l1_miss), AS_COUNT(counts->store_no_level));
     if (counts->no_map + counts->unparsed + counts->load_no_address + counts->store_no_address)
@@ -43,11 +49,13 @@ static void print_counts(const struct as_c2c_counts *counts, FILE *out)
 
 static void print_access(const struct as_c2c_access *access, FILE *out)
 {
-    fprintf(out, "    %6s %8s %8s %8s %8s   0x%02" PRIx32 "  %s of %s, %zu thread%s, %zu processor%s",
-            AS_COUNT(as_c2c_hitm(&access->counts)), AS_COUNT(access->counts.local_hitm),
+    fprintf(out, "    %6s %8s %8s %8s %8s   0x%02" PRIx32 "  %s of %s, %zu thread%s",
+            AS_COUNT(as_c2c_moved(&access->counts)), AS_COUNT(access->counts.local_hitm),
             AS_COUNT(access->counts.remote_hitm), AS_COUNT(access->counts.loads), AS_COUNT(access->counts.stores),
             access->offset, AS_SHOW(access->code), AS_SHOW(access->module), access->threads.len,
-            access->threads.len == 1 ? "" : "s", access->cpus.len, access->cpus.len == 1 ? "" : "s");
+            access->threads.len == 1 ? "" : "s");
+    if (access->cpus.len) /* a profile does not have them */
+        fprintf(out, ", %zu processor%s", access->cpus.len, access->cpus.len == 1 ? "" : "s");
     if (access->weighed)
         fprintf(out, ", %.0f cycles", as_ratio(access->latency, access->weighed));
     fprintf(out, "\n");
@@ -57,7 +65,7 @@ static void print_line(const struct as_c2c_line *line, FILE *out)
 {
     enum { MOST = 16 };
     const struct as_c2c_counts *counts = &line->counts;
-    fprintf(out, "  %8s %8s %8s %8s %8s   0x%" PRIx64 "  %s\n", AS_COUNT(as_c2c_hitm(counts)),
+    fprintf(out, "  %8s %8s %8s %8s %8s   0x%" PRIx64 "  %s\n", AS_COUNT(as_c2c_moved(counts)),
             AS_COUNT(counts->local_hitm), AS_COUNT(counts->remote_hitm), AS_COUNT(counts->loads),
             AS_COUNT(counts->stores), line->address, AS_SHOW(line->object));
     for (size_t i = 0; i < line->accesses.len && i < MOST; i++)
@@ -69,13 +77,15 @@ static void print_line(const struct as_c2c_line *line, FILE *out)
 void as_comm_recording_text(const struct as_c2c *c2c, uint64_t top, FILE *out)
 {
     print_counts(&c2c->counts, out);
-    if (!as_c2c_hitm(&c2c->counts)) {
-        fprintf(out, "No load hit a line that another core had modified: these samples show no communication.\n");
+    if (!as_c2c_moved(&c2c->counts)) {
+        fprintf(out, "No load is recorded that hit a line which another core had modified: these samples show no "
+                     "communication.\n");
         if (!c2c->counts.stores)
             return;
     }
-    fprintf(out, "\nLines, with the offsets of accesses and who made them:\n  %8s %8s %8s %8s %8s   line\n", "HITM",
-            "local", "remote", "loads", "stores");
+    fprintf(out, "\nLines, with the offsets of accesses and who made them:\n  %8s %8s %8s %8s %8s   line\n",
+            as_c2c_moved(&c2c->counts) == as_c2c_hitm(&c2c->counts) ? "HITM" : "moved", "local", "remote", "loads",
+            "stores");
     for (size_t i = 0; i < c2c->lines.len && i < top; i++)
         print_line(&c2c->lines.data[i], out);
 }

@@ -1,7 +1,6 @@
 /* See c2c.h. */
 #include "comm/c2c.h"
 
-#include "base/map.h"
 #include "base/path.h"
 #include "base/random.h"
 #include "comm/c2c_source.h"
@@ -17,8 +16,7 @@ enum { MOST_LINES = 1 << 20 };
 struct reading {
     struct as_c2c *c2c;
     struct as_perf_spaces *spaces;
-    struct as_map lines;    /* hash of process and line: place + 1 */
-    struct as_map accesses; /* hash of line, offset and instruction: place in the line + 1 */
+    struct as_c2c_index index;
 };
 
 static const struct {
@@ -48,7 +46,7 @@ const char *as_c2c_count(const struct as_c2c_counts *counts, size_t number, uint
     return fields[number].name;
 }
 
-static void add_counts(struct as_c2c_counts *sum, const struct as_c2c_counts *one)
+void as_c2c_add_counts(struct as_c2c_counts *sum, const struct as_c2c_counts *one)
 {
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *from = (const uint64_t *)one;
@@ -101,34 +99,45 @@ static bool is_mapped(struct reading *reading, const struct as_perf_sample *samp
 
 /* ---- by line ---- */
 
-static struct as_c2c_line *line_of(struct reading *reading, const struct as_perf_sample *sample)
+static struct as_c2c_line *line_of(struct as_c2c *c2c, struct as_c2c_index *index, uint32_t pid, uint64_t address)
 {
-    uint64_t address = sample->addr & ~(uint64_t)(AS_C2C_LINE - 1);
-    uint32_t pid = is_kernel(address) ? 0 : sample->pid;
-    uint64_t *place = as_map_put(&reading->lines, as_random_hash(address) ^ pid);
+    uint64_t *place = as_map_put(&index->lines, as_random_hash(address) ^ pid);
     if (!*place) {
-        if (reading->c2c->lines.len == MOST_LINES)
+        if (c2c->lines.len == MOST_LINES)
             return NULL;
-        *as_vec_push(&reading->c2c->lines) =
-            (struct as_c2c_line){.address = address, .pid = pid, .object = object_of(reading, sample)};
-        *place = reading->c2c->lines.len;
+        *as_vec_push(&c2c->lines) = (struct as_c2c_line){.address = address, .pid = pid};
+        *place = c2c->lines.len;
     }
-    return &reading->c2c->lines.data[*place - 1];
+    return &c2c->lines.data[*place - 1];
 }
 
-static struct as_c2c_access *access_of(struct reading *reading, struct as_c2c_line *line,
-                                       const struct as_perf_sample *sample)
+static struct as_c2c_access *access_of(struct as_c2c_index *index, struct as_c2c_line *line, uint32_t offset,
+                                       uint64_t ip)
 {
-    uint32_t offset = (uint32_t)(sample->addr % AS_C2C_LINE);
-    uint64_t key = as_random_hash(as_random_hash(line->address ^ (uint64_t)line->pid << 48) ^ sample->ip) ^ offset;
-    uint64_t *place = as_map_put(&reading->accesses, key);
+    uint64_t key = as_random_hash(as_random_hash(line->address ^ (uint64_t)line->pid << 48) ^ ip) ^ offset;
+    uint64_t *place = as_map_put(&index->accesses, key);
     if (!*place) {
-        struct as_c2c_access access = {.offset = offset, .ip = sample->ip};
-        access.code = code_of(reading, sample, &access.module);
-        *as_vec_push(&line->accesses) = access;
+        *as_vec_push(&line->accesses) = (struct as_c2c_access){.offset = offset, .ip = ip};
         *place = line->accesses.len;
     }
     return &line->accesses.data[*place - 1];
+}
+
+bool as_c2c_slot(struct as_c2c *c2c, struct as_c2c_index *index, uint32_t pid, uint64_t address, uint64_t ip,
+                 struct as_c2c_slot *slot)
+{
+    uint64_t line = address & ~(uint64_t)(AS_C2C_LINE - 1);
+    slot->line = line_of(c2c, index, is_kernel(line) ? 0 : pid, line);
+    if (!slot->line)
+        return false;
+    slot->access = access_of(index, slot->line, (uint32_t)(address - line), ip);
+    return true;
+}
+
+void as_c2c_index_free(struct as_c2c_index *index)
+{
+    as_map_free(&index->lines);
+    as_map_free(&index->accesses);
 }
 
 #define ADD_ONCE(list, value)                                                                                          \
@@ -140,20 +149,28 @@ static struct as_c2c_access *access_of(struct reading *reading, struct as_c2c_li
             *as_vec_push(list) = (value);                                                                              \
     } while (0)
 
+void as_c2c_add(const struct as_c2c_slot *slot, const struct as_c2c_counts *counts, uint32_t thread)
+{
+    as_c2c_add_counts(&slot->line->counts, counts);
+    as_c2c_add_counts(&slot->access->counts, counts);
+    ADD_ONCE(&slot->access->threads, thread);
+}
+
 static void add_to_line(struct reading *reading, const struct as_perf_sample *sample,
                         const struct as_c2c_counts *counts)
 {
-    struct as_c2c_line *line = line_of(reading, sample);
-    if (!line)
+    struct as_c2c_slot slot;
+    if (!as_c2c_slot(reading->c2c, &reading->index, sample->pid, sample->addr, sample->ip, &slot))
         return;
-    struct as_c2c_access *access = access_of(reading, line, sample);
-    add_counts(&line->counts, counts);
-    add_counts(&access->counts, counts);
-    ADD_ONCE(&access->threads, sample->tid);
-    ADD_ONCE(&access->cpus, sample->cpu);
+    if (!slot.line->object)
+        slot.line->object = object_of(reading, sample);
+    if (!slot.access->code)
+        slot.access->code = code_of(reading, sample, &slot.access->module);
+    as_c2c_add(&slot, counts, sample->tid);
+    ADD_ONCE(&slot.access->cpus, sample->cpu);
     if (counts->loads && sample->weight) {
-        access->latency += sample->weight;
-        access->weighed++;
+        slot.access->latency += sample->weight;
+        slot.access->weighed++;
     }
 }
 
@@ -170,7 +187,7 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
         counts.no_map++;
         placed = false;
     }
-    add_counts(&reading->c2c->counts, &counts);
+    as_c2c_add_counts(&reading->c2c->counts, &counts);
     if (placed)
         add_to_line(reading, sample, &counts);
     return true;
@@ -204,7 +221,7 @@ static int compare(uint64_t a, uint64_t b)
 
 static int compare_counts(const struct as_c2c_counts *a, const struct as_c2c_counts *b)
 {
-    int order = compare(as_c2c_hitm(a), as_c2c_hitm(b));
+    int order = compare(as_c2c_moved(a), as_c2c_moved(b));
     order = order ? order : compare(a->stores, b->stores);
     return order ? order : compare(a->records, b->records);
 }
@@ -224,7 +241,7 @@ static int by_access(const void *a, const void *b)
     return order ? order : compare(y->ip, x->ip);
 }
 
-static void sort(struct as_c2c *c2c)
+void as_c2c_sort(struct as_c2c *c2c)
 {
     for (size_t i = 0; i < c2c->lines.len; i++)
         qsort(c2c->lines.data[i].accesses.data, c2c->lines.data[i].accesses.len,
@@ -247,11 +264,10 @@ bool as_c2c_read(struct as_c2c *c2c, const char *path, struct as_error *err)
                           "%s: no sample has a data address and a data source; record with 'perf mem record' or "
                           "'perf c2c record'",
                           path);
-    sort(c2c);
+    as_c2c_sort(c2c);
     as_perf_spaces_free(reading.spaces);
     as_perf_reader_close(reader);
-    as_map_free(&reading.lines);
-    as_map_free(&reading.accesses);
+    as_c2c_index_free(&reading.index);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #define AS_COMM_C2C_H
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -28,6 +29,11 @@ static inline uint64_t as_c2c_hitm(const struct as_c2c_counts *counts)
 {
     return counts->local_hitm + counts->remote_hitm;
 }
+/* Lines that came from another core: HITM, and of processors that do not tell the state (Arm) all that came from a peer. */
+static inline uint64_t as_c2c_moved(const struct as_c2c_counts *counts)
+{
+    return as_c2c_hitm(counts) + counts->local_peer + counts->remote_peer;
+}
 /* Name and value of each count, for JSON: from 0 until it returns NULL. */
 const char *as_c2c_count(const struct as_c2c_counts *counts, size_t number, uint64_t *value);
 
@@ -48,14 +54,31 @@ struct as_c2c_line {
     uint32_t pid;
     char *object; /* "counters+0x40", "[heap]", "[unknown]" */
     struct as_c2c_counts counts;
-    AS_VEC(struct as_c2c_access) accesses; /* most HITM first, then most records */
+    AS_VEC(struct as_c2c_access) accesses; /* most that moved first, then most records */
 };
 
 struct as_c2c {
     struct as_c2c_counts counts;      /* of the whole recording */
     uint64_t without_source;          /* samples that say nothing about memory */
-    AS_VEC(struct as_c2c_line) lines; /* most HITM first, then most stores, then most records */
+    AS_VEC(struct as_c2c_line) lines; /* most that moved first, then most stores, then most records */
 };
+
+/* Where samples of one instruction at one offset of a line are counted, while a c2c is made. */
+struct as_c2c_index {
+    struct as_map lines;    /* hash of process and line: place + 1 */
+    struct as_map accesses; /* hash of line, offset and instruction: place in the line + 1 */
+};
+struct as_c2c_slot {
+    struct as_c2c_line *line;     /* `object` NULL: new, to be named */
+    struct as_c2c_access *access; /* `code` NULL: likewise */
+};
+/* Valid until the next call. False: there are too many lines. */
+bool as_c2c_slot(struct as_c2c *c2c, struct as_c2c_index *index, uint32_t pid, uint64_t address, uint64_t ip,
+                 struct as_c2c_slot *slot);
+void as_c2c_add(const struct as_c2c_slot *slot, const struct as_c2c_counts *counts, uint32_t thread);
+void as_c2c_add_counts(struct as_c2c_counts *sum, const struct as_c2c_counts *one);
+void as_c2c_index_free(struct as_c2c_index *index);
+void as_c2c_sort(struct as_c2c *c2c);
 
 /* False: it cannot be read, or has no sample with a data source. */
 bool as_c2c_read(struct as_c2c *c2c, const char *path, struct as_error *err) AS_MUST_CHECK;
