@@ -196,6 +196,14 @@ void as_model_join(struct as_model *model, const struct as_engine *engine, struc
     model->fanout = fanout;
 }
 
+void as_model_copy_contents(struct as_model *to, struct as_model *from)
+{
+    as_model_settle(to);
+    as_model_settle(from);
+    if (!from->shared && from->n_cores == 1)
+        as_uncore_copy(to->uncore, from->uncore);
+}
+
 void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context)
 {
     model->measured = measured;

@@ -57,6 +57,9 @@ void as_model_add_also(struct as_model *model, const struct as_sink *also, void 
  * that calls observers in line; before it is freed it leaves (NULL). */
 extern const struct as_sink as_model_sink;
 void as_model_join(struct as_model *model, const struct as_engine *engine, struct as_fanout *fanout);
+/* The caches and TLBs of a model that takes part in a run are as `from` has them now. If more than one core has run there,
+ * nothing is copied. */
+void as_model_copy_contents(struct as_model *to, struct as_model *from);
 /* Call this before the run: counted stretches are not left out completely. Caches behind the first ones, and pages, are kept
  * up to date by a sieve (engine/sieve.h), and calls are followed. For regions that are warmed for a short time. */
 void as_model_set_sieve(struct as_model *model);

@@ -1,17 +1,19 @@
 /* How long to warm before a region: determined in the run itself.
  *
- * In the second half of the head some parts are pilots: beside the real model, others without observers measure them, too,
- * as regions are measured later. All of these see what a sieve lets through (model_sieve.c) and so many instructions
- * before a pilot; the last one, the reference, is warmed all the time. Twice the shortest warming whose pilots take the
- * same time as in the reference, but for TOLERABLE (and for twice that with a standard deviation), is used for all
+ * At the end of the head, in its second half, some parts are pilots: beside the real model, others without observers measure
+ * them, too, as regions are measured later. All of these see what a sieve lets through (model_sieve.c) and so many
+ * instructions before a pilot; the last one, the reference, is warmed all the time. Twice the shortest warming whose pilots
+ * take the same time as in the reference, but for TOLERABLE (and for twice that with a standard deviation), is used for all
  * regions, since later parts of the program may need more. If none does, or if the head has no room for pilots,
- * everything is warmed. Trials warm their predictors for a while before the first pilot, which does not count.
+ * everything is warmed. Trials begin shortly before the first pilot, with the contents of the real model's caches as far as
+ * one core has them. They warm their predictors up to that pilot, which does not count.
  *
  * The real model is not the reference: it says what functional warming leaves out (the order of accesses in time, DRAM's
  * open rows), which is the same however long a region is warmed, with so much chance in each pilot that lengths could
  * not be told apart. Pilots begin and end with the blocks in which their places lie.
  */
 #include "base/log.h"
+#include "engine/sink_tee.h"
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
 
@@ -23,8 +25,9 @@ enum {
     PILOTS = 61,
     FEWEST = 11,      /* pilots, or there are no trials … */
     LEAST_APART = 5,  /* … with so many times their length from one to the next */
-    LONGEST = 100000, /* instructions of warming in the longest trial */
-    RUN_IN = 3000000, /* instructions that all trials see before the first pilot */
+    LONGEST = 100000, /* instructions of warming in the longest trial … */
+    SPARE = 50000,    /* … and how many more of them pilots need to be apart */
+    RUN_IN = 2000000, /* instructions that all trials see before the first pilot */
     SAFETY = 2,       /* so many times the length that is found to suffice is used */
     CLIPPED = 10,     /* one in so many pilots is clipped at each end of their differences */
 };
@@ -51,20 +54,27 @@ struct as_warming {
     uint32_t pilots;   /* in the head */
     uint64_t distance; /* from one to the next */
     uint64_t unit, settle;
-    bool decided;
+    uint64_t begin;             /* where trials begin, in instructions */
+    uint64_t passed;            /* before that: instructions since the program's start */
+    struct as_sink_tee *tee;    /* the trials' sinks as one … */
+    const struct as_sink *crew; /* … which it is */
+    void *crew_context;
+    bool begun, decided;
 };
 
 /* ---- where pilots are ---- */
 
-/* As many as there is room for in the second half of the head; 0: too few. */
+/* As many as there is room for in the second half of the head, no further apart than trials need; 0: too few. */
 static void place_pilots(struct as_warming *warming, const struct as_sampled_options *options)
 {
     uint64_t room = options->head / 2, least = LEAST_APART * options->unit;
+    uint64_t most = LONGEST + SPARE > least ? LONGEST + SPARE : least;
     uint64_t pilots = room / least < PILOTS ? room / least : PILOTS;
     warming->pilots = pilots < FEWEST ? 0 : (uint32_t)pilots;
     warming->unit = options->unit;
     warming->settle = as_sampled_settle(options->unit);
     warming->distance = warming->pilots ? room / warming->pilots : 0;
+    warming->distance = warming->distance < most ? warming->distance : most;
 }
 
 /* Where the pilot begins that is measured now, or comes next. */
@@ -85,11 +95,6 @@ static enum as_mode mode_now(const struct trial *trial)
 }
 
 /* ---- models that see a part of the warming ---- */
-
-static bool follows(const struct trial *trial)
-{
-    return !trial->warming->decided;
-}
 
 static void set_mode(struct trial *trial, enum as_mode mode)
 {
@@ -131,7 +136,7 @@ static void measure(struct trial *trial)
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct trial *trial = context;
-    if (!follows(trial) || trial->pilots == trial->warming->pilots)
+    if (trial->pilots == trial->warming->pilots)
         return;
     set_mode(trial, mode_now(trial));
     if (trial->mode == AS_MODE_COUNT) {
@@ -149,14 +154,14 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct trial *trial = context;
-    if (follows(trial) && trial->mode != AS_MODE_COUNT)
+    if (trial->mode != AS_MODE_COUNT)
         as_model_sink.syscall(trial->model, thread, number, args);
 }
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct trial *trial = context;
-    if (follows(trial) && trial->mode != AS_MODE_COUNT)
+    if (trial->mode != AS_MODE_COUNT)
         as_model_sink.syscall_return(trial->model, thread, number, result);
 }
 
@@ -172,6 +177,78 @@ static const struct as_sink trial_sink = {
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .mapping = on_mapping,
+    .unmeasured = true,
+};
+
+/* ---- all of them ---- */
+
+static bool follows(const struct as_warming *warming)
+{
+    return warming->begun && !warming->decided;
+}
+
+static void begin(struct as_warming *warming)
+{
+    struct as_model *leader = warming->sampled->modelled->model;
+    for (int i = 0; i < TRIALS; i++) {
+        as_model_copy_contents(warming->trials[i].model, leader);
+        warming->trials[i].passed = warming->passed;
+    }
+    warming->begun = true;
+}
+
+static void on_start(void *context, struct as_thread *thread)
+{
+    const struct as_warming *warming = context;
+    warming->crew->thread_start(warming->crew_context, thread);
+}
+
+static void on_end(void *context, struct as_thread *thread)
+{
+    const struct as_warming *warming = context;
+    warming->crew->thread_end(warming->crew_context, thread);
+}
+
+static void on_any_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_warming *warming = context;
+    if (warming->decided)
+        return;
+    if (!warming->begun && warming->passed >= warming->begin)
+        begin(warming);
+    if (warming->begun)
+        warming->crew->block(warming->crew_context, thread, exec);
+    else
+        warming->passed += as_block_exec_count(exec);
+}
+
+static void on_any_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
+{
+    const struct as_warming *warming = context;
+    if (follows(warming))
+        warming->crew->syscall(warming->crew_context, thread, number, args);
+}
+
+static void on_any_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
+{
+    const struct as_warming *warming = context;
+    if (follows(warming))
+        warming->crew->syscall_return(warming->crew_context, thread, number, result);
+}
+
+static void on_any_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    const struct as_warming *warming = context;
+    warming->crew->mapping(warming->crew_context, thread, mapping);
+}
+
+static const struct as_sink crew_sink = {
+    .thread_start = on_start,
+    .thread_end = on_end,
+    .block = on_any_block,
+    .syscall = on_any_syscall,
+    .syscall_return = on_any_syscall_return,
+    .mapping = on_any_mapping,
     .unmeasured = true,
 };
 
@@ -261,7 +338,20 @@ static void add_trial(struct as_warming *warming, struct trial *trial, uint64_t 
                             .warm = warm};
     as_model_set_sieve(trial->model);
     warming->decided |= !as_fanout_start(trial->fanout, NULL); /* in line: it cannot fail */
-    as_model_add_also(sampled->modelled->model, &trial_sink, trial);
+    as_sink_tee_add(warming->tee, &trial_sink, trial);
+}
+
+static void add_trials(struct as_warming *warming)
+{
+    const struct as_sampled *sampled = warming->sampled;
+    warming->tee = as_sink_tee_new();
+    for (int i = 0; i < TRIALS; i++)
+        add_trial(warming, &warming->trials[i],
+                  i < REFERENCE ? longest_warm(warming) / part_of_longest[i] : sampled->options.head);
+    uint64_t first = next_pilot(&warming->trials[0]), before = warming->settle + RUN_IN;
+    warming->begin = first > before ? first - before : 0;
+    warming->crew = as_sink_tee_sink(warming->tee, &warming->crew_context);
+    as_model_add_also(sampled->modelled->model, &crew_sink, warming);
 }
 
 struct as_warming *as_warming_new(struct as_sampled *sampled)
@@ -269,11 +359,10 @@ struct as_warming *as_warming_new(struct as_sampled *sampled)
     struct as_warming *warming = as_alloc(sizeof *warming);
     warming->sampled = sampled;
     place_pilots(warming, &sampled->options);
-    if (!warming->pilots)
+    if (warming->pilots)
+        add_trials(warming);
+    else
         set_warming(sampled, AS_REGION_ALL);
-    for (int i = 0; i < TRIALS && warming->pilots; i++)
-        add_trial(warming, &warming->trials[i],
-                  i < REFERENCE ? longest_warm(warming) / part_of_longest[i] : sampled->options.head);
     return warming;
 }
 
@@ -284,5 +373,7 @@ void as_warming_free(struct as_warming *warming)
         as_model_free(warming->trials[i].model);
         as_fanout_free(warming->trials[i].fanout);
     }
+    if (warming)
+        as_sink_tee_free(warming->tee);
     free(warming);
 }
