@@ -235,6 +235,8 @@ struct as_sink {
      * not have. */
     void (*skipped)(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first, uint32_t end,
                     uint64_t times);
+    /* In such stretches: a rep instruction that was executed goes on with another iteration. */
+    void (*iterated)(void *context, struct as_thread *thread, const struct as_insn *insn);
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
     void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */

@@ -131,6 +131,12 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
     TELL_ALL(tee, thread, true, skipped, block, first, end, times);
 }
 
+static void on_iterated(void *context, struct as_thread *thread, const struct as_insn *insn)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, iterated, insn);
+}
+
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_sink_tee *tee = context;
@@ -233,6 +239,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .recorded_tallies = recorded && !skipped,
         .words = recorded && words && !skipped ? on_words : NULL,
         .skipped = skipped ? on_skipped : NULL,
+        .iterated = skipped ? on_iterated : NULL,
         .syscall = on_syscall,
         .syscall_return = on_syscall_return,
         .signal = on_signal,

@@ -171,6 +171,19 @@ static inline void pass(struct as_stream *stream, const struct as_block_exec *ex
     stream->sink->passed(stream->context, &stream->thread, exec);
 }
 
+/* A rep instruction goes on in a counted stretch: it was executed before, but its accesses, and how often it iterates, matter to
+ * who estimates times. The last of these is QEMU's look at the counter, which accesses nothing, so the first one is not told. */
+static void iterate(struct as_stream *stream, const struct as_block_exec *exec)
+{
+    const struct as_sink *sink = stream->sink;
+    if (as_stream_is_told(stream) || stream->regions->over)
+        return;
+    if (sink->iterated && stream->iterates)
+        sink->iterated(stream->context, &stream->thread, exec->block->insns[0]);
+    if (sink->passed && exec->n_words)
+        sink->passed(stream->context, &stream->thread, exec);
+}
+
 /* Tells the sink of a piece of an execution that lies in one stretch, if it is to know. */
 static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uint32_t whole)
 {
@@ -269,6 +282,9 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
     bool rep = block->flags & AS_BLOCK_REP_LAST && (whole || (exec.end == block->n - 1 && stream->continues));
     stream->rep_address = rep ? last->address : 0;
     bool idle = exec.continues && exec.end == 1 && n == 0; /* QEMU's last look at a rep instruction's counter */
+    if (exec.continues && exec.end > 0)
+        iterate(stream, &exec);
+    stream->iterates = exec.continues;
     if (exec.end > exec.first && !idle)
         tell(stream, &exec);
     stream->block = NULL;

@@ -57,6 +57,7 @@ struct as_stream {
     AS_VEC(uint64_t) carry;
     uint32_t block_id;    /* … by the plugin's number */
     bool continues;       /* block goes on with a rep instruction */
+    bool iterates;        /* and so did the one before */
     uint64_t rep_address; /* the thread last executed the rep instruction there */
     bool told;            /* the sink was told of the block before, to its end (kept up where that may matter) */
     bool in_sigreturn;

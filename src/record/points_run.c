@@ -296,7 +296,7 @@ static void count_unseen(struct as_sampled *sampled)
         *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
     for (size_t id = 0; id < n; id++)
         if (sampled->costs.data[id].executions == 0)
-            sampled->summary.unseen += (uint64_t)as_sampled_at(&sampled->counts, id);
+            sampled->summary.unseen += (uint64_t)as_sampled_instructions(sampled, id);
 }
 
 bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err)

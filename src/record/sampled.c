@@ -105,7 +105,16 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct as_sampled *sampled = context;
     if (sampled->mode == AS_MODE_SETTLE || sampled->mode == AS_MODE_DETAIL)
         note_timed(sampled, exec->block);
+    if (exec->continues)
+        as_sampled_numbers_add(&sampled->again, exec->block->insns[exec->first]->id, 1);
+    if (exec->continues && sampled->mode == AS_MODE_DETAIL)
+        as_sampled_numbers_add(&sampled->timed_again, exec->block->insns[exec->first]->id, 1);
     count(context, exec->block, exec->first + exec->continues, exec->end, 1);
+}
+
+static void on_iterated(void *context, struct as_thread *thread, const struct as_insn *insn)
+{
+    as_sampled_numbers_add(&((struct as_sampled *)context)->again, insn->id, 1);
 }
 
 static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
@@ -115,7 +124,7 @@ static void on_skipped(void *context, struct as_thread *thread, const struct as_
 }
 
 static const struct as_sink sampled_sink = {
-    .block = on_block, .skipped = on_skipped, .stretch = on_stretch, .unmeasured = true};
+    .block = on_block, .skipped = on_skipped, .iterated = on_iterated, .stretch = on_stretch, .unmeasured = true};
 
 /* Moves the counts since the last stratum to the open one. */
 static void take_counts(struct as_sampled *sampled)
@@ -131,6 +140,12 @@ static void take_counts(struct as_sampled *sampled)
         if (sampled->cut.data[id] > 0)
             as_sampled_numbers_add(&open->counts, id, sampled->cut.data[id]);
     as_vec_clear(&sampled->cut);
+    for (size_t id = 0; id < sampled->again.len; id++) {
+        as_sampled_numbers_add(&open->counts, id, sampled->again.data[id]);
+        as_sampled_numbers_add(&open->again, id, sampled->again.data[id]);
+        open->iterations += (uint64_t)sampled->again.data[id];
+    }
+    as_vec_clear(&sampled->again);
     open->instructions += sampled->executed;
     sampled->summary.instructions += sampled->executed;
     sampled->executed = 0;
@@ -164,9 +179,14 @@ static void take_cost(struct as_sampled *sampled, uint32_t group, uint32_t id, u
 {
     struct as_stratum *open = &sampled->open;
     struct as_sampled_cost now = charged(sampled, id, threads), *seen = &sampled->seen.data[id];
-    double units = as_sampled_units(&now) - as_sampled_units(seen), executions = now.executions - seen->executions;
+    double again = as_sampled_at(&sampled->timed_again, id);
+    double units = as_sampled_units(&now) - as_sampled_units(seen);
+    double executions = now.executions - seen->executions + again;
     if (units == 0 && executions == 0)
         return;
+    open->timed += (uint64_t)again;
+    if (again > 0)
+        sampled->timed_again.data[id] = 0; /* the instruction is of several blocks */
     for (int state = 0; state < AS_STATE_COUNT; state++)
         open->costs.data[id].units[state] += now.units[state] - seen->units[state];
     open->costs.data[id].executions += executions;
@@ -220,6 +240,7 @@ void as_stratum_free(struct as_stratum *stratum)
 {
     as_vec_free(&stratum->costs);
     as_vec_free(&stratum->counts);
+    as_vec_free(&stratum->again);
     as_pics_free(&stratum->pics);
     as_pics_free(&stratum->paths);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
@@ -261,6 +282,7 @@ static void join_waiting(struct as_sampled *sampled)
         open->costs.data[id].executions += waiting->costs.data[id].executions;
     }
     add_numbers(&open->counts, &waiting->counts);
+    add_numbers(&open->again, &waiting->again);
     add_pics(&open->pics, &waiting->pics);
     add_pics(&open->paths, &waiting->paths);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
@@ -269,6 +291,8 @@ static void join_waiting(struct as_sampled *sampled)
     }
     as_counters_append(&open->counters, &waiting->counters);
     open->instructions += waiting->instructions;
+    open->iterations += waiting->iterations;
+    open->timed += waiting->timed;
     open->regions += waiting->regions;
     as_stratum_free(waiting);
     sampled->waits = false;
@@ -336,6 +360,7 @@ static bool finish_points(struct as_sampled *sampled, bool interrupted, struct a
 {
     take_counts(sampled);
     add_numbers(&sampled->counts, &sampled->open.counts);
+    add_numbers(&sampled->counts_again, &sampled->open.again);
     if (!as_points_run_finish(sampled->points, interrupted, err))
         return false;
     as_sampled_make_rows(sampled);
@@ -369,6 +394,8 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->runs);
     as_vec_free(&sampled->blocks);
     as_vec_free(&sampled->cut);
+    as_vec_free(&sampled->again);
+    as_vec_free(&sampled->timed_again);
     as_vec_free(&sampled->timed);
     as_vec_free(&sampled->timed_blocks);
     as_vec_free(&sampled->seen);
@@ -380,6 +407,7 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->parts);
     as_vec_free(&sampled->path_parts);
     as_vec_free(&sampled->counts);
+    as_vec_free(&sampled->counts_again);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++)
         as_vec_free(&sampled->replicates[i]);
     for (size_t i = 0; i < sampled->threads.len; i++) {

@@ -5,7 +5,8 @@
 
 #include "record/sampled.h"
 
-/* The measurements of an instruction, summed over threads. */
+/* The measurements of an instruction, summed over threads. Each iteration of a rep instruction counts as an execution here and
+ * in a stratum's counts: one that copies 64 KiB takes a thousand times as long as one that copies 64 bytes. */
 struct as_sampled_cost {
     double units[AS_STATE_COUNT], executions;
 };
@@ -16,13 +17,16 @@ typedef AS_VEC(double) as_sampled_numbers;               /* by id */
 struct as_stratum {
     bool full;                  /* measured in full: the head */
     as_sampled_costs costs;     /* of its regions */
-    as_sampled_numbers counts;  /* exact executions in the whole stratum */
+    as_sampled_numbers counts;  /* exact executions in the whole stratum … */
+    as_sampled_numbers again;   /* … of these, further iterations of rep instructions */
     struct as_pics pics, paths; /* of its regions */
     struct as_group_sums {
         as_sampled_numbers units, executions;
     } groups[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     uint64_t instructions; /* in the whole stratum */
+    uint64_t iterations;   /* further ones, in the whole stratum … */
+    uint64_t timed;        /* … and in its regions */
     uint32_t regions;
 };
 
@@ -46,11 +50,13 @@ struct as_sampled {
     AS_VEC(uint64_t) runs;
     AS_VEC(const struct as_block *) blocks;
     as_sampled_numbers cut;
+    as_sampled_numbers again; /* further iterations */
     uint64_t executed;
     /* Blocks that were executed since the last region, in what settles or is measured: those whose costs have changed. */
     enum as_mode mode;
     AS_VEC(bool) timed;
     AS_VEC(const struct as_block *) timed_blocks;
+    as_sampled_numbers timed_again; /* further iterations in what is measured */
     /* The Oracle's state at the end of the last region, and of the last stratum. */
     as_sampled_costs seen;
     struct as_pics seen_pics, seen_paths;
@@ -60,7 +66,7 @@ struct as_sampled {
     /* The estimate. */
     as_sampled_costs costs;
     as_sampled_parts parts, path_parts;
-    as_sampled_numbers counts;
+    as_sampled_numbers counts, counts_again;
     as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     struct as_sampled_summary summary;
@@ -78,6 +84,12 @@ struct as_sampled {
 static inline double as_sampled_at(const as_sampled_numbers *numbers, size_t id)
 {
     return id < numbers->len ? numbers->data[id] : 0;
+}
+
+/* How often an instruction was executed in all of the run, whatever its iterations. */
+static inline double as_sampled_instructions(const struct as_sampled *sampled, size_t id)
+{
+    return as_sampled_at(&sampled->counts, id) - as_sampled_at(&sampled->counts_again, id);
 }
 
 static inline double as_sampled_units(const struct as_sampled_cost *cost)

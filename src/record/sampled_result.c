@@ -84,7 +84,7 @@ static void share(struct scale *scale, double mean)
     }
     if (executions == 0)
         return;
-    double expected = count * all / (double)scale->stratum->instructions;
+    double expected = count * all / (double)(scale->stratum->instructions + scale->stratum->iterations);
     double lacking = expected > executions ? expected - executions : 0;
     scale->shared = count / (executions + lacking);
     scale->lacking = (units + lacking * mean) / (executions + lacking);
@@ -160,14 +160,16 @@ static void fold_instruction(struct as_sampled *sampled, const struct as_stratum
         as_sampled_numbers_add(&sampled->replicates[group], id, estimate(sampled, &scales->without[group], id));
     for (int state = 0; state < AS_STATE_COUNT; state++)
         to->units[state] += factor * stratum->costs.data[id].units[state];
+    double again = as_sampled_at(&stratum->again, id);
     if (stratum->costs.data[id].executions == 0)
-        sampled->summary.unseen += (uint64_t)count;
+        sampled->summary.unseen += (uint64_t)(count - again);
     if (elsewhere > 0) {
         to->units[AS_STATE_COMPUTING] += elsewhere;
         *as_vec_push(&sampled->parts) =
             (struct as_sampled_part){.id = (uint32_t)id, .units = elsewhere, .count = count};
     }
     as_sampled_numbers_add(&sampled->counts, id, count);
+    as_sampled_numbers_add(&sampled->counts_again, id, again);
 }
 
 static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum, const struct scale *scale)
@@ -188,6 +190,7 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
     double measured = 0;
     for (size_t id = 0; id < stratum->costs.len; id++)
         measured += stratum->costs.data[id].executions;
+    measured -= (double)stratum->timed;
     double factor = stratum->full || measured == 0 ? 1 : (double)stratum->instructions / measured;
     for (size_t i = 0; i < stratum->paths.len; i++) {
         const struct as_pics_entry *entry = &stratum->paths.data[i];
@@ -305,7 +308,7 @@ static void fill_thread(struct as_sampled *sampled, struct as_sampled_thread *th
         size_t first = at;
         while (at < sampled->parts.len && sampled->parts.data[at].id == id)
             at++;
-        double whole = whole_of(sampled, id, threads), count = as_sampled_at(&sampled->counts, id);
+        double whole = whole_of(sampled, id, threads), count = as_sampled_instructions(sampled, id);
         double share = whole > 0 ? share_of(sampled, thread->number, id, whole) : rest;
         double executions = rest ? left[id] : round(share * count); /* the last thread gets the remainder */
         executions = executions < left[id] ? executions : left[id];
@@ -345,7 +348,7 @@ static void make_threads(struct as_sampled *sampled)
     sampled->threads.data[sampled->threads.len - 1] = last;
     double *left = as_alloc_array(sampled->n + 1, sizeof *left);
     for (size_t id = 0; id < sampled->n; id++)
-        left[id] = as_sampled_at(&sampled->counts, id);
+        left[id] = as_sampled_instructions(sampled, id);
     for (size_t i = 0; i < sampled->threads.len; i++)
         fill_thread(sampled, &sampled->threads.data[i], threads, i + 1 == sampled->threads.len, left);
     free(left);

@@ -90,6 +90,28 @@ check "… with little warming" "$ASSAY" record -q "${often[@]}" --sample-warm 1
 check_same "… takes the same time" 1 "$(python3 -c "print(int(abs($(one turns.db "$cycles") / $(one turns_all.db "$cycles") - 1) < 0.01))")"
 check "… the same again" "$ASSAY" record -q "${often[@]}" --sample-warm 10k -o turns2.db -- ./turns
 check_same "… to the cycle" "$(one turns.db "$cycles")" "$(one turns2.db "$cycles")"
+# A rep instruction that is executed rarely, and takes from 400 to 50,000 cycles.
+if [ "$(uname -m)" = x86_64 ]; then
+    cat >copies.c <<'END'
+static char from[1 << 16], to[1 << 16];
+int main(void)
+{
+    for (unsigned i = 1, x = 1; i <= 900; i++) {
+        for (int k = 0; k < 2500; k++)
+            x = x * 1664525 + 1013904223;
+        long n = 400L << (__builtin_ctz(i) & 7);
+        void *source = from + (x >> 24), *target = to;
+        __asm__ volatile("rep movsb" : "+c"(n), "+S"(source), "+D"(target)::"memory");
+    }
+}
+END
+    gcc -O1 -static copies.c -o copies
+    check "copies of all lengths" "$ASSAY" record -q --budget 0 -o copies_true.db -- ./copies
+    check "… sampled" "$ASSAY" record -q --seed 2 --budget 1M --sample-period 100k --sample-unit 10k --sample-warm 20k -o copies.db -- ./copies
+    check_same "… take the time that they take" 1 "$(python3 -c "print(int(abs($(one copies.db "$cycles") / $(one copies_true.db "$cycles") - 1) < 0.01))")"
+    executions='SELECT sum(executions) FROM times WHERE series = 0'
+    check_same "… and are executed as often" "$(one copies_true.db "$executions")" "$(one copies.db "$executions")"
+fi
 # Between regions QEMU sieves accesses, also where they are near each other. Where the machine is busy it may miss some.
 check "short stretches between regions" "$ASSAY" record -v --budget 1M --sample-period 100k --sample-unit 2k --sample-warm 10k -o fast.db -- ./turns
 sieved=$(grep -c 'accesses are not recorded' <<<"$err") regions=$(one fast.db 'SELECT samples FROM series WHERE id = 0')

@@ -196,8 +196,6 @@ static void test_nothing_is_read_behind_the_region(void **state)
     as_str_free(&record.text);
 }
 
-/* ---- what is not known, or wrong ---- */
-
 struct fed {
     struct as_stream stream;
     struct as_regions list;
@@ -228,6 +226,65 @@ static void feed_free(struct fed *fed)
     as_regions_free(&fed->list);
     as_str_free(&fed->record.text);
 }
+
+/* ---- rep instructions in counted stretches ---- */
+
+struct iterated {
+    uint64_t id, iterations, executions, words;
+};
+
+static void count_iteration(void *context, struct as_thread *thread, const struct as_insn *insn)
+{
+    struct iterated *seen = context;
+    seen->id = insn->id;
+    seen->iterations++;
+}
+
+static void count_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                          uint32_t end, uint64_t times)
+{
+    struct iterated *seen = context;
+    for (uint32_t i = first; i < end; i++)
+        seen->executions += block->insns[i]->flags & AS_INSN_REP ? times : 0;
+}
+
+static void count_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    ((struct iterated *)context)->words += exec->n_words;
+}
+
+/* Three iterations, QEMU's look at the counter, and one iteration more of the same instruction executed anew. */
+static void test_iterations_of_counted_stretches(void **state)
+{
+    struct as_sink sink = bed_sink;
+    struct iterated seen = {0};
+    struct fed fed;
+    size_t done;
+    feed_init(&fed, 1000, 0);
+    sink.skipped = count_skipped;
+    sink.iterated = count_iteration;
+    sink.passed = count_passed;
+    sink.tally = NULL;
+    fed.stream.sink = &sink;
+    fed.stream.context = &seen;
+    bed_rep_iteration(&bed, REP, 1);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, BACK);
+    bed_rep_iteration(&bed, REP, 1);
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, BACK);
+    bed_run_block(&bed, BACK);
+    assert_int_equal(as_stream_consume(&fed.stream, bed.words.data, bed.words.len, &done), AS_STREAM_OK);
+    assert_int_equal(seen.executions, 2);
+    assert_int_equal(seen.iterations, 2);
+    assert_int_equal(seen.id, as_code_table_block(&bed.code, REP_AGAIN)->insns[0]->id);
+    assert_int_equal(seen.words, 4 * 2); /* a load and a store each */
+    feed_free(&fed);
+}
+
+/* ---- what is not known, or wrong ---- */
 
 static void test_unknown_block(void **state)
 {
@@ -312,6 +369,7 @@ int main(void)
         TEST(test_same_landmark),
         TEST(test_landmarks_and_counts),
         TEST(test_nothing_is_read_behind_the_region),
+        TEST(test_iterations_of_counted_stretches),
         TEST(test_unknown_block),
         TEST(test_unknown_block_of_huge_number),
         TEST(test_corrupt_event),
