@@ -101,15 +101,24 @@ static void print_points(const struct as_points_session *session, FILE *out)
     }
 }
 
+static void print_score(double score, FILE *out)
+{
+    if (fabs(score) < 1e18)
+        fprintf(out, "(%s%s)", score < 0 ? "-" : "", AS_COUNT((uint64_t)llround(fabs(score))));
+    else
+        fprintf(out, "(%.0f)", score);
+}
+
 static void print_search(const struct as_points_session *session, FILE *out)
 {
     const struct as_points_options *options = session->options;
     if (session->choice.tried.len == 0)
         return;
     fprintf(out, "\nPhases tried (BIC):");
-    for (size_t i = 0; i < session->choice.tried.len; i++)
-        fprintf(out, "%s %" PRIu32 " (%.0f)", i ? "," : "", session->choice.tried.data[i].k,
-                session->choice.tried.data[i].bic);
+    for (size_t i = 0; i < session->choice.tried.len; i++) {
+        fprintf(out, "%s %" PRIu32 " ", i ? "," : "", session->choice.tried.data[i].k);
+        print_score(session->choice.tried.data[i].bic, out);
+    }
     fprintf(out, "\n%" PRIu64 " dimensions, threshold %g of the %s, %" PRIu64 " tries each, %.2f s\n", options->dims,
             options->threshold, options->rule == AS_BIC_RANGE ? "range of scores" : "best score", options->tries,
             session->seconds);

@@ -59,7 +59,20 @@ static bool catch_switches(const char *name, struct as_error *err)
     return true;
 }
 
-/* The options that describe one region, as given. */
+/* A number as it can be given, and is read at a glance: 2M. */
+static void add_number(struct as_str *text, uint64_t number)
+{
+    static const struct {
+        uint64_t of;
+        const char *sign;
+    } units[] = {{1000000000, "G"}, {1000000, "M"}, {1000, "k"}, {1, ""}};
+    size_t i = 0;
+    while (number % units[i].of)
+        i++;
+    as_str_addf(text, "%" PRIu64 "%s", number / units[i].of, units[i].sign);
+}
+
+/* The options that describe one region, as they can be given again. */
 static char *describe(const struct as_run_options *options)
 {
     struct as_str text = {0};
@@ -70,10 +83,12 @@ static char *describe(const struct as_run_options *options)
                  {"max", NULL, options->max}, {"to", options->to, 0},
                  {"warm", options->warm, 0},  {"switch-signal", options->switch_signal, 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].name)
+        if (parts[i].name) {
             as_str_addf(&text, "%s--%s %s", text.len ? " " : "", parts[i].word, parts[i].name);
-        else if (parts[i].number)
-            as_str_addf(&text, "%s--%s %" PRIu64, text.len ? " " : "", parts[i].word, parts[i].number);
+        } else if (parts[i].number) {
+            as_str_addf(&text, "%s--%s ", text.len ? " " : "", parts[i].word);
+            add_number(&text, parts[i].number);
+        }
     if (!isnan(options->delay))
         as_str_addf(&text, "%s--delay %g", text.len ? " " : "", options->delay);
     return as_str_take(&text);

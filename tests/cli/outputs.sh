@@ -80,6 +80,17 @@ full() { "$ASSAY" report own.db --html - >/dev/full; }
 check_fails 125 'standard output: No space left' "a page to a full standard output" full
 check_same "nothing is left of what failed" "" "$(find . -name '*.part*')"
 
+# ---- numbers are read at a glance ---------------------------------------------------------------------------------------
+# What a program prints itself is left out by -o; addresses and sizes in hexadecimal, line numbers and fractions are no counts.
+bare_numbers() { grep -nE '(^|[ (])[0-9]{5,}([ ),:;]|$)' "$@"; }
+check "texts of all kinds" bash -c '
+    set -e; demo=$2/demo
+    "$1" report own.db >report.txt; "$1" report --calls own.db >calls.txt; "$1" report --by instruction --limit 20 own.db >rows.txt
+    "$1" stat -o stat.txt -- "$demo" 1; "$1" blocks -o blocks.txt -- "$demo" 1
+    "$1" points --interval=100k -o points.txt -- "$demo" 1; "$1" compare --max 200k -o compare.txt -- "$demo" 1
+    "$1" reuse --max 200k -o reuse.txt -- "$demo" 1; "$1" whatif --max 200k --ideal ST-LLC -o whatif.txt -- "$demo" 1' - "$ASSAY" "$WORKLOADS"
+check_same "… have thousands separators" "" "$(bare_numbers {report,calls,rows,stat,blocks,points,compare,reuse,whatif}.txt)"
+
 # ---- a run that takes long says how far it is --------------------------------------------------------------------------
 # The lines of a log, from the first hundredth of a second on.
 log_of() { ASSAY_PROGRESS=0.01 "$ASSAY" "$@" -- "$WORKLOADS/demo" 1; }

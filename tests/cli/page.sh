@@ -74,7 +74,7 @@ import base64, json, re, zlib
 def document(file):
     return json.loads(zlib.decompress(base64.b64decode(re.findall(r"deflate-base64\">([^<]*)<", open(file).read())[0])))
 part, died, memory = map(document, ["part.html", "died.html", "memory.html"])
-assert part["summary"]["part"].startswith("the first 300,000 instructions") and part["summary"]["region"] == "--max 300000" and part["summary"]["partial"] is None, part["summary"]
+assert part["summary"]["part"].startswith("the first 300,000 instructions") and part["summary"]["region"] == "--max 300k" and part["summary"]["partial"] is None, part["summary"]
 assert [m["note"] for m in part["modules"] if m["name"] == "gone"] == ["it no longer exists"], part["modules"]
 assert "signal 11" in died["summary"]["partial"] and not any("signal 11" in note for note in died["summary"]["notes"])
 assert [t["name"] for t in memory["threads"]][-1] == "(all threads)" and len(memory["threads"]) == 2, memory["threads"]

@@ -74,7 +74,7 @@ db "all samples are there" 'one("SELECT sum(units) FROM times WHERE series = 1")
 db "what was run, and on what" '
     meta("source") == "model" and meta("core") == "boom-tea" and meta("program").endswith("/workloads/demo")
     and [row[0] for row in q("SELECT value FROM arguments ORDER BY id")][1:] == [b"1"]
-    and meta("status") == "0" and meta("region") == "--max 3000000" and meta("partial") is None
+    and meta("status") == "0" and meta("region") == "--max 3M" and meta("partial") is None
     and "back.rob" in meta("machine") and q("SELECT value FROM machine WHERE key = \"back.rob\"") != []
     and meta("arch") in ("x86_64", "riscv64")' demo.db
 db "the code" '
@@ -220,7 +220,7 @@ input() { record -q -o cat.db --repeat 2 -- cat <numbers; }
 seq 3 >numbers
 check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input
 check "--from, --skip, --to" record -q -o region.db --from main --skip 1000 --max 100k -- "$demo" 1
-db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1000 --max 100000"' region.db
+db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1k --max 100k"' region.db
 db "… and which part that is, in words" 'meta("part").startswith("100,000 of the first ") and
     meta("part").endswith(" instructions of an unknown number") and not q("SELECT 1 FROM quality WHERE key = \"start_up\"")' region.db
 check "the first instructions" record -o first.db --max 120k -- "$demo" 1
