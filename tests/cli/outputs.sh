@@ -94,13 +94,13 @@ check_same "… have thousands separators" "" "$(bare_numbers {report,calls,rows
 # ---- a run that takes long says how far it is --------------------------------------------------------------------------
 # The lines of a log, from the first hundredth of a second on.
 log_of() { ASSAY_PROGRESS=0.01 "$ASSAY" "$@" -- "$WORKLOADS/demo" 1; }
-for verb in "record -o long.db" stat; do
+for verb in "record --max 3M -o long.db" stat; do
     # shellcheck disable=SC2086 # words
     check "${verb%% *} off a terminal" log_of $verb
     check "… has lines about its progress" grep -Eq '^assay: running for [0-9]+ s: [0-9]+ M instructions, [0-9.]+ MIPS' <<<"$err"
     check "… at growing distances" test "$(grep -c '^assay: running' <<<"$err")" -le $((16 + SECONDS / 60))
 done
-check "with -q" log_of record -q -o long.db
+check "with -q" log_of record -q --max 3M -o long.db
 check_same "… there are none" "" "$err"
 check "with 0" "$ASSAY" stat -- "$WORKLOADS/demo" 1
 check_same "… there are none, however long it takes" "" "$(grep "^assay: running" <<<"$err")"
