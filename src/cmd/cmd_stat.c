@@ -146,6 +146,7 @@ struct report {
     struct as_counts total;
     struct as_call_count *calls; /* NULL: not asked for */
     size_t n_calls;
+    uint64_t folded_calls;
     const struct as_stat_accesses *accesses; /* NULL: not asked for */
 };
 
@@ -322,6 +323,11 @@ static void print_calls(FILE *out, const struct report *report)
     for (size_t i = 0; i < report->n_calls; i++)
         if (report->calls[i].node == 0 && is_shown(report, &report->calls[i]))
             print_calls_below(out, report, i, i, 0);
+    if (report->folded_calls)
+        fprintf(out,
+                "note: %s calls are counted as part of their callers: call paths are kept to a depth of %s,\n"
+                "  and at most %s of them\n",
+                AS_COUNT(report->folded_calls), AS_COUNT(AS_CALLPATH_MAX_DEPTH), AS_COUNT(AS_CALL_TREE_MAX_NODES));
 }
 
 static void print_head(const struct report *report, FILE *out)
@@ -421,8 +427,10 @@ static int show(const struct stat_options *options, char **argv, const struct he
                             .functions = as_functions_count(engine, hearers->counter),
                             .total = as_counter_total(hearers->counter),
                             .accesses = hearers->accesses};
-    if (hearers->calls)
+    if (hearers->calls) {
         report.calls = as_call_counter_list(hearers->calls, &report.n_calls);
+        report.folded_calls = as_call_counter_folded(hearers->calls);
+    }
     int failed = print_report(&report, output);
     free(report.calls);
     as_functions_free(&report.functions);

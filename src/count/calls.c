@@ -122,6 +122,14 @@ struct as_call_count *as_call_counter_list(const struct as_call_counter *counter
     return list.data;
 }
 
+uint64_t as_call_counter_folded(const struct as_call_counter *counter)
+{
+    uint64_t folded = 0;
+    for (size_t i = 0; i < as_call_tracker_count_images(counter->tracker); i++)
+        folded += as_call_tree_folded(as_call_tracker_tree(counter->tracker, i));
+    return folded;
+}
+
 const char *as_call_count_name(const struct as_engine *engine, const struct as_call_count *count)
 {
     static struct as_str name;

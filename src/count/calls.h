@@ -24,6 +24,8 @@ struct as_call_count {
 
 /* After the run, for each image in order. The caller frees. Needs the images: before the engine is freed. */
 struct as_call_count *as_call_counter_list(const struct as_call_counter *counter, size_t *n);
+/* Calls that are counted as part of their callers: see as_call_tree_folded. */
+uint64_t as_call_counter_folded(const struct as_call_counter *counter);
 
 /* "main", "libc.so.6+0x…", "(signal) handler"; valid until the next call. */
 const char *as_call_count_name(const struct as_engine *engine, const struct as_call_count *count);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool as_program_has_loader(const struct as_program *program, const char *sysroot)
@@ -68,6 +69,14 @@ static bool steers_qemu(const char *variable)
            !strchr(variable, ',');
 }
 
+/* QEMU gives a program the stack that the limit allows, but 8 MiB where there is no limit: too little for those who lift
+ * it, as for large arrays of Fortran. */
+static bool has_unlimited_stack(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
 bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
                            const struct as_program *program, char *const *argv, char *const *envp)
 {
@@ -84,6 +93,10 @@ bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu
     out[n++] = plugin;
     out[n++] = "-seed";
     out[n++] = "1";
+    if (has_unlimited_stack()) {
+        out[n++] = "-s";
+        out[n++] = "1024M"; /* takes memory as far as it is used */
+    }
     if (setup->sysroot && setup->sysroot[0]) {
         out[n++] = "-L";
         out[n++] = (char *)setup->sysroot;

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct as_record_paths {
     struct as_record_series *all;
@@ -124,7 +125,7 @@ bool as_record_paths_times(const struct as_record_paths *trees, const struct as_
     }
     if (lost)
         as_store_add_quality(trees->all->code->writer, "call_paths", (double)lost / (double)sum,
-                             "the part of the time without a call path: there were too many paths");
+                             "part of the time has no call path: there were too many different ones");
     return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
 }
 
@@ -133,9 +134,13 @@ static void note_folded(const struct as_record_paths *trees)
     uint64_t folded = 0;
     for (size_t i = 0; i < trees->n; i++)
         folded += as_call_tree_folded(as_call_tracker_tree(trees->calls, i));
+    char *text =
+        as_format("calls are counted as part of their callers, with all of their time: call paths are kept to a "
+                  "depth of %s, and at most %s of them",
+                  AS_COUNT(AS_CALLPATH_MAX_DEPTH), AS_COUNT(AS_CALL_TREE_MAX_NODES));
     if (folded)
-        as_store_add_quality(trees->all->code->writer, "call_paths_folded", (double)folded,
-                             "calls counted as part of their callers: paths were too deep, or too many");
+        as_store_add_quality(trees->all->code->writer, "call_paths_folded", (double)folded, text);
+    free(text);
 }
 
 static void note_switches(const struct as_record_paths *trees)

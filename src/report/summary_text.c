@@ -225,6 +225,20 @@ static void put_surroundings(const struct as_summary *summary, FILE *out, const 
         }
 }
 
+/* Calls without a place of their own in call trees. */
+static void put_folded(const struct as_summary *summary, FILE *out, const struct as_term *term)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "call_paths_folded") == 0) {
+            struct as_str line = {0};
+            as_str_addf(&line, "note: %s %s", AS_COUNT(count_of(rows[i].value)), AS_SHOW(rows[i].text));
+            put_line(&line, out, term);
+            as_str_free(&line);
+        }
+}
+
 /* Trace data that the report does not use. */
 static void put_undecoded(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
@@ -251,7 +265,7 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
     } parts[] = {{"sampled", 0},           {"start_up", 0},      {"unseen", 0.001},    {"warming", 0.005},
                  {"not_sampled", 0.2},     {"cut_chains", 0.01}, {"lone_chains", 0.5}, {"not_unwound", 0.2},
                  {"unmatched_files", 0.2}, {"nameless_1", 0.05}, {"nameless_2", 0.05}, {"nameless_3", 0.05},
-                 {"runs_differ", 0},       {"recorder", 0.01}};
+                 {"runs_differ", 0},       {"recorder", 0.01},   {"call_paths", 0.001}};
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
@@ -314,6 +328,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     put_missing(summary, out, term);
     put_surroundings(summary, out, term);
     put_undecoded(summary, out, term);
+    put_folded(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);
     add_runs(summary, &line);

@@ -152,6 +152,32 @@ fi
 check "many threads" record -q -o many.db -- "$WORKLOADS/threads" -t 64 -w 5 -r 1
 adds_up many many.db
 
+# A recursion of 60,000 calls, whose frames take 15 MB.
+cat >deep.c <<'END'
+__attribute__((noinline)) static long deep(long n)
+{
+    volatile char room[200];
+    room[0] = (char)n;
+    return n ? deep(n - 1) + room[0] : 0;
+}
+int main(int argc, char **argv)
+{
+    return deep(60000) == argc;
+}
+END
+unlimited() { bash -c 'ulimit -s unlimited && exec "$@"' - "$@"; }
+if cc -O1 -o deep deep.c && unlimited true 2>/dev/null; then
+    check "a stack without a limit" unlimited "$ASSAY" record -o deep.db -- ./deep
+    folded='note: 5[0-9],[0-9]{3} calls are counted as part of their callers, with all of their time: call paths are kept to a depth of 4,096, and at most 1,048,576 of them'
+    check "… and how deep call paths are" grep -Eq "$folded" <<<"$(tr -s '\n ' ' ' <<<"$err")"
+    check_json "… nothing of which is lost" 'sum(r["share"] for r in d["rows"]) > 0.999 and [r["total_share"] > 0.5 for r in d["rows"] if r["function"] == "deep"] == [True]' \
+        "$ASSAY" report --json --limit 0 deep.db
+    check "stat says the same" unlimited "$ASSAY" stat --calls 1 -- ./deep
+    check "… in its text" grep -Eq '^note: 5[0-9],[0-9]{3} calls are counted as part of their callers' <<<"$out"
+else
+    skip "a stack without a limit" "no C compiler, or a limit that only root may lift"
+fi
+
 cat >named.c <<'END'
 #include <pthread.h>
 #include <sys/prctl.h>
