@@ -6,6 +6,7 @@
 #include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
 #include "cmd/commands.h"
+#include "cmd/lens_unit.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
@@ -26,7 +27,7 @@ struct comm_options {
     int sampling; /* enum as_lens_sampling */
     uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
-    const char *output, *pin;
+    const char *output, *pin, *pmu;
     int source; /* enum as_comm_source */
     double rate, budget, duration;
     uint64_t pid;
@@ -90,6 +91,13 @@ static const struct as_option options_table[] = {
      .help =
          "What the modelled machine samples by: a counter of loads and one of stores, like Intel's PEBS (events, the "
          "default), or one counter of all instructions, like AMD's IBS (operations)."},
+    {.name = "pmu",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct comm_options, pmu),
+     .value = "NAME|FILE",
+     .help = "Let the modelled machine sample as this modelled PMU would, such as skylake, zen4 or neoverse-n1 (assay "
+             "trust): by its counters, with the delay until PEBS is armed, the random bits of IBS and SPE, the "
+             "interrupt, and its own costs of a sample. Periods are fixed then."},
     NUMBER("period", period, "N", 1, UINT64_C(1) << 40,
            "Sample every N-th load and every N-th store (or instruction) of a thread (default 10k)."),
     NUMBER("load-period", load_period, "N", 1, UINT64_C(1) << 40, "… every N-th load, where that is another number."),
@@ -206,6 +214,11 @@ static bool settle(const struct comm_options *options, struct as_comm_options *c
         .no_exact = options->no_exact,
         .no_paths = options->no_paths,
     };
+    struct as_lens_unit unit;
+    if (options->pmu && !as_lens_unit_choose(options->pmu, options->period, &unit, err))
+        return false;
+    if (options->pmu)
+        as_modelled_set_unit(&comm->machine, &unit);
     return settle_pin(options, &comm->machine, pins, err);
 }
 

@@ -2,6 +2,7 @@
 #include "agent/agent_host.h"
 #include "cmd/commands.h"
 #include "cmd/default_core.h"
+#include "cmd/lens_unit.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -26,7 +27,7 @@ struct reuse_options {
     bool json, csv, html, exact, shared, disturb, no_paths, allocations;
     int method;      /* enum method */
     int replacement; /* enum as_watch_replacement */
-    const char *output, *core;
+    const char *output, *core, *pmu;
     struct as_strlist set;
     uint64_t granularity, sockets, interval, jobs, top, lines, period, registers, lag, seed, pid, ahead;
     int source; /* enum source */
@@ -113,6 +114,15 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 1,
      .help = "With --method=watch: sample one of N loads and one of N stores of each thread (default 50k)."},
+    {.name = "pmu",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct reuse_options, pmu),
+     .value = "NAME|FILE",
+     .help =
+         "With --method=watch: sample as this modelled PMU would, such as skylake, zen4 or neoverse-n1 (assay trust): "
+         "fixed periods of loads and stores, with the delay until PEBS is armed, or of operations, with the random "
+         "bits of IBS and SPE and the interrupt; --period then counts what it counts. Default: an ideal sampler with "
+         "random periods."},
     {.name = "registers",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, registers),
@@ -223,6 +233,7 @@ struct session {
     char **environment; /* the program's; NULL: ours */
     struct as_reuse_objects objects;
     struct as_engine_result result;
+    struct as_lens_unit unit;
     _Atomic uint64_t threshold; /* METHOD_LINES: of the lines that are sampled */
     struct as_progress progress;
     struct as_output output;
@@ -282,6 +293,7 @@ static struct as_reuse_feed *make_feed(struct session *session)
                                          .watch_options = AS_WATCH_OPTIONS_DEFAULT,
                                          .period = options->period,
                                          .registers = (uint32_t)options->registers,
+                                         .unit = options->pmu ? &session->unit : NULL,
                                          .disturb = options->disturb,
                                          .path_kind = follows_calls(options) ? AS_ACCESS_PATH : 0,
                                          .run = as_access_stream_run_info(session->stream)};
@@ -300,7 +312,9 @@ static struct as_reuse_feed *make_feed(struct session *session)
 static bool open_session(struct session *session, struct as_error *err)
 {
     struct as_fanout_options fanout = {.kind = &as_access_buffers, .batch = BATCH, .in_flight = IN_FLIGHT};
-    if (!as_modelled_machine(&session->machine, session->options->core, &session->options->set, err) ||
+    if ((session->options->pmu &&
+         !as_lens_unit_choose(session->options->pmu, session->options->period, &session->unit, err)) ||
+        !as_modelled_machine(&session->machine, session->options->core, &session->options->set, err) ||
         !as_output_open(&session->output, session->options->output, err))
         return false;
     if (session->options->allocations && !(session->environment = as_agent_model_environment(err)))
@@ -367,6 +381,8 @@ static int write_result(struct session *session)
                                    .sites = as_reuse_feed_sites(session->feed),
                                    .calls = as_access_stream_calls(session->stream),
                                    .shared = options->shared,
+                                   .pmu = options->pmu,
+                                   .missed = as_reuse_feed_missed(session->feed),
                                    .watched_bytes = 1u << session->analysis.shape.shift,
                                    .top = options->top};
     shown.n_host = as_host_caches_read("/sys", shown.host);
@@ -438,6 +454,7 @@ static const char *model_option(const struct reuse_options *options)
                  {"exact", options->exact},
                  {"lines", options->lines != 4096},
                  {"period", options->period != 50000},
+                 {"pmu", options->pmu != NULL},
                  {"arm-lag", options->lag > 0},
                  {"disturb", options->disturb},
                  {"granularity", options->granularity > 0},
@@ -521,6 +538,8 @@ static int run_reuse(int argc, char **argv)
         status =
             as_cli_usage(&as_command_reuse, "--method=watch takes a --granularity of 1, 2, 4 or 8: a debug register "
                                             "watches no more");
+    else if (options.pmu && options.method != METHOD_WATCH && options.source == SOURCE_MODEL)
+        status = as_cli_usage(&as_command_reuse, "--pmu is for --method=watch: the other methods see every access");
     else if (options.pid && (options.source == SOURCE_MODEL || rest < argc))
         status = as_cli_usage(&as_command_reuse, "--pid is in place of a program, and needs --source=timer or pmu");
     else if (rest >= argc && !options.pid)

@@ -28,6 +28,8 @@ struct as_reuse_shown {
     const struct as_call_tracker *calls;
     const struct as_reuse_objects *objects;
     const struct as_reuse_estimate *estimate; /* from watchpoints; NULL: exact alone */
+    const char *pmu;                          /* whose samples they began with; NULL: an ideal sampler's */
+    uint64_t missed;                          /* overflows that it missed */
     const struct as_reuse_native *native;     /* … on this machine; NULL: the modelled one */
     const struct as_reuse_native_info *native_info;
     bool shared; /* … of the shared cache */

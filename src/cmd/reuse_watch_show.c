@@ -46,6 +46,8 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
     fprintf(out, "%20s  never came again (%.2f %%)\n", AS_COUNT(result->never), 100 * estimate->survival.never);
     fprintf(out, "%20s  were given up for others; as good as %.0f uses of equal weight\n", AS_COUNT(result->given_up),
             estimate->survival.effective);
+    if (shown->pmu)
+        fprintf(out, "%20s  overflows were missed by the PMU (%s)\n", AS_COUNT(shown->missed), AS_SHOW(shown->pmu));
     if (result->relaxed)
         fprintf(out, "%20s  reuses in the relaxed sense: another thread had stored before it was watched\n",
                 AS_COUNT(result->relaxed));
@@ -162,6 +164,10 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
     const struct as_watch_result *result = &estimate->result;
+    if (shown->pmu) {
+        as_json_string(json, "pmu", shown->pmu);
+        as_json_u64(json, "missed", shown->missed);
+    }
     as_json_u64(json, "samples", result->samples);
     as_json_u64(json, "accesses", estimate->accesses);
     as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));

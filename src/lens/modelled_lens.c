@@ -17,6 +17,8 @@ struct thread {
     uint64_t loads, stores, accesses;
     uint64_t loads_left, stores_left; /* until the counter overflows; UINT64_MAX and never: no such counter */
     uint64_t next_tag;                /* the instruction that will be tagged, by the thread's clock */
+    uint8_t waiting;                  /* AS_ACCESS_*: the unit is to take the next such access behind the shadow: */
+    uint64_t load_from, store_from;   /* … by the thread's clock */
     uint64_t seed;
     uint32_t armed; /* registers */
     struct debug_register registers[AS_LENS_REGISTERS];
@@ -46,6 +48,14 @@ struct as_modelled_lens *as_modelled_lens_new(const struct as_modelled_options *
         memcpy(lens->pins, options->pins, options->n_pins * sizeof *lens->pins);
     }
     return lens;
+}
+
+void as_modelled_set_unit(struct as_modelled_options *options, const struct as_lens_unit *unit)
+{
+    options->unit = *unit;
+    options->sampling = unit->sampling;
+    options->sample_cost = unit->sample_cost;
+    options->random = false;
 }
 
 void as_modelled_lens_free(struct as_modelled_lens *lens)
@@ -106,6 +116,10 @@ static uint64_t draw(const struct as_modelled_lens *lens, struct thread *thread,
 {
     if (!period)
         return UINT64_MAX;
+    if (lens->options.unit.random_bits) {
+        uint64_t change = as_random_below(&thread->seed, UINT64_C(1) << lens->options.unit.random_bits);
+        return lens->options.unit.adds ? period + change : period > change ? period - change : 1;
+    }
     if (!lens->options.random)
         return period;
     uint64_t drawn = period - period / 8 + as_random_below(&thread->seed, period / 4 + 1);
@@ -313,16 +327,47 @@ static __attribute__((noinline)) void take_sample(struct as_modelled_lens *lens,
         lens->client->sample(lens->client_context, &sample);
 }
 
-static void overflow_loads(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access)
+/* A unit with a shadow takes the next access of the kind that comes behind it. */
+static __attribute__((noinline)) void begin_to_wait(struct as_modelled_lens *lens, struct thread *thread, uint8_t kind,
+                                                    uint64_t *from, uint64_t until)
 {
-    thread->loads_left = draw(lens, thread, lens->options.load_period);
-    take_sample(lens, thread, access, AS_ACCESS_LOAD, lens->options.load_period);
+    lens->cost.missed += thread->waiting & kind ? 1 : 0;
+    *from = thread->waiting & kind ? *from : until;
+    thread->waiting |= kind;
 }
 
-static void overflow_stores(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access)
+static void overflow_loads(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access,
+                           uint64_t clock)
+{
+    thread->loads_left = draw(lens, thread, lens->options.load_period);
+    if (lens->options.unit.load_shadow)
+        begin_to_wait(lens, thread, AS_ACCESS_LOAD, &thread->load_from, clock + lens->options.unit.load_shadow);
+    else
+        take_sample(lens, thread, access, AS_ACCESS_LOAD, lens->options.load_period);
+}
+
+static void overflow_stores(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access,
+                            uint64_t clock)
 {
     thread->stores_left = draw(lens, thread, lens->options.store_period);
-    take_sample(lens, thread, access, AS_ACCESS_STORE, lens->options.store_period);
+    if (lens->options.unit.store_shadow)
+        begin_to_wait(lens, thread, AS_ACCESS_STORE, &thread->store_from, clock + lens->options.unit.store_shadow);
+    else
+        take_sample(lens, thread, access, AS_ACCESS_STORE, lens->options.store_period);
+}
+
+static __attribute__((noinline)) void check_waiting(struct as_modelled_lens *lens, struct thread *thread,
+                                                    const struct as_data_access *access, uint64_t clock)
+{
+    uint8_t kinds = thread->waiting & access->kind;
+    if (kinds & AS_ACCESS_LOAD && clock >= thread->load_from) {
+        thread->waiting &= (uint8_t)~AS_ACCESS_LOAD;
+        take_sample(lens, thread, access, AS_ACCESS_LOAD, lens->options.load_period);
+    }
+    if (kinds & AS_ACCESS_STORE && clock >= thread->store_from) {
+        thread->waiting &= (uint8_t)~AS_ACCESS_STORE;
+        take_sample(lens, thread, access, AS_ACCESS_STORE, lens->options.store_period);
+    }
 }
 
 /* The instruction at `clock` accesses memory. Those that were tagged before it and did not are gone. */
@@ -331,11 +376,11 @@ static void check_tag(struct as_modelled_lens *lens, struct thread *thread, cons
 {
     while (thread->next_tag < clock) {
         lens->cost.untagged++;
-        thread->next_tag += draw(lens, thread, lens->options.period);
+        thread->next_tag += draw(lens, thread, lens->options.period) + lens->options.unit.deaf;
     }
     if (thread->next_tag != clock)
         return;
-    thread->next_tag += draw(lens, thread, lens->options.period);
+    thread->next_tag += draw(lens, thread, lens->options.period) + lens->options.unit.deaf;
     take_sample(lens, thread, access, AS_ACCESS_LOAD | AS_ACCESS_STORE, lens->options.period);
 }
 
@@ -360,10 +405,12 @@ void as_modelled_lens_span(struct as_modelled_lens *lens, struct as_weave *weave
         thread->stores_left -= stores;
         if (__builtin_expect(thread->armed, 0))
             check_registers(lens, thread, access);
+        if (__builtin_expect(thread->waiting, 0))
+            check_waiting(lens, thread, access, clock >> 16);
         if (__builtin_expect(!thread->loads_left, 0))
-            overflow_loads(lens, thread, access);
+            overflow_loads(lens, thread, access, clock >> 16);
         if (__builtin_expect(!thread->stores_left, 0))
-            overflow_stores(lens, thread, access);
+            overflow_stores(lens, thread, access, clock >> 16);
         if (__builtin_expect(tags, 0) && thread->next_tag <= clock >> 16)
             check_tag(lens, thread, access, clock >> 16);
     }

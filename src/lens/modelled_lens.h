@@ -8,7 +8,9 @@
  *   registers   1 to 4 of a thread; a trap comes behind each access of a watched kind that touches watched bytes.
  *   cost        instructions that a thread stands still for each sample and each trap. They are always added up
  *               (as_modelled_cost); with `disturb` the other threads run on meanwhile, as on a real machine.
- * What is not: skid and shadow of samples, accesses by the kernel, the time of accesses.
+ *   a unit      struct as_lens_unit: what a real unit does to that. Its delays are in instructions, as there is no other time
+ *               here; the core model's units (src/pmu) have cycles.
+ * What is not: accesses by the kernel, the time of accesses, which operation of a group a unit tags.
  *
  * The lens is fed with the spans of a weave (lens/weave.h). All calls of the client come from there, on one thread.
  */
@@ -23,8 +25,21 @@ enum as_lens_sampling { AS_SAMPLING_EVENTS, AS_SAMPLING_OPERATIONS };
 /* Where threads run, in the order in which they appear. */
 enum as_pinning { AS_PINNING_COMPACT, AS_PINNING_SCATTER };
 
+/* How a sampling unit differs from an ideal one; 0: not at all. */
+struct as_lens_unit {
+    enum as_lens_sampling sampling;
+    uint64_t load_shadow,
+        store_shadow;     /* EVENTS: instructions from an overflow until the unit is armed; the next access of
+                                           that kind is the sample, and what overflows meanwhile is missed */
+    uint32_t random_bits; /* OPERATIONS: so many random bits … */
+    bool adds;            /* … are added to each period (SPE); else it is as much shorter (IBS) */
+    uint64_t deaf;        /* OPERATIONS: instructions behind a tagged one that are not counted */
+    uint64_t sample_cost; /* instructions */
+};
+
 struct as_modelled_options {
     enum as_lens_sampling sampling;
+    struct as_lens_unit unit;
     uint64_t load_period, store_period; /* accesses; 0: no such counter. AS_SAMPLING_EVENTS */
     uint64_t period;                    /* instructions. AS_SAMPLING_OPERATIONS */
     bool random;                        /* each period is drawn from 7/8 to 9/8 of that */
@@ -43,9 +58,13 @@ struct as_modelled_options {
         .sample_cost = 4000, .trap_cost = 4000, .seed = 1                                                              \
     }
 
+/* Lets the unit sample: periods are as given then but for its own random bits. */
+void as_modelled_set_unit(struct as_modelled_options *options, const struct as_lens_unit *unit);
+
 struct as_modelled_cost {
     uint64_t samples, traps, armings; /* armings: armed, moved and disarmed */
     uint64_t untagged;                /* AS_SAMPLING_OPERATIONS: tagged instructions that made no access */
+    uint64_t missed;                  /* overflows while the unit waited for its sample */
     uint64_t stood;                   /* instructions that threads stood still for them, in all */
 };
 

@@ -1,7 +1,6 @@
 /* See reuse_feed.h. */
 #include "reuse/reuse_feed.h"
 
-#include "lens/modelled_lens.h"
 #include "reuse/reuse_fold.h"
 
 enum { STACK_REGISTER_X86 = 4, STACK_REGISTER_RISCV = 2 };
@@ -87,7 +86,9 @@ static const struct as_weave_ops weave_ops = {.span = take_span, .thread_end = e
 static void make_machine(struct as_reuse_feed *feed, const struct as_reuse_feed_options *options)
 {
     struct as_modelled_options machine = AS_MODELLED_OPTIONS_DEFAULT;
-    machine.load_period = machine.store_period = options->period;
+    machine.load_period = machine.store_period = machine.period = options->period;
+    if (options->unit)
+        as_modelled_set_unit(&machine, options->unit);
     machine.registers = options->registers;
     machine.disturb = options->disturb;
     machine.seed = options->watch_options.seed;
@@ -127,6 +128,11 @@ void as_reuse_feed_free(struct as_reuse_feed *feed)
 const struct as_reuse_watch *as_reuse_feed_watch(const struct as_reuse_feed *feed)
 {
     return feed->watch;
+}
+
+uint64_t as_reuse_feed_missed(const struct as_reuse_feed *feed)
+{
+    return feed->machine ? as_modelled_lens_cost(feed->machine).missed : 0;
 }
 
 uint64_t as_reuse_feed_accesses(const struct as_reuse_feed *feed)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # assay comm on profiles: samples of modelled PMUs by cache line, beside the same samples as a recording; PMUs that tell less;
-# profiles that do not say where data came from.
+# profiles that do not say where data came from; modelled PMUs as the samplers of comm and reuse.
 # plain-only: runs of threads in the model; comm_recordings.sh reads recordings under sanitizers
 . "$(dirname "$0")/lib.sh"
 
@@ -34,3 +34,18 @@ check_json "… has no HITM" 'd["counts"]["hitm"] == 0 and d["counts"]["loads"] 
 check "without data sources" "$ASSAY" record -q --source=pmu:skylake --event instructions --max 300k -o none.db -- "$WORKLOADS/demo"
 check_stderr_line "no sample says where its data came from" "… it says so" "$ASSAY" comm none.db
 check_stderr_line "a recording has no matrix" "no pictures" "$ASSAY" comm --svg skylake.db
+
+# ---- as samplers ----
+
+reuse() { "$ASSAY" reuse -q --json --method=watch --period 500 --max 1M --pmu "$1" -o "$2" -- "$WORKLOADS/demo" >/dev/null; }
+check "reuse with PEBS" reuse skylake pebs.json
+# Fixed periods: all overflows are samples but those of the last, and at most one of each counter is under way.
+holds "… samples one of 500 loads and stores" 'd["pmu"] == "skylake" and d["missed"] == 0 and abs(d["samples"] * 500 - d["accesses"]) < 1100' pebs.json
+check "reuse with IBS" reuse zen4 ibs.json
+holds "… samples operations" 'd["pmu"] == "zen4" and d["samples"] > 50' ibs.json
+check_stderr_line "tip samples cycles, not accesses" "TIP cannot" "$ASSAY" reuse -q --method=watch --pmu tip -- "$WORKLOADS/demo"
+check_stderr_line "neoverse-n1 takes intervals of 1024 operations and more" "an interval that is too short" "$ASSAY" comm -q --pmu neoverse-n1 --period 100 -- "$WORKLOADS/demo"
+check_stderr_line "no PMU 'nehalem'; there are: broadwell, " "an unknown one" "$ASSAY" comm -q --pmu nehalem -- "$WORKLOADS/demo"
+check_stderr_line "--pmu is for --method=watch" "not without watchpoints" "$ASSAY" reuse -q --pmu skylake -- "$WORKLOADS/demo"
+check_json "comm with IBS" 'd["sampling"]["kind"] == "operations" and d["sampling"]["load_samples"] > 20' \
+    "$ASSAY" comm -q --json --pmu zen4 --period 200 -- "$sharing" false -t 2 -n 4000

@@ -130,6 +130,54 @@ static void operations_are_tagged(void **state)
     as_modelled_lens_free(lens);
 }
 
+/* A unit's shadow: the sample is the first load ten instructions behind the overflow, and two overflows before that are one
+ * sample. Loads alternate between two addresses, so a period of 4 would always meet the same; the shadow moves it. */
+static void shadows_move_samples(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    uint64_t clock = 0;
+    options.load_period = 4;
+    as_modelled_set_unit(&options, &(struct as_lens_unit){.load_shadow = 10, .sample_cost = 7});
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    for (int i = 0; i < 2; i++) { /* loads at 0, 3, 6, 9: the fourth overflows; armed from 19 on */
+        access_many(lens, 1, 0x1000, AS_ACCESS_LOAD, 1, 3, &clock);
+        access_many(lens, 1, 0x2000, AS_ACCESS_LOAD, 1, 3, &clock);
+    }
+    access_many(lens, 1, 0x3000, AS_ACCESS_LOAD, 2, 3, &clock); /* 12, 15 */
+    access_many(lens, 1, 0x3000, AS_ACCESS_STORE, 9, 1, &clock);
+    assert_int_equal(seen.samples[AS_ACCESS_LOAD], 0);
+    access_many(lens, 1, 0x4000, AS_ACCESS_LOAD, 1, 1, &clock); /* 27 */
+    assert_true(seen.samples[AS_ACCESS_LOAD] == 1 && seen.last.address == 0x4000);
+    access_many(lens, 1, 0x5000, AS_ACCESS_LOAD, 6, 1, &clock); /* overflows at 28 and 32; armed from 38 on */
+    assert_true(seen.samples[AS_ACCESS_LOAD] == 1 && as_modelled_lens_cost(lens).missed == 1);
+    assert_int_equal(as_modelled_lens_cost(lens).stood, 7);
+    as_modelled_lens_free(lens);
+}
+
+/* IBS's period is shorter by up to 2^3 - 1, SPE's longer; what is not heard comes on top. Of 100,000 operations that all access
+ * memory, at a period of 100: means of 96.5 and 103.5, and of 196.5. */
+static void units_vary_periods(void **state)
+{
+    const struct {
+        struct as_lens_unit unit;
+        uint64_t samples;
+    } cases[] = {{{.sampling = AS_SAMPLING_OPERATIONS, .random_bits = 3}, 1036},
+                 {{.sampling = AS_SAMPLING_OPERATIONS, .random_bits = 3, .adds = true}, 966},
+                 {{.sampling = AS_SAMPLING_OPERATIONS, .random_bits = 3, .deaf = 100}, 509}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+        struct seen seen = {0};
+        uint64_t clock = 0;
+        options.period = 100;
+        as_modelled_set_unit(&options, &cases[i].unit);
+        struct as_modelled_lens *lens = open_lens(&options, &seen);
+        access_many(lens, 1, 0x1000, AS_ACCESS_LOAD, 100000, 1, &clock);
+        assert_in_range(seen.samples[AS_ACCESS_LOAD | AS_ACCESS_STORE], cases[i].samples - 5, cases[i].samples + 5);
+        as_modelled_lens_free(lens);
+    }
+}
+
 static enum as_lens_result arm_at(const struct seen *seen, uint64_t address, uint8_t length, uint8_t kind,
                                   struct as_lens_ref *ref)
 {
@@ -229,8 +277,10 @@ static void threads_have_cores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_overflow), cmocka_unit_test(periods_vary), cmocka_unit_test(operations_are_tagged),
-        cmocka_unit_test(registers_trap),    cmocka_unit_test(arming_moves), cmocka_unit_test(threads_have_cores),
+        cmocka_unit_test(counters_overflow),     cmocka_unit_test(periods_vary),
+        cmocka_unit_test(operations_are_tagged), cmocka_unit_test(shadows_move_samples),
+        cmocka_unit_test(units_vary_periods),    cmocka_unit_test(registers_trap),
+        cmocka_unit_test(arming_moves),          cmocka_unit_test(threads_have_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
