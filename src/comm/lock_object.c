@@ -36,6 +36,11 @@ const char *as_lock_of_places(const char *from, const char *to)
     return type && type == type_with(other + sizeof inner - 1) ? type : NULL;
 }
 
+const char *as_lock_of_place(const char *place)
+{
+    return as_lock_of_places(place, place);
+}
+
 static bool has(const char *function, const char *part)
 {
     return function && strstr(function, part) != NULL;
@@ -48,6 +53,22 @@ const char *as_lock_of_functions(const char *from, const char *to, uint64_t apar
     static const char locks[] = "pthread_mutex_", waits[] = "lll_lock_wait"; /* which waits for other locks, too */
     bool known = has(from, locks) ? has(to, locks) || has(to, waits) : has(from, waits) && has(to, locks);
     return known && apart <= LAST_WORD ? mutex : NULL;
+}
+
+const char *as_lock_of_function(const char *function)
+{
+    static const struct {
+        const char *part, *type;
+    } locks[] = {{"pthread_mutex_", mutex},
+                 {"pthread_cond_", "pthread_cond_t"},
+                 {"pthread_rwlock_", "pthread_rwlock_t"},
+                 {"pthread_spin_", "pthread_spinlock_t"},
+                 {"pthread_barrier_", "pthread_barrier_t"},
+                 {"lll_lock_wait", "lock"}};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        if (has(function, locks[i].part))
+            return locks[i].type;
+    return NULL;
 }
 
 static const char *by_types(const struct as_comm_result *result, const struct as_contact *contact)

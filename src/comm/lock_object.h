@@ -11,5 +11,10 @@ const char *as_lock_object(const struct as_comm_result *result, const struct as_
 const char *as_lock_of_places(const char *from, const char *to);
 /* The same by the functions that accessed bytes so far apart, for data without types. */
 const char *as_lock_of_functions(const char *from, const char *to, uint64_t apart);
+/* The type of the lock that a place is a word of; NULL: it is not in one. */
+const char *as_lock_of_place(const char *place);
+/* The type of the lock that such a function of the C library waits for or releases; NULL: it is none of those. It may also touch
+ * what is not the lock: the thread's own number, say. */
+const char *as_lock_of_function(const char *function);
 
 #endif

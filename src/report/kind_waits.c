@@ -76,6 +76,17 @@ static void put_numbers(const struct as_waits *waits, const struct as_waits_row 
             100 * as_ratio(row->false_units, row->units));
 }
 
+/* Behind the name of a row: that threads waited for a lock there, or how much of it. */
+static void put_lock(const struct as_waits_row *row, FILE *out)
+{
+    if (!row->lock_units)
+        return;
+    if (row->lock_units == row->units)
+        fprintf(out, "  (%s)", row->lock);
+    else
+        fprintf(out, "  (%.1f %% %s)", 100 * as_ratio(row->lock_units, row->units), row->lock);
+}
+
 static void put_row(const struct as_waits *waits, enum as_waits_level level, const struct as_waits_row *row, FILE *out,
                     const struct as_term *term)
 {
@@ -83,14 +94,16 @@ static void put_row(const struct as_waits *waits, enum as_waits_level level, con
     const struct as_store_wait *top = row->top;
     put_numbers(waits, row, out, term);
     if (level == AS_WAITS_BY_OBJECT)
-        fprintf(out, "%s\n", as_waits_object_name(waits, top->object, name));
+        fputs(as_waits_object_name(waits, top->object, name), out);
     else if (level == AS_WAITS_BY_LINE)
-        fprintf(out, "0x%" PRIx64 "  %s by %s\n", top->line, as_waits_place_name(waits, top, name),
+        fprintf(out, "0x%" PRIx64 "  %s by %s", top->line, as_waits_place_name(waits, top, name),
                 as_waits_code_name(waits, top->instruction, other));
     else
-        fprintf(out, "%s  <-  %s  on %s\n", as_waits_code_name(waits, top->instruction, name),
+        fprintf(out, "%s  <-  %s  on %s", as_waits_code_name(waits, top->instruction, name),
                 as_waits_code_name(waits, top->culprit, other),
                 AS_SHOW(as_waits_object_name(waits, top->object, (char[AS_SHOW_MAX]){0})));
+    put_lock(row, out);
+    fputc('\n', out);
 }
 
 static void put_level(const struct shown *shown, enum as_waits_level level, const char *title, FILE *out,
@@ -115,9 +128,10 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     if (as_filters_text(waits->view, out, false))
         fputc('\n', out);
     fprintf(out,
-            "Accesses waited %s cycles for lines that another core had, in %s transfers; %.1f %% of it false sharing\n",
+            "Accesses waited %s cycles for lines that another core had, in %s transfers; %.1f %% of it false sharing, "
+            "%.1f %% for locks\n",
             AS_COUNT(cycles_of(waits, waits->units)), AS_COUNT(waits->transfers),
-            100 * as_ratio(waits->false_units, waits->units));
+            100 * as_ratio(waits->false_units, waits->units), 100 * as_ratio(waits->lock_units, waits->units));
     fprintf(out,
             "Pattern: %s. Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and "
             "atomics, DR-SQ+ST-CO where stores fill the store queue, ORDER of atomics and fences behind such stores\n",
@@ -152,6 +166,8 @@ static void json_row(const struct as_waits *waits, enum as_waits_level level, co
     as_json_object(json, NULL);
     as_json_double(json, "cycles", as_view_cycles(waits->view, row->units));
     as_json_double(json, "false_cycles", as_view_cycles(waits->view, row->false_units));
+    as_json_double(json, "lock_cycles", as_view_cycles(waits->view, row->lock_units));
+    as_json_string(json, "lock", row->lock);
     as_json_u64(json, "transfers", row->transfers);
     as_json_string(json, "object", as_waits_object_name(waits, top->object, name));
     if (level == AS_WAITS_BY_LINE) {
@@ -197,6 +213,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_filters_json(waits->view, json);
     as_json_double(json, "cycles", as_view_cycles(waits->view, waits->units));
     as_json_double(json, "false_cycles", as_view_cycles(waits->view, waits->false_units));
+    as_json_double(json, "lock_cycles", as_view_cycles(waits->view, waits->lock_units));
     as_json_u64(json, "transfers", waits->transfers);
     as_json_string(json, "pattern", as_pattern_name(waits->pattern.pattern));
     as_json_array(json, "threads");
@@ -232,7 +249,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_view *view = waits->view;
     char name[AS_SHOW_MAX];
     fputs("thread,other_thread,function,address,other_function,other_address,line,place,kind,sharing,cycles,"
-          "transfers\r\n",
+          "transfers,lock\r\n",
           out);
     for (size_t i = 0; i < waits->n; i++) {
         const struct as_store_wait *wait = &waits->all[i];
@@ -241,8 +258,10 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         csv_code(view, wait->culprit, out);
         fprintf(out, "0x%" PRIx64 ",", wait->line);
         as_csv_field(out, as_waits_place_name(waits, wait, name));
-        fprintf(out, ",%s,%s,%.17g,%" PRIu64 "\r\n", kinds[wait->kind], wait->sharing ? "true" : "false",
+        fprintf(out, ",%s,%s,%.17g,%" PRIu64 ",", kinds[wait->kind], wait->sharing ? "true" : "false",
                 as_view_cycles(view, wait->units), wait->transfers);
+        as_csv_field(out, as_waits_lock(waits, wait));
+        fputs("\r\n", out);
     }
     return true;
 }

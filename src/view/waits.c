@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/saturate.h"
 #include "base/vec.h"
+#include "comm/lock_object.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,8 +48,12 @@ static int by_units(const void *x, const void *y)
     return order ? order : compare(a->top->instruction, b->top->instruction);
 }
 
-static void add_to_row(struct as_waits_row *row, const struct as_store_wait *wait)
+/* Rows are added with the longest wait first, so the first lock is that of the longest wait for one. */
+static void add_to_row(const struct as_waits *waits, struct as_waits_row *row, const struct as_store_wait *wait)
 {
+    const char *lock = as_waits_lock(waits, wait);
+    as_add_to(&row->lock_units, lock ? wait->units : 0);
+    row->lock = row->lock ? row->lock : lock;
     as_add_to(&row->units, wait->units);
     as_add_to(&row->false_units, wait->sharing ? 0 : wait->units);
     as_add_to(&row->transfers, wait->transfers);
@@ -65,7 +70,7 @@ static void make_level(struct as_waits *waits, enum as_waits_level level)
     for (size_t i = 0; i < waits->n; i++) {
         if (i == 0 || compare_keys(level, sorted[i - 1], sorted[i]) != 0)
             *as_vec_push(&rows) = (struct as_waits_row){.top = sorted[i]};
-        add_to_row(&rows.data[rows.len - 1], sorted[i]);
+        add_to_row(waits, &rows.data[rows.len - 1], sorted[i]);
     }
     if (rows.len)
         qsort(rows.data, rows.len, sizeof *rows.data, by_units);
@@ -137,6 +142,7 @@ bool as_waits_read(struct as_waits *waits, const struct as_view *view, struct as
     for (size_t i = 0; i < waits->n; i++) {
         as_add_to(&waits->units, waits->all[i].units);
         as_add_to(&waits->false_units, waits->all[i].sharing ? 0 : waits->all[i].units);
+        as_add_to(&waits->lock_units, as_waits_lock(waits, &waits->all[i]) ? waits->all[i].units : 0);
         as_add_to(&waits->transfers, waits->all[i].transfers);
     }
     make_matrix(waits);
@@ -193,6 +199,31 @@ const char *as_waits_place_name(const struct as_waits *waits, const struct as_st
         return as_show(object, name);
     snprintf(text, sizeof text, "%.200s+0x%" PRIx64, object, at);
     return as_show(text, name);
+}
+
+/* What the C library has for itself (the number of threads, the thread's own struct at the end of its stack) is no lock, whichever
+ * function looks at it. */
+static bool is_library_data(const struct as_waits *waits, const struct as_store_wait *wait, uint32_t module)
+{
+    const struct as_store_object *known = &waits->objects[wait->object];
+    return !known->name || known->name[0] == '.' || strncmp(known->name, "[stack", 6) == 0 ||
+           (known->module != AS_STORE_NONE && known->module == module);
+}
+
+const char *as_waits_lock(const struct as_waits *waits, const struct as_store_wait *wait)
+{
+    const struct as_view *view = waits->view;
+    if (wait->place < waits->n_objects && waits->objects[wait->place].name) {
+        const char *lock = as_lock_of_place(waits->objects[wait->place].name);
+        if (lock)
+            return lock;
+    }
+    if (wait->object >= waits->n_objects || wait->instruction >= view->n_locations)
+        return NULL;
+    const struct as_store_location *location = &view->location[wait->instruction];
+    if (is_library_data(waits, wait, location->module))
+        return NULL;
+    return as_lock_of_function(as_view_function(view, location->function));
 }
 
 const char *as_waits_code_name(const struct as_waits *waits, uint32_t instruction, char name[AS_ROW_NAME_MAX])

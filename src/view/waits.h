@@ -13,7 +13,9 @@ enum as_waits_level { AS_WAITS_BY_OBJECT, AS_WAITS_BY_LINE, AS_WAITS_BY_PAIR, AS
 struct as_waits_row {
     const struct as_store_wait *top;
     uint64_t units, false_units, transfers;
-    size_t n; /* of the profile's rows */
+    uint64_t lock_units; /* of accesses to words of a lock */
+    const char *lock;    /* the type of the lock that was longest waited for; NULL: none was */
+    size_t n;            /* of the profile's rows */
 };
 
 struct as_waits {
@@ -22,7 +24,7 @@ struct as_waits {
     size_t n_objects;
     struct as_store_wait *all; /* in no order */
     size_t n, n_all;           /* n_all: before filters; 0: the series has none */
-    uint64_t units, false_units, transfers;
+    uint64_t units, false_units, lock_units, transfers;
     uint32_t *threads; /* of the profile, that took part, so that those that wait for each other stand together */
     size_t n_threads;
     struct as_pair_matrix matrix; /* by the profile's threads: from who made wait, to who waited; in units */
@@ -41,6 +43,9 @@ struct as_pair_cell as_waits_cell(const struct as_waits *waits, size_t thread, s
 /* "counters[3].hits", the object where no part of it is known. Returns `name` or a constant. */
 const char *as_waits_object_name(const struct as_waits *waits, uint32_t object, char name[AS_SHOW_MAX]);
 const char *as_waits_place_name(const struct as_waits *waits, const struct as_store_wait *wait, char name[AS_SHOW_MAX]);
+/* The type of the lock ("pthread_mutex_t") of which the access that waited touched a word; NULL: it is not known to be a lock. By
+ * types of data; by the function that accessed it where there are none. */
+const char *as_waits_lock(const struct as_waits *waits, const struct as_store_wait *wait);
 /* "work+0x1c at prog.c:12", "work+0x1c" without lines, "[unknown]" for NONE: a line can have several instructions, each
  * with a row of its own. Returns `name` or a constant. */
 const char *as_waits_code_name(const struct as_waits *waits, uint32_t instruction, char name[AS_ROW_NAME_MAX]);

@@ -59,6 +59,17 @@ check "of a thread" "$ASSAY" report waits.db --waits --thread 2
 check "merged, with a weight" "$ASSAY" merge -q --weights 3 -o thrice.db waits.db
 "$ASSAY" report thrice.db --waits --json >thrice.json
 holds "… three times as much" 'abs(d[1]["cycles"] - 3 * d[0]["cycles"]) < 1 and d[1]["transfers"] == 3 * d[0]["transfers"]' waits.json thrice.json
+# Waits for a lock are marked, by types and by the functions that lock; the word that threads look at is none.
+strip --strip-debug -o untyped "$WORKLOADS/turns"
+for program in "$WORKLOADS/turns" ./untyped; do
+    "$ASSAY" record -q --deterministic -o locks.db -- "$program" spin 25
+    "$ASSAY" report locks.db --waits --json >locks.json
+    holds "waits for a lock: ${program##*/}" '(lambda o: o["guard"]["lock"] == "pthread_mutex_t" and
+        o["guard"]["lock_cycles"] == o["guard"]["cycles"] > 0 and o["turn"]["lock"] is None and
+        o["guard"]["cycles"] <= d["lock_cycles"] < d["cycles"])({o["object"]: o for o in d["objects"]})' locks.json
+    check "… as text" grep -q '%  guard  (pthread_mutex_t)$' <("$ASSAY" report locks.db --waits)
+done
+check_same "… as CSV" pthread_mutex_t "$("$ASSAY" report locks.db --waits --csv | tr -d '\r' | awk -F, '$8 ~ /^guard/ { print $NF }' | sort -u)"
 "$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
 

@@ -23,6 +23,20 @@ static void places_of_two_locks(void **state)
     assert_null(as_lock_of_places("s", "s"));
 }
 
+static void words_of_a_lock(void **state)
+{
+    assert_string_equal(as_lock_of_place("q[2].lock.__data.__kind"), "pthread_mutex_t");
+    assert_null(as_lock_of_place("q[2].lock.__data"));
+    assert_null(as_lock_of_place("q[2].count"));
+    assert_string_equal(as_lock_of_function("__pthread_mutex_unlock_usercnt"), "pthread_mutex_t");
+    assert_string_equal(as_lock_of_function("pthread_cond_wait@@GLIBC_2.3.2"), "pthread_cond_t");
+    assert_string_equal(as_lock_of_function("__pthread_rwlock_rdlock"), "pthread_rwlock_t");
+    assert_string_equal(as_lock_of_function("pthread_spin_lock"), "pthread_spinlock_t");
+    assert_string_equal(as_lock_of_function("__lll_lock_wait_private"), "lock");
+    assert_null(as_lock_of_function("pthread_create"));
+    assert_null(as_lock_of_function(NULL));
+}
+
 static void functions_of_one_lock(void **state)
 {
     const char *lock = "pthread_mutex_lock@@GLIBC_2.2.5", *unlock = "__pthread_mutex_unlock_usercnt";
@@ -40,6 +54,6 @@ static void functions_of_one_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(places_of_one_lock), cmocka_unit_test(places_of_two_locks),
-                                       cmocka_unit_test(functions_of_one_lock)};
+                                       cmocka_unit_test(functions_of_one_lock), cmocka_unit_test(words_of_a_lock)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
