@@ -3,7 +3,7 @@
 # plain-only: what it runs (comm) runs under sanitizers in comm
 . "$(dirname "$0")/lib.sh"
 
-comm() { "$SOURCE/suite/comm_run" --build "$BUILD" --runs 1 --iterations 2000 --out comm.csv "$@"; }
+comm() { "$SOURCE/suite/comm_run" --build "$BUILD" --runs 1 --iterations 500 --out comm.csv "$@"; }
 check "some parts are measured" comm --parts pairs,sensitivity
 check_same "a line for each run" "$((1 + 4 + 4 + 5))" "$(wc -l <comm.csv)"
 check "a picture of the matrices" test -s comm-pairs.svg
