@@ -233,13 +233,14 @@ static bool let_pass(struct causal_round *round, struct causal_lane *own, bool *
     return read_lane(round, own, moved);
 }
 
-/* Reads a lane that nothing is in the way of. `stuck`: it could not go on, because what comes next decides. */
+/* Reads a lane that nothing is in the way of. `stuck`: it could not go on, because what comes next decides, or began behind what another
+ * lane holds. */
 static bool read_free(struct causal_round *round, struct causal_lane *own, bool *moved, bool *stuck)
 {
     bool passes = is_held(own);
     if (!let_pass(round, own, moved))
         return false;
-    *stuck = !*moved && !passes && own->stream && (is_held(own) || round->gives_up);
+    *stuck = !*moved && !passes && own->stream && (as_causal_holds(&own->stream->causal) || round->gives_up);
     return true;
 }
 
@@ -259,6 +260,8 @@ static bool read_next(struct causal_round *round, struct causal_lane *first, boo
             return true;
         if (blocker && !has_work(round, blocker) && !round->gives_up)
             return true; /* a thread runs, and has to be waited for */
+        if (!blocker && !is_held(own))
+            break; /* it comes behind a lane that was to come behind it */
         own = blocker ? blocker : own;
     }
     /* Blocks of several threads, executed at the same time, each of which should come behind another one: the one that ended first
