@@ -13,6 +13,14 @@ static bool is_replicate(const struct as_store_series *series)
     return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0;
 }
 
+/* What tells rows of one level apart: a file has many lines, and what has no function or file is there once for each
+ * module. */
+static uint64_t key_of(const struct as_rows *list, const struct as_store_row *row)
+{
+    uint32_t more = row->id == AS_STORE_NONE ? row->module : list->level == AS_STORE_BY_LINE ? row->line : 0;
+    return (uint64_t)row->id << 32 | more;
+}
+
 /* Reads the shares of the rows in one replicate; 0 for rows that it does not have. */
 static bool read_shares(const struct as_rows *list, uint32_t series, double *shares, struct as_error *err)
 {
@@ -24,9 +32,9 @@ static bool read_shares(const struct as_rows *list, uint32_t series, double *sha
     if (!as_view_rows(&view, list->level, &rows, err))
         return false;
     for (size_t i = 0; i < rows.n; i++)
-        *as_map_put(&units, rows.rows[i].id) = rows.rows[i].units;
+        *as_map_put(&units, key_of(list, &rows.rows[i])) = rows.rows[i].units;
     for (size_t i = 0; i < list->rows.n; i++) {
-        const uint64_t *own = as_map_get(&units, list->rows.rows[i].id);
+        const uint64_t *own = as_map_get(&units, key_of(list, &list->rows.rows[i]));
         shares[i] = own ? as_ratio(*own, rows.total) : 0;
     }
     as_map_free(&units);

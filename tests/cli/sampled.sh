@@ -5,7 +5,7 @@
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 
-gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=16 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
+gcc -g -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=16 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
     { skip "sampled runs" "no C compiler for this machine" && exit 0; }
 how=(--sample-period 4M --sample-unit 200k --sample-warm 200k)
 one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
@@ -42,6 +42,8 @@ for by in instruction line block; do
     check_json "rows by $by" 'abs(sum(r["share"] for r in d["rows"]) - 1) < 1e-9 and all("share_error" in r for r in d["rows"])' \
         "$ASSAY" report --json --limit 0 --by "$by" long.db
 done
+check_json "lines of a file have errors of their own" 'len({r["share_error"] for r in d["rows"] if (r["file"] or "").endswith("two_phases.c")}) > 1' \
+    "$ASSAY" report --json --limit 0 --by line long.db
 check "text" "$ASSAY" report long.db
 check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
 header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
