@@ -47,24 +47,46 @@ static void add_estimate(const struct as_record_series *all, uint32_t series, co
         &(struct as_store_estimate){.series = series, .measure = measure, .granularity = granularity, .value = value});
 }
 
-static void add_replicate(struct as_record_series *all, uint32_t group)
+/* Whether the instruction has the same time in all replicates. Most code of a program does: it is executed in the head only. */
+static bool is_common(const struct as_record_series *all, uint32_t id)
 {
-    char name[64];
-    snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
-    struct as_store_series series = {.name = name,
-                                     .description = "the same without a tenth of the regions: for error bars",
-                                     .unit = "cycles",
-                                     .scale = AS_CYCLE_UNITS,
-                                     .precise = -1};
+    uint64_t first = as_sampled_replicate(all->sampled, 0, id);
+    for (uint32_t group = 1; group < AS_SAMPLED_GROUPS; group++)
+        if (as_sampled_replicate(all->sampled, group, id) != first)
+            return false;
+    return true;
+}
+
+/* Adds the times of a replicate that it has in common with the others, or those that it has not. */
+static void add_part(struct as_record_series *all, const char *name, const char *description, uint32_t group,
+                     const bool *common, bool wanted)
+{
+    struct as_store_series series = {
+        .name = name, .description = description, .unit = "cycles", .scale = AS_CYCLE_UNITS, .precise = -1};
     as_store_add_series(all->code->writer, &series);
     for (uint32_t id = 0; id < all->code->n; id++) {
-        struct as_store_time time = {.series = all->series,
-                                     .instruction = all->code->number_of[id],
-                                     .units = as_sampled_replicate(all->sampled, group, id)};
-        if (time.units && time.instruction != AS_STORE_NONE)
+        struct as_store_time time = {.series = all->series, .instruction = all->code->number_of[id]};
+        if (common[id] != wanted || time.instruction == AS_STORE_NONE)
+            continue;
+        time.units = as_sampled_replicate(all->sampled, group, id);
+        if (time.units)
             as_store_add_time(all->code->writer, &time);
     }
     all->series++;
+}
+
+static void add_replicates(struct as_record_series *all)
+{
+    bool *common = as_alloc_array(all->code->n + 1, sizeof *common);
+    for (uint32_t id = 0; id < all->code->n; id++)
+        common[id] = is_common(all, id);
+    add_part(all, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars", 0, common, true);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        char name[64];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
+        add_part(all, name, "the same without a tenth of the regions: for error bars", group, common, false);
+    }
+    free(common);
 }
 
 void as_record_sampled_add(struct as_record_series *all)
@@ -76,8 +98,7 @@ void as_record_sampled_add(struct as_record_series *all)
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         add_estimate(all, own, "estimate", as_level_names[level], expected_error(all, levels.grouping[level]));
-    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-        add_replicate(all, group);
+    add_replicates(all);
 }
 
 /* What the estimate is from. */

@@ -114,10 +114,11 @@ struct as_store_series {
     uint64_t events; /* bits of the events that it can record; 0: none, so it has no components */
 };
 
-/* The series of a run of which only regions were measured, and the series for its error bars: each is computed without
- * a part of the regions. */
+/* The series of a run of which only regions were measured, and the series for its error bars: each replicate is computed
+ * without a part of the regions. What all of them have in common, that of instructions without chance, is a series by itself. */
 #define AS_STORE_SAMPLED "sampled"
 #define AS_STORE_REPLICATE "replicate "
+#define AS_STORE_REPLICATE_COMMON AS_STORE_REPLICATE "common"
 
 /* A bit of the event masks of components. */
 struct as_store_event {

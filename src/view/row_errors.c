@@ -8,9 +8,23 @@
 
 #include <string.h>
 
+static bool is_common(const struct as_store_series *series)
+{
+    return series->name && strcmp(series->name, AS_STORE_REPLICATE_COMMON) == 0;
+}
+
 static bool is_replicate(const struct as_store_series *series)
 {
-    return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0;
+    return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0 &&
+           !is_common(series);
+}
+
+static bool read_rows(const struct as_rows *list, uint32_t series, struct as_store_rows *rows, struct as_error *err)
+{
+    struct as_view view = *list->view;
+    view.series = series;
+    view.has_events = false;
+    return as_view_rows(&view, list->level, rows, err);
 }
 
 /* What tells rows of one level apart: a file has many lines, and what has no function or file is there once for each
@@ -21,24 +35,38 @@ static uint64_t key_of(const struct as_rows *list, const struct as_store_row *ro
     return (uint64_t)row->id << 32 | more;
 }
 
-/* Reads the shares of the rows in one replicate; 0 for rows that it does not have. */
-static bool read_shares(const struct as_rows *list, uint32_t series, double *shares, struct as_error *err)
+static void add_units(struct as_map *units, const struct as_rows *list, const struct as_store_rows *rows)
 {
-    struct as_view view = *list->view;
+    for (size_t i = 0; i < rows->n; i++)
+        *as_map_put(units, key_of(list, &rows->rows[i])) += rows->rows[i].units;
+}
+
+/* Reads the shares of the rows in one replicate, which has `common`, too; 0 for rows that it does not have. */
+static bool read_shares(const struct as_rows *list, uint32_t series, const struct as_store_rows *common, double *shares,
+                        struct as_error *err)
+{
     struct as_store_rows rows = {0};
     struct as_map units = {0};
-    view.series = series;
-    view.has_events = false;
-    if (!as_view_rows(&view, list->level, &rows, err))
+    if (!read_rows(list, series, &rows, err))
         return false;
-    for (size_t i = 0; i < rows.n; i++)
-        *as_map_put(&units, key_of(list, &rows.rows[i])) = rows.rows[i].units;
+    add_units(&units, list, common);
+    add_units(&units, list, &rows);
     for (size_t i = 0; i < list->rows.n; i++) {
         const uint64_t *own = as_map_get(&units, key_of(list, &list->rows.rows[i]));
-        shares[i] = own ? as_ratio(*own, rows.total) : 0;
+        shares[i] = own ? as_ratio(*own, rows.total + common->total) : 0;
     }
     as_map_free(&units);
     as_store_rows_free(&rows);
+    return true;
+}
+
+/* Profiles of older versions have no such series. */
+static bool read_common(const struct as_rows *list, const struct as_store_series *series, size_t n,
+                        struct as_store_rows *common, struct as_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (is_common(&series[i]))
+            return read_rows(list, i, common, err);
     return true;
 }
 
@@ -48,15 +76,16 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
     const struct as_view *view = list->view;
     const struct as_store_series *series = as_store_series(view->store, &n_series);
     AS_VEC(double *) replicates = {0};
-    bool ok = true;
+    struct as_store_rows common = {0};
     if (!view->summary.sampled || view->options.threads.len || view->options.events.len ||
         as_view_has_threads(list->level))
         return true;
+    bool ok = read_common(list, series, n_series, &common, err);
     for (uint32_t i = 0; i < n_series && ok; i++)
         if (is_replicate(&series[i])) {
             double *shares = as_alloc_array(rows + 1, sizeof *shares);
             *as_vec_push(&replicates) = shares;
-            ok = read_shares(list, i, shares, err);
+            ok = read_shares(list, i, &common, shares, err);
         }
     if (ok && replicates.len > 1) {
         list->errors = as_alloc_array(rows + 1, sizeof *list->errors);
@@ -71,5 +100,6 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
     for (size_t i = 0; i < replicates.len; i++)
         free(replicates.data[i]);
     as_vec_free(&replicates);
+    as_store_rows_free(&common);
     return ok;
 }

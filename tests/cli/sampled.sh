@@ -48,6 +48,12 @@ check "text" "$ASSAY" report long.db
 check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
 header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
 check_stdout_equals share_error "CSV" header
+in_series="SELECT sum(units) FROM times JOIN series ON series.id = times.series WHERE name"
+whole="($in_series = 'replicate 3' OR name = 'replicate common') * 1.0 / ($in_series = 'sampled')"
+check_same "a replicate and what all have in common are about the whole" 1 "$(one long.db "SELECT $whole BETWEEN 0.7 AND 1.3")"
+check_same "… there is something in common" 1 "$(one long.db "SELECT ($in_series = 'replicate common') > 0")"
+check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (SELECT instruction, count(DISTINCT name = 'replicate common') AS kinds
+    FROM times JOIN series ON series.id = times.series WHERE name LIKE 'replicate %' GROUP BY instruction) WHERE kinds > 1")"
 check "sorted by executions" "$ASSAY" report --sort executions long.db
 check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
 check "annotate" "$ASSAY" annotate walk long.db
