@@ -334,6 +334,7 @@ static void on_measured(void *context, uint32_t region)
 
 void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled, struct as_engine_options *engine)
 {
+    sampled->regions.open_ended = true;
     engine->regions = &sampled->regions;
     sampled->modelled = modelled;
     if (sampled->points) {

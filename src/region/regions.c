@@ -37,7 +37,7 @@ uint64_t as_region_length(const struct as_region *region)
 uint64_t as_regions_length(const struct as_regions *regions)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; regions && i < regions->list.len; i++) {
+    for (size_t i = 0; regions && !regions->open_ended && i < regions->list.len; i++) {
         uint64_t length = as_region_length(&regions->list.data[i]);
         if (length == AS_REGION_ALL || regions->list.data[i].repeat)
             return 0;

@@ -67,6 +67,7 @@ struct as_region {
 struct as_regions {
     AS_VEC(struct as_region) list;
     AS_VEC(struct as_landmark) landmarks;
+    bool open_ended; /* a plan for programs of any length, most of which end before its end */
 };
 
 void as_regions_free(struct as_regions *regions);
@@ -85,7 +86,7 @@ char *as_landmark_name(const struct as_landmark *landmark);
 
 /* The limit of instructions of a region; AS_REGION_ALL: no limit. */
 uint64_t as_region_length(const struct as_region *region);
-/* The limit of instructions of all regions together; 0: no limit. */
+/* The limit of instructions of all regions together; 0: no limit, or a plan that says nothing about the program. */
 uint64_t as_regions_length(const struct as_regions *regions);
 
 /* Adds a region that covers the whole program, and returns it for the caller to fill. Valid until the next call. */

@@ -100,6 +100,8 @@ for verb in "record --max 3M -o long.db" stat; do
     check "… has lines about its progress" grep -Eq '^assay: running for [0-9]+ s: [0-9]+ M instructions, [0-9.]+ MIPS' <<<"$err"
     check "… at growing distances" test "$(grep -c '^assay: running' <<<"$err")" -le $((16 + SECONDS / 60))
 done
+check "a run of unknown length" log_of record -o long.db
+check_same "… promises no end" "" "$(grep 'to go' <<<"$err")"
 check "with -q" log_of record -q --max 3M -o long.db
 check_same "… there are none" "" "$err"
 check "with 0" "$ASSAY" stat -- "$WORKLOADS/demo" 1

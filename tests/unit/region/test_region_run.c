@@ -352,6 +352,9 @@ static void test_length(void **state)
     region->start = at_instruction(10);
     region->stop = at_instruction(13);
     assert_int_equal(as_regions_length(&list), 8);
+    list.open_ended = true;
+    assert_int_equal(as_regions_length(&list), 0);
+    list.open_ended = false;
     region->max = 2;
     assert_int_equal(as_regions_length(&list), 7);
 }
