@@ -15,6 +15,9 @@ static struct as_signals current; /* changes only while no signal is caught */
 static _Atomic pid_t program;     /* 0: not started yet */
 static _Atomic int early;         /* a signal that came before the program had started; 0: none */
 static _Atomic unsigned interrupts;
+static _Atomic bool insisted;
+
+enum { PATIENCE = 2 }; /* the program gets the first interrupt and may end by itself */
 
 static bool is_interrupt(int signal)
 {
@@ -41,8 +44,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (by_process && signal != SIGALRM)
         pass_on(signal);
     bool ends = signal == SIGALRM;
-    if (is_interrupt(signal))
-        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (in_background && signal == SIGINT ? 1 : current.patience);
+    if (is_interrupt(signal)) {
+        unsigned patience = current.patience ? current.patience : PATIENCE;
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (in_background && signal == SIGINT ? 1 : patience);
+        if (ends)
+            atomic_store(&insisted, true);
+    }
     if (ends && current.stop)
         current.stop(current.context);
     errno = saved;
@@ -65,6 +72,7 @@ void as_signals_catch(const struct as_signals *how)
     atomic_store(&program, 0);
     atomic_store(&early, 0);
     atomic_store(&interrupts, 0);
+    atomic_store(&insisted, false);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &old_actions[i]);
         bool ignored = old_actions[i].sa_handler == SIG_IGN;
@@ -96,6 +104,11 @@ void as_signals_alarm(double seconds)
 unsigned as_signals_interrupts(void)
 {
     return atomic_load(&interrupts);
+}
+
+bool as_signals_insisted(void)
+{
+    return atomic_load(&insisted);
 }
 
 void as_signals_restore(void)

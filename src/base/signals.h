@@ -18,16 +18,19 @@
 struct as_signals {
     bool attached; /* the program was running before */
     /* Called in the signal handler when the user wants the run to end: at interrupt number `patience` (SIGINT or
-     * SIGTERM), or when the alarm goes off. NULL: the caller asks as_signals_interrupts. */
+     * SIGTERM), or when the alarm goes off. NULL: the caller asks as_signals_insisted. */
     void (*stop)(void *context);
     void *context;
-    unsigned patience;
+    unsigned patience; /* 0: two interrupts */
 };
 
 void as_signals_catch(const struct as_signals *how);
 void as_signals_pass_to(pid_t pid);
 void as_signals_alarm(double seconds); /* stops the run after that time */
 unsigned as_signals_interrupts(void);  /* since as_signals_catch */
+/* Whether the user wants the run to end now, whatever the program makes of the signals: `patience` interrupts came, or one
+ * SIGINT where it was ignored before. */
+bool as_signals_insisted(void);
 /* Undoes as_signals_catch. Nothing happens after as_signals_shield. */
 void as_signals_restore(void);
 /* Undoes it too, but if the user has interrupted the run, SIGINT and SIGTERM are ignored from here on until the next

@@ -300,7 +300,7 @@ static void describe_end(struct as_comm_native *native)
     native->info.cost = as_native_lens_cost(native->lens);
     native->info.sampling = (double)native->info.cost.samples * SAMPLE_SECONDS;
     native->info.end.running = !native->options.pid && status == -1;
-    native->info.end.interrupted = native->info.end.running && as_signals_interrupts() >= 2;
+    native->info.end.interrupted = native->info.end.running && as_signals_insisted();
     if (status != -1)
         as_run_end_take(&native->info.end, status);
     for (size_t i = 0; i < AS_NATIVE_NOTES && info->notes[i][0]; i++)

@@ -457,7 +457,7 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
     as_pace_init(reader);
     if (reader->sink->stretch)
         reader->sink->stretch(reader->context, &reader->regions.stretch);
-    while (!reader->regions.over && as_signals_interrupts() < 2) {
+    while (!reader->regions.over && !as_signals_insisted()) {
         bool progress = false;
         if (as_twin_is_copy(reader)) {
             if (!run_copy(reader))

@@ -361,7 +361,7 @@ static void describe_end(struct as_reuse_native *native, int status)
     for (size_t i = 0; native->options.pmu && i < native->threads.len; i++)
         info->accesses += as_native_counters_read(&native->threads.data[i].counters);
     info->end.running = !native->options.pid && status == -1;
-    info->end.interrupted = info->end.running && as_signals_interrupts() >= 2;
+    info->end.interrupted = info->end.running && as_signals_insisted();
     if (status != -1)
         as_run_end_take(&info->end, status);
 }

@@ -94,6 +94,24 @@ static int stop_at_the_second(void)
     return after_one == 0 && stops == 1 && as_signals_interrupts() == 2 ? 0 : 1;
 }
 
+static bool insisted_after(int signal)
+{
+    raise(signal);
+    return as_signals_insisted();
+}
+
+/* Without a function to call: two interrupts, or one where SIGINT was ignored. */
+static int insist_in_both_ways(void)
+{
+    as_signals_catch(&(struct as_signals){.attached = true});
+    bool one = insisted_after(SIGINT), two = insisted_after(SIGTERM);
+    as_signals_restore();
+    signal(SIGINT, SIG_IGN);
+    as_signals_catch(&(struct as_signals){.attached = true});
+    bool foreign = insisted_after(SIGTERM), background = insisted_after(SIGINT);
+    return !one && two && !foreign && background ? 0 : 1;
+}
+
 static int stop_by_alarm(void)
 {
     struct timespec nap = {.tv_sec = 10};
@@ -149,6 +167,7 @@ static void test_signals(void **state)
     assert_int_equal(status_of(pass_on_early), 0);
     assert_int_equal(status_of(leave_attached_alone), 0);
     assert_int_equal(status_of(stop_at_the_second), 0);
+    assert_int_equal(status_of(insist_in_both_ways), 0);
     assert_int_equal(status_of(stop_by_alarm), 0);
     assert_int_equal(status_of(restore), 128 + SIGTERM);
     assert_int_equal(status_of(keep_ignored), 0);
