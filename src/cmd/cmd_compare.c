@@ -136,9 +136,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[CYCLE_TRACE_ALL]),
      .value = "FILE",
-     .help =
-         "Write the same to FILE with 64 bytes for each cycle in which the ROB holds an instruction: what the tools "
-         "of TIP's authors read."},
+     .help = "Write the same to FILE with 64 bytes for each cycle: what the tools of TIP's authors read as it is."},
     {.name = "commit-csv",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COMMIT_CSV]),

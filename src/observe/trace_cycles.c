@@ -1,5 +1,5 @@
-/* Cycle tokens: the commit stage, 64 bytes for each cycle in which it changes, or for each cycle in which the ROB holds
- * an instruction (doc/format/traces.md has the layout, and what each of the two is good for).
+/* Cycle tokens: the commit stage, 64 bytes for each cycle in which it changes, or for each cycle (doc/format/traces.md has
+ * the layout, and what each of the two is good for).
  *
  * Records wait in a queue from the one at the head of the ROB to the first that is not dispatched yet, because only
  * then is the content of the ROB in a cycle known. Cycles are visited in order, but without tokens for all only those in
@@ -46,7 +46,8 @@ struct cursor {
 
 struct cycles {
     struct as_trace_target target;
-    bool all; /* a token for each cycle in which the head of the ROB is an instruction, and for no other */
+    bool all;   /* a token for each cycle, as the tools of TIP's authors read them */
+    bool begun; /* all: the token before the first cycle is written */
     AS_VEC(struct as_pipe) queue;
     struct cursor head; /* the oldest that has not committed before `now` */
     struct cursor tail; /* the first that is not dispatched */
@@ -90,7 +91,7 @@ static void write_token(struct cycles *self, const struct token *token)
 {
     uint8_t bytes[TOKEN];
     uint32_t rob = self->target.run->rob ? self->target.run->rob : 1;
-    put(bytes, self->base + token->cycle, 8);
+    put(bytes, self->base + token->cycle + self->all, 8);
     put(bytes + 8, token->cycle, 8);
     bytes[16] = token->flags;
     bytes[17] = (uint8_t)(token->committed | token->valid << 4);
@@ -150,11 +151,15 @@ static size_t add_committing(struct cycles *self, struct token *token)
     return at;
 }
 
+/* Whether the ROB is empty because of the first try of `head`. */
+static bool excepted(const struct as_pipe *head, uint64_t cycle)
+{
+    return cycle >= as_tries_of(head).fault && cycle < head->dispatch;
+}
+
 static uint8_t empty_flags(const struct cycles *self, const struct as_pipe *head, uint64_t cycle)
 {
-    struct as_tries tries = as_tries_of(head);
-    bool excepted = cycle >= tries.fault && cycle < head->dispatch;
-    return EMPTY | (excepted || self->troubled ? ROLLING_BACK : 0);
+    return EMPTY | (excepted(head, cycle) || self->troubled ? ROLLING_BACK : 0);
 }
 
 static uint8_t flags_of(const struct cycles *self, const struct as_pipe *head, uint64_t cycle)
@@ -182,17 +187,35 @@ static bool changes(const struct token *last, const struct token *token)
            memcmp(token->entries, last->entries, sizeof token->entries) != 0 || last->cycle == 0;
 }
 
+/* A file of all cycles is for readers that give the time of an empty ROB to the oldest entry of the last token with
+ * commits that mispredicted or flushes; without such an entry, and for cycles without a token, to the next instruction
+ * in the ROB. This leaves out the cycles of an empty ROB that such a reader would give to the wrong instruction. */
+static bool readable(const struct cycles *self, const struct as_pipe *head, const struct token *token)
+{
+    bool before_first = self->base > 0 && self->last.cycle == 0; /* the last commit is that of another program */
+    return token->flags & VALID || !(before_first || excepted(head, token->cycle));
+}
+
+/* For the same readers: if the ROB is empty behind this cycle's commits, their last one is to blame or nobody. */
+static void clear_trouble(struct token *token)
+{
+    for (int i = 0; i + 1 < token->committed; i++)
+        token->entries[i] &= ~(uint64_t)(ENTRY_MISPREDICTED | ENTRY_FLUSHES);
+}
+
 static void look(struct cycles *self)
 {
     const struct as_pipe *pipes = self->queue.data, *head = &pipes[self->head.at];
     struct token token = {.cycle = self->now, .flags = flags_of(self, head, self->now)};
     size_t at = add_committing(self, &token);
+    if (self->all && at < self->queue.len && !in_rob(&pipes[at], self->now + 1))
+        clear_trouble(&token);
     if (token.flags & EXCEPTION)
         add_entry(self, &token, head, false);
     else if (token.flags & VALID)
         for (; at < self->queue.len && token.valid < ENTRIES && in_rob(&pipes[at], self->now); at++)
             add_entry(self, &token, &pipes[at], false);
-    if (self->all ? token.flags & VALID : changes(&self->last, &token))
+    if (self->all ? readable(self, head, &token) : changes(&self->last, &token))
         write_token(self, &token);
 }
 
@@ -229,7 +252,7 @@ static uint64_t next_cycle(const struct cycles *self)
     uint64_t next = UINT64_MAX, now = self->now;
     if (now == 0 || self->head.at == self->queue.len || self->queue.data[self->head.at].commit == now)
         return now + 1;
-    if (self->all && in_rob(&self->queue.data[self->head.at], now))
+    if (self->all && !excepted(&self->queue.data[self->head.at], now))
         return now + 1;
     for (size_t i = 0; i < ENTRIES && self->head.at + i < self->queue.len; i++) {
         const struct as_pipe *pipe = &self->queue.data[self->head.at + i];
@@ -270,9 +293,19 @@ static void go_on(struct cycles *self, bool ended)
         forget(self);
 }
 
+/* The cycle before the first: readers of files of all cycles start to count at their first token. */
+static void begin(struct cycles *self)
+{
+    struct token token = {.flags = EMPTY | READY};
+    if (self->all && !self->begun)
+        write_token(self, &token);
+    self->begun = true;
+}
+
 static void add(void *opaque, const struct as_pipe *pipes, size_t n)
 {
     struct cycles *self = opaque;
+    begin(self);
     for (size_t i = 0; i < n; i++)
         *as_vec_push(&self->queue) = pipes[i];
     go_on(self, false);

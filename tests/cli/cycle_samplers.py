@@ -6,7 +6,7 @@ Knows the layout in doc/format/traces.md and nothing of Assay. Takes samples wit
 files PREFIX, PREFIX.2 …, one for each thread, and holds the share of every instruction against the rows in
 COMPARE.json, which must be all of them (--top). Also: what commits adds up to the instructions (further iterations of
 rep instructions aside). If there are files PREFIX-all, PREFIX-all.2 … of the other form, expands the first to it, and
-runs the Oracle, TIP, TIP-ILP, NCI and NCI+ILP on it, too, as tools do for which time before a token is the token's.
+runs the Oracle, TIP, TIP-ILP, NCI and NCI+ILP on it, too, by the rules of the tools of TIP's authors, token by token.
 Prints what differs and fails, or prints one line.
 """
 import collections
@@ -19,7 +19,7 @@ COMMITTING, VALID, EMPTY, EXCEPTION = 1, 2, 8, 64
 ENTRY_COMMITTING, ENTRY_TROUBLE, ENTRY_CONTINUES = 1, 4 | 8, 16
 READY, DISPATCHING = 4, 16
 
-Token = collections.namedtuple("Token", "cycle committing entries flags head")
+Token = collections.namedtuple("Token", "cycle committing entries flags head last") # last: commits of the last token of a cycle
 
 
 def read(path):
@@ -29,17 +29,21 @@ def read(path):
     if len(data) % 64:
         sys.exit(f"{path}: {len(data)} bytes are no tokens")
     programs, last = [], 0
-    for _, cycle, flags, counts, head, _, _, *entries in struct.iter_unpack("<QQBBHHH5Q", data):
+    for clock, cycle, flags, counts, head, _, _, *entries in struct.iter_unpack("<QQBBHHH5Q", data):
         entries = entries[:counts >> 4]
         committing = [entry for entry in entries if entry & ENTRY_COMMITTING]
         if len(committing) != counts & 15:
             sys.exit(f"{path}: cycle {cycle}: counts and bits differ")
         if not programs or cycle < last:
+            base = clock - cycle
             programs.append([])
-        elif cycle == last:
+        group = committing
+        if programs[-1] and cycle == last:
             before = programs[-1].pop()
             committing, entries = before.committing + committing, before.entries + entries
-        programs[-1].append(Token(cycle, committing, entries, flags, head))
+        if clock - cycle != base:
+            sys.exit(f"{path}: cycle {cycle} of the core is {clock} of the file, which went on {base} before")
+        programs[-1].append(Token(cycle, committing, entries, flags, head, group))
         last = cycle
     return programs
 
@@ -84,52 +88,59 @@ def profile(programs, period):
     return shares
 
 
-def expand(tokens):
+def expand(tokens, begins):
     """The second form of a program's tokens of the first, but for what moves while the commit stage does not."""
-    expanded = []
+    expanded = [Token(0, [], [], EMPTY, 0, [])] if begins else []
+    raised = not begins
     for i, token in enumerate(tokens):
         until = tokens[i + 1].cycle if i + 1 < len(tokens) else token.cycle + 1
-        if not token.flags & EMPTY:
+        if not token.flags & EMPTY or not raised:
             expanded += [token._replace(cycle=cycle) for cycle in range(token.cycle, until)]
+        if not token.flags & EMPTY:
+            raised = bool(token.flags & EXCEPTION)
     return expanded
 
 
 def same(expanded, tokens):
     """Whether the two are the same in what is known between tokens."""
     def known(token):
-        return token.cycle, token.flags & ~(READY | DISPATCHING), token.entries, token.head
+        return token.cycle, token.flags & ~(READY | DISPATCHING), [entry & ~ENTRY_TROUBLE for entry in token.entries], token.head
     return [known(token) for token in expanded] == [known(token) for token in tokens]
 
 
+def charge(token, committed):
+    """Whom the authors' tools charge for the time up to this token; nobody: for now."""
+    if token.committing or token.flags & VALID:
+        return token.committing or token.entries[:1]
+    return [entry for entry in committed if entry & ENTRY_TROUBLE][:1]
+
+
 def by_token(tokens):
-    """(first cycle, cycles, {policy: entries}) for each stretch of cycles: as the authors' tools charge them."""
-    last, committed, raised, group = 0, None, None, []
-    for i in range(len(tokens) - 1, -1, -1): # the next that commits, from each on
-        group.append(tokens[i].committing or (group[-1] if group else []))
-    group.reverse()
-    for token, following in zip(tokens, group):
-        oldest = token.entries[:1]
-        if token.cycle > last + 1:
-            blamed = [raised] if raised else [committed] if committed and committed & ENTRY_TROUBLE else oldest
-            yield last + 1, token.cycle - last - 1, {"tip": blamed, "tip-ilp": blamed[:1], "nci": following[:1], "nci+ilp": following}
-        charged = token.committing or oldest
-        yield token.cycle, 1, {"tip": charged, "tip-ilp": charged[:1], "nci": following[:1], "nci+ilp": following}
-        if token.flags & EXCEPTION:
-            raised = oldest[0]
+    """(policy, after this cycle, until this one, entries) of each charge: as the authors' tools do it."""
+    charged = waited = 0
+    committed = []
+    for token in tokens:
+        entries = charge(token, committed)
+        if entries and token.cycle > charged:
+            yield "tip", charged, token.cycle, entries
+            yield "tip-ilp", charged, token.cycle, entries[:1]
+            charged = token.cycle
         if token.committing:
-            committed, raised = token.committing[-1], None
-        last = token.cycle
+            yield "nci", waited, token.cycle, token.committing[:1]
+            yield "nci+ilp", waited, token.cycle, token.committing
+            waited = token.cycle
+            committed = token.last
 
 
 def profile_by_token(programs, period):
     shares = collections.defaultdict(lambda: collections.defaultdict(float))
     for tokens in programs:
-        for first, cycles, answers in by_token(tokens):
-            samples = (first + cycles - 1) // period - (first - 1) // period
-            for entry in answers["tip"]:
-                shares["oracle"][entry >> 8] += cycles / len(answers["tip"])
-            for name, entries in answers.items():
-                for entry in entries if samples else []:
+        for name, after, until, entries in by_token(tokens):
+            samples = until // period - after // period
+            for entry in entries:
+                if name == "tip":
+                    shares["oracle"][entry >> 8] += (until - after) / len(entries)
+                if samples:
                     shares[name][entry >> 8] += samples * period / len(entries)
     return shares
 
@@ -166,7 +177,7 @@ def main():
         sys.exit(f"{cycles} cycles of {document['cycles']}")
     compared = agree(document, profile(programs, document["period"]))
     if every:
-        if len(every) != len(programs) or not all(same(expand(tokens), all_) for tokens, all_ in zip(programs, every)):
+        if len(every) != len(programs) or not all(same(expand(tokens, all_[0].cycle == 0), all_) for tokens, all_ in zip(programs, every)):
             sys.exit("the tokens of all cycles are not the expanded ones")
         compared += agree(document, profile_by_token(every, document["period"]))
     print(f"{compared} shares agree")
