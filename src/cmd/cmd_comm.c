@@ -551,7 +551,7 @@ static int run_comm(int argc, char **argv)
 const struct as_command as_command_comm = {
     .name = "comm",
     .summary = "Which threads communicate, through which lines and objects",
-    .usage = "[options] [--] PROGRAM [ARGS…] | [options] perf.data|PROFILE.db",
+    .usage = "[options] [--] PROGRAM [ARGS…] | [options] perf.data|FILE.db",
     .description =
         "Runs the program in QEMU's user mode and finds the cache lines that its threads hand to each other: which "
         "pairs "

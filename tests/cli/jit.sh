@@ -30,10 +30,9 @@ check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f
 
 check "… record" "$ASSAY" record -q -o nameless.db -- "$WORKLOADS/jit" none 65536
 check "… says how it could" bash -c '"$1" report nameless.db | tr -s "\n " " " | grep -q "% of the time is in code that the program made .*/tmp/perf-PID.map"' - "$ASSAY"
-asks_java=$("$ASSAY" report nameless.db | tr -s '\n ' ' ' | grep -o 'java [^;]*;')
+read -ra asks_java <<<"$("$ASSAY" report nameless.db | tr -s '\n ' ' ' | grep -o 'java [^;]*;' | tr -d ';')"
 if command -v java >/dev/null; then
-    # shellcheck disable=SC2086 # options
-    check "… in a way that java takes" java $(tr -d ';' <<<"${asks_java#java }") -version
+    check "… in a way that java takes" "${asks_java[@]}" -version
 else
     skip "… in a way that java takes" "no java"
 fi
