@@ -12,6 +12,7 @@
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "engine/sink_tee.h"
+#include "lens/weave.h"
 #include "model/access_buffer.h"
 #include "model/access_stream.h"
 #include "record/modelled.h"
@@ -322,6 +323,7 @@ static bool open_session(struct session *session, struct as_error *err)
     plan(session);
     session->fanout = as_fanout_new(&fanout);
     session->stream = as_access_stream_new(session->fanout, NULL, NULL);
+    as_access_stream_keep_order(session->stream, AS_WEAVE_QUANTUM);
     if (follows_calls(session->options))
         as_access_stream_follow_calls(session->stream);
     session->feed = make_feed(session);
@@ -345,7 +347,7 @@ static bool run_engine(struct session *session, struct as_error *err)
     *options = as_run_engine_options(&session->options->run, session->argv);
     options->stdout_to_stderr =
         (session->options->json || session->options->csv || session->options->html) && !session->options->output;
-    options->observed = true;
+    options->observed = options->causal = true;
     options->environment = session->environment;
     options->tick = tick;
     options->tick_context = session;

@@ -492,7 +492,7 @@ static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {
-    return stream->calls || stream->threshold || stream->shared ? &as_access_stream_sink : &words_sink;
+    return stream->calls || stream->threshold || stream->shared || stream->words ? &as_access_stream_sink : &words_sink;
 }
 
 void as_access_stream_follow_calls(struct as_access_stream *stream)

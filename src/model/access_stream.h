@@ -46,7 +46,8 @@ void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift
 uint64_t
 as_access_stream_seen(const struct as_access_stream *stream); /* number of accesses, whether passed on or not */
 /* The sink takes the stream as context. as_access_stream_choose_sink returns a faster one where executions need not be
- * looked at one by one: neither calls are followed nor granules sampled, which must be known by then. */
+ * looked at one by one: calls are not followed, granules not sampled, and the order is that of clocks alone, all of which must be
+ * known by then. */
 extern const struct as_sink as_access_stream_sink;
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream);
 /* Call this after the run: publishes the last batch and waits until every observer has seen everything. */

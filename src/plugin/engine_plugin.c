@@ -28,17 +28,27 @@ int qemu_plugin_version = 1;
 
 /* Which system calls matter to us, by architecture. */
 struct syscall_numbers {
-    int64_t mmap, munmap, mremap, sigaction, execve, clone, exit, prctl;
+    int64_t mmap, munmap, mremap, sigaction, execve, clone, fork, vfork, exit, prctl;
 };
 static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
-    [AS_ARCH_X86_64] =
-        {.mmap = 9, .munmap = 11, .mremap = 25, .sigaction = 13, .execve = 59, .clone = 56, .exit = 60, .prctl = 157},
+    [AS_ARCH_X86_64] = {.mmap = 9,
+                        .munmap = 11,
+                        .mremap = 25,
+                        .sigaction = 13,
+                        .execve = 59,
+                        .clone = 56,
+                        .fork = 57,
+                        .vfork = 58,
+                        .exit = 60,
+                        .prctl = 157},
     [AS_ARCH_RISCV64] = {.mmap = 222,
                          .munmap = 215,
                          .mremap = 216,
                          .sigaction = 134,
                          .execve = 221,
                          .clone = 220,
+                         .fork = -1, /* there is none */
+                         .vfork = -1,
                          .exit = 93,
                          .prctl = 167},
 };
@@ -89,10 +99,12 @@ static void push_time(struct as_wire_lane *lane, uint64_t now)
     lane->stamp = now;
 }
 
-/* The stamp is taken before anything of the block is executed, and after everything of the block before it. */
+/* The stamp is taken before anything of the block is executed, and after everything of the block before it. A thread that is alone
+ * keeps its last one: reading the time may take longer than the block. */
 static inline void push_stamped(struct as_wire_lane *lane, uint64_t block)
 {
-    uint64_t now = as_stamp_now();
+    bool alone = !atomic_load_explicit(&as_plugin.wire->several, memory_order_relaxed);
+    uint64_t now = alone && lane->stamp ? lane->stamp : as_stamp_now();
     if (__builtin_expect(now - lane->stamp > AS_WIRE_STAMP_MASK / 2, 0))
         push_time(lane, now);
     lane->stamp = now;
@@ -335,6 +347,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     memcpy(call_args, args, sizeof call_args);
     if (number == numbers->clone)
         note_clone(a1);
+    if (number == numbers->clone || number == numbers->fork || number == numbers->vfork)
+        atomic_store(&as_plugin.wire->several, 1);
     atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);

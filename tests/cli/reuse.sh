@@ -177,6 +177,17 @@ holds "by word nothing of it is shared" 'd["invalidations"] < 100' words.json
 "$ASSAY" reuse --json --window 1000 --sockets 2 -- ./sharing >sockets.json
 holds "on two sockets there is no shared reuse of it" 'd["shared"]["reuses"] < 100 and d["shared"]["invalidations"] > 100' sockets.json
 
+# Threads that take turns: the line of the word that they look at moves in each of them, and so does that of the mutex.
+turns=100
+take_turns() {
+    "$ASSAY" reuse --json -- "$WORKLOADS/turns" $way $turns >turns.json
+    holds "$way: each turn moves the word and the mutex once" \
+        'all(2 * '$turns' - 3 <= o["coherence"] <= 2 * '$turns' - 1 for o in d["objects"] if o["name"] in ("turn", "guard"))' turns.json
+}
+for way in spin atomic; do
+    by_chance take_turns
+done
+
 # The page: one file, nothing of it from elsewhere, text as text.
 cp sharing '<b>"sharing" & co'
 check "a page" "$ASSAY" reuse --html --window 1000 --interval 5000 -o page.html -- './<b>"sharing" & co'
