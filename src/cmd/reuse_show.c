@@ -27,8 +27,11 @@ static struct as_reuse_place place_in(struct as_space *space, uint64_t address)
 struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = {0};
-    if (shown->native)
-        return place_in(as_reuse_native_space(shown->native), as_reuse_native_insn(shown->native, code));
+    if (shown->native) {
+        struct as_space *space;
+        uint64_t address = as_reuse_native_insn(shown->native, code, &space);
+        return address ? place_in(space, address) : place;
+    }
     const struct as_insn *insn = as_engine_insn(shown->engine, code);
     if (code == AS_REUSE_NO_CODE)
         place.function = "[more code than is kept apart]";
@@ -49,6 +52,8 @@ char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
 size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n)
 {
     size_t count = 0;
+    if (shown->native)
+        return as_reuse_native_frames(shown->native, path, names, n);
     if (!path || !shown->sites || path > shown->sites->paths.len || !shown->calls)
         return 0;
     uint64_t name = shown->sites->paths.data[path - 1];

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double accuracy(const struct as_distances *estimate, const struct as_distances *truth)
 {
@@ -62,6 +63,18 @@ static void print_accuracy(const struct as_reuse_shown *shown, FILE *out)
                 100 * accuracy(&shown->estimate->distances, &truth->distances));
 }
 
+static void print_paths(const struct as_reuse_shown *shown, const struct as_estimated_pair *pair, FILE *out)
+{
+    char *use = as_reuse_path_text(shown, pair->use_path), *reuse = as_reuse_path_text(shown, pair->reuse_path);
+    bool same = strcmp(use, reuse) == 0;
+    if (!same && *use)
+        fprintf(out, "%29suse: %s\n", "", AS_SHOW(use));
+    if (*reuse)
+        fprintf(out, "%29s%s: %s\n", "", same ? "both" : "reuse", AS_SHOW(reuse));
+    free(use);
+    free(reuse);
+}
+
 static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
@@ -73,6 +86,7 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
         char *reuse = as_reuse_place_text(shown, (uint32_t)pair->reuse);
         fprintf(out, "  %8s %16s  %s → %s\n", AS_COUNT(pair->samples), AS_COUNT((uint64_t)llround(pair->distance)),
                 AS_SHOW(use), AS_SHOW(reuse));
+        print_paths(shown, pair, out);
         free(use);
         free(reuse);
     }
@@ -156,6 +170,7 @@ static void json_native(struct as_json *json, const struct as_reuse_native_info 
     as_json_u64(json, "refused", info->refused);
     as_json_u64(json, "rates", info->rates);
     as_json_double(json, "accesses_per_nanosecond", info->rate);
+    as_json_double(json, "faster_when_warm", info->gain);
     as_json_double(json, "trap_nanoseconds", info->trap);
     as_json_end(json);
 }

@@ -36,6 +36,11 @@ struct as_lookahead {
     sigset_t signals;
 };
 
+bool as_lookahead_read(struct as_lookahead *ahead, uint64_t address, void *bytes, size_t size)
+{
+    return as_pages_read(&ahead->pages, address, bytes, size);
+}
+
 struct as_lookahead *as_lookahead_new(void)
 {
     struct as_lookahead *ahead = as_alloc(sizeof *ahead);

@@ -51,6 +51,8 @@ void as_lookahead_free(struct as_lookahead *ahead);
 /* All threads of the process stand still until as_lookahead_end. */
 void as_lookahead_begin(struct as_lookahead *ahead, pid_t pid);
 void as_lookahead_end(struct as_lookahead *ahead);
+/* Memory as the copy has it, between begin and end. False: a byte of it is not mapped. */
+bool as_lookahead_read(struct as_lookahead *ahead, uint64_t address, void *bytes, size_t size);
 enum as_lookahead_end as_lookahead_step(struct as_lookahead *ahead, struct as_lookahead_thread *thread,
                                         struct as_lookahead_step *step);
 

@@ -111,10 +111,21 @@ static void copy_process(struct as_stack_walker *walker, uint32_t from, uint32_t
     walker->modules += parent->modules.len;
 }
 
-/* A mapping replaces what it overlaps; libdw must then start again. */
+static bool is_known(const struct process *process, const struct module *module)
+{
+    for (size_t i = 0; i < process->modules.len; i++) {
+        const struct module *old = &process->modules.data[i];
+        if (old->start == module->start && old->end == module->end && old->offset == module->offset &&
+            old->path == module->path)
+            return true;
+    }
+    return false;
+}
+
+/* A mapping replaces what it overlaps; libdw must then start again, unless the mapping was there before. */
 static void add_module(struct process *process, const struct module *module)
 {
-    if (process->modules.len >= MAX_MODULES || process->walker->modules >= MAX_ALL_MODULES)
+    if (process->modules.len >= MAX_MODULES || process->walker->modules >= MAX_ALL_MODULES || is_known(process, module))
         return;
     for (size_t i = process->modules.len; i-- > 0;) {
         const struct module *old = &process->modules.data[i];

@@ -26,7 +26,7 @@
 enum { TRAP_OF_PERF = 6, STOP_SECONDS = 1, MOST_THREADS = 256 };
 
 struct tracee {
-    pid_t tid;
+    pid_t tid, pid, parent; /* parent: the process that forked its process */
     bool stopped;
     int signal; /* to be delivered when it is resumed */
     int clock;  /* its schedstat; -1: not open */
@@ -49,7 +49,7 @@ static long request(enum __ptrace_request what, pid_t tid, unsigned long address
     return ptrace(what, tid, (void *)address, (void *)data);
 }
 
-static struct tracee *find(struct as_tracer *tracer, pid_t tid)
+static struct tracee *find(const struct as_tracer *tracer, pid_t tid)
 {
     for (size_t i = 0; i < tracer->threads.len; i++)
         if (tracer->threads.data[i].tid == tid)
@@ -63,15 +63,33 @@ static void put_event(struct as_tracer *tracer, enum as_tracer_kind kind, pid_t 
         (struct as_tracer_event){.kind = kind, .tid = tid, .watch = watch, .status = tracer->status};
 }
 
+static void read_processes(struct tracee *thread)
+{
+    char path[64], line[256];
+    int number;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread->tid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "Tgid: %d", &number) == 1)
+            thread->pid = number;
+        if (sscanf(line, "PPid: %d", &number) == 1)
+            thread->parent = number;
+    }
+    if (file)
+        fclose(file);
+}
+
 static struct tracee *add_thread(struct as_tracer *tracer, pid_t tid)
 {
     char path[64];
     struct tracee *thread = find(tracer, tid);
     if (thread)
         return thread;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)tracer->pid, (int)tid);
     thread = as_vec_push(&tracer->threads);
-    *thread = (struct tracee){.tid = tid, .clock = open(path, O_RDONLY | O_CLOEXEC)};
+    *thread = (struct tracee){.tid = tid, .pid = tracer->pid};
+    read_processes(thread);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)thread->pid, (int)tid);
+    thread->clock = open(path, O_RDONLY | O_CLOEXEC);
     put_event(tracer, AS_TRACER_START, tid, 0);
     return thread;
 }
@@ -96,10 +114,12 @@ static void go_on(struct tracee *thread)
 /* execve leaves one thread, with the number of the process. */
 static void take_exec(struct as_tracer *tracer, struct tracee *thread)
 {
+    pid_t pid = thread->pid;
     for (size_t i = tracer->threads.len; i-- > 0;)
-        drop_thread(tracer, &tracer->threads.data[i]);
-    put_event(tracer, AS_TRACER_EXEC, tracer->pid, 0);
-    go_on(add_thread(tracer, tracer->pid));
+        if (tracer->threads.data[i].pid == pid)
+            drop_thread(tracer, &tracer->threads.data[i]);
+    put_event(tracer, AS_TRACER_EXEC, pid, 0);
+    go_on(add_thread(tracer, pid));
 }
 
 static void take_signal(struct as_tracer *tracer, struct tracee *thread, int signal)
@@ -212,10 +232,10 @@ void as_tracer_stop(struct as_tracer *tracer)
 /* ---- stopping and going on ---- */
 
 /* Running, or waiting for a processor. */
-static bool is_running(const struct as_tracer *tracer, pid_t tid)
+static bool is_running(const struct tracee *thread)
 {
     char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)tracer->pid, (int)tid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0)
@@ -231,7 +251,7 @@ static void stop_thread(struct as_tracer *tracer, pid_t tid)
     int status;
     if (request(PTRACE_INTERRUPT, tid, 0, 0) != 0)
         return;
-    for (struct tracee *thread; (thread = find(tracer, tid)) && !thread->stopped && !tracer->ended;) {
+    for (struct tracee *thread; (thread = find(tracer, tid)) && !thread->stopped;) {
         pid_t got = waitpid(-1, &status, __WALL | WNOHANG);
         struct tracee *other = got > 0 ? take(tracer, got, status) : NULL;
         if (other && other->tid != tid)
@@ -246,7 +266,7 @@ size_t as_tracer_stop_all(struct as_tracer *tracer)
     pid_t tids[MOST_THREADS];
     size_t n = 0;
     for (size_t i = 0; i < tracer->threads.len && n < MOST_THREADS; i++)
-        if (!tracer->threads.data[i].stopped && is_running(tracer, tracer->threads.data[i].tid))
+        if (!tracer->threads.data[i].stopped && is_running(&tracer->threads.data[i]))
             tids[n++] = tracer->threads.data[i].tid;
     for (size_t i = 0; i < n; i++)
         stop_thread(tracer, tids[i]);
@@ -332,7 +352,7 @@ int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
 
 /* ---- beginning and end ---- */
 
-enum { OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC };
+enum { OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK };
 
 static struct as_tracer *new_tracer(pid_t pid, bool child)
 {
@@ -453,6 +473,13 @@ pid_t as_tracer_pid(const struct as_tracer *tracer)
     return tracer->pid;
 }
 
+pid_t as_tracer_process(const struct as_tracer *tracer, pid_t tid, pid_t *parent)
+{
+    const struct tracee *thread = find(tracer, tid);
+    *parent = thread ? thread->parent : 0;
+    return thread ? thread->pid : 0;
+}
+
 static void detach(struct as_tracer *tracer, pid_t tid)
 {
     struct tracee *thread = find(tracer, tid);
@@ -467,7 +494,7 @@ void as_tracer_close(struct as_tracer *tracer)
 {
     if (!tracer)
         return;
-    for (size_t i = 0; !tracer->ended && i < tracer->threads.len; i++)
+    for (size_t i = 0; i < tracer->threads.len; i++)
         detach(tracer, tracer->threads.data[i].tid);
     for (size_t i = 0; i < tracer->threads.len; i++)
         if (tracer->threads.data[i].clock >= 0)

@@ -1,9 +1,9 @@
-/* The threads of one process under ptrace: stops those that run, all at once and for a moment; watches addresses on them with
- * hardware breakpoints whose hit stops the thread; reads registers and processor time of stopped threads.
+/* The threads of a process and of those that it forks, under ptrace: stops those that run, all at once and for a moment; watches
+ * addresses on them with hardware breakpoints whose hit stops the thread; reads registers and processor time of stopped threads.
  *
- * Threads that the process starts are followed, processes that it forks are not. Signals reach it as without a tracer. Threads
- * that wait in the kernel are left alone. If the tracer dies, the kernel takes breakpoints and tracing away, and the process
- * goes on.
+ * Signals reach them as without a tracer. Threads that wait in the kernel are left alone. The end is that of the first process:
+ * others that still run then go on untraced. If the tracer dies, the kernel takes breakpoints and tracing away, and all of them
+ * go on.
  *
  *     as_tracer_launch or _attach; as_tracer_next until it says AS_TRACER_END; as_tracer_close
  *
@@ -18,7 +18,7 @@ enum as_tracer_kind {
     AS_TRACER_TIME,  /* the deadline has passed */
     AS_TRACER_START, /* a thread is there from now on */
     AS_TRACER_GONE,  /* … and no more */
-    AS_TRACER_EXEC,  /* another program: all watches are gone. Threads that ended come as gone */
+    AS_TRACER_EXEC,  /* its process executes another program and has no watches now. Threads that ended come as gone */
     AS_TRACER_TRAP,  /* a watch was hit; the thread stands still until as_tracer_resume */
     AS_TRACER_END    /* the process has ended, or as_tracer_stop was called */
 };
@@ -40,7 +40,9 @@ struct as_tracer_watch {
 struct as_tracer;
 struct as_tracer *as_tracer_launch(char *const argv[], bool stdout_to_stderr, struct as_error *err) AS_MUST_CHECK;
 struct as_tracer *as_tracer_attach(pid_t pid, struct as_error *err) AS_MUST_CHECK;
-pid_t as_tracer_pid(const struct as_tracer *tracer);
+pid_t as_tracer_pid(const struct as_tracer *tracer); /* of the first process */
+pid_t as_tracer_process(const struct as_tracer *tracer, pid_t tid,
+                        pid_t *parent); /* of a thread, and who forked it; 0: unknown */
 /* Waits for the next event, until `deadline` (as_clock_seconds). */
 struct as_tracer_event as_tracer_next(struct as_tracer *tracer, double deadline);
 void as_tracer_stop(struct as_tracer *tracer); /* from a signal handler, too: as_tracer_next returns END */

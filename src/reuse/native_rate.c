@@ -60,6 +60,17 @@ double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesse
     return found;
 }
 
+void as_rate_add_gain(struct as_native_rate *rate, double behind, double later)
+{
+    if (later > 0 && behind > SLOWER * later && behind < FASTER * later)
+        rate->gains[rate->gained++ % AS_RATE_TRAPS] = behind / later;
+}
+
+double as_rate_gain(const struct as_native_rate *rate)
+{
+    return rate->gained >= ENOUGH ? median(rate->gains, rate->gained) : 1;
+}
+
 double as_rate_usual(const struct as_native_rate *rate)
 {
     if (rate->warmed >= ENOUGH)

@@ -11,7 +11,8 @@ enum { AS_RATE_TRAPS = 31 };
 struct as_native_rate {
     /* The last ones: accesses a nanosecond, right behind a stop and further on, when the caches are warm again; nanoseconds. */
     double rates[AS_RATE_TRAPS], warm[AS_RATE_TRAPS], traps[AS_RATE_TRAPS];
-    uint64_t measured, warmed, trapped; /* in all */
+    double gains[AS_RATE_TRAPS];                /* how much faster the same way was when the thread had run for long */
+    uint64_t measured, warmed, trapped, gained; /* in all */
 };
 
 /* Two places next to each other: nearly all the time between was the trap's. */
@@ -23,6 +24,10 @@ double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseco
 /* The same for what followed, at a rate of `cold` up to there: nothing where the two do not fit together, because the thread was
  * elsewhere in between. */
 double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops);
+/* From a use to its reuse it took so long behind a stop, and so long later on. Nothing where the two do not fit together: the thread
+ * went another way. */
+void as_rate_add_gain(struct as_native_rate *rate, double behind, double later);
+double as_rate_gain(const struct as_native_rate *rate);  /* the median; 1: unknown */
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 
 #endif

@@ -110,13 +110,19 @@ static bool take_access(struct look *look, size_t thread, const struct as_lookah
 
 static bool step_thread(struct as_lookahead *ahead, struct look *look, size_t thread)
 {
+    const struct as_ahead_order *order = look->order;
+    struct as_machine_state before = order->threads[thread]->state;
     struct as_lookahead_step step;
-    if (as_lookahead_step(ahead, look->order->threads[thread], &step) != AS_LOOKAHEAD_GOES_ON)
+    bool had_use = look->result->has_use, decided = false;
+    if (as_lookahead_step(ahead, order->threads[thread], &step) != AS_LOOKAHEAD_GOES_ON)
         return false;
-    for (unsigned i = 0; i < step.n; i++)
-        if (take_access(look, thread, &step, i))
-            return true;
-    return false;
+    for (unsigned i = 0; i < step.n && !decided; i++)
+        decided = take_access(look, thread, &step, i);
+    if (order->moment && !had_use && look->result->has_use)
+        order->moment(order->context, true, thread, step.ip, &before);
+    if (order->moment && decided)
+        order->moment(order->context, false, thread, step.ip, &before);
+    return decided;
 }
 
 /* The three places are on a line: the fourth is eight times as far. */

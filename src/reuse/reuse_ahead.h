@@ -10,13 +10,19 @@
 
 enum { AS_AHEAD_THREADS = 32 };
 
+/* The use, or what decides, has been made by a thread of the order, on the copy; `before` is its state before the instruction. */
+typedef void as_ahead_moment(void *context, bool is_use, size_t thread, uint64_t insn,
+                             const struct as_machine_state *before);
+
 struct as_ahead_order {
     struct as_lookahead_thread *const *threads; /* owner first */
     size_t n;
-    bool in_cache;   /* reuse between threads, not in one */
-    uint32_t length; /* of a granule: 1 to 8 bytes */
-    uint64_t skip;   /* accesses of the owner before the use */
-    uint64_t bound;  /* accesses of the owner behind it, at most */
+    bool in_cache;           /* reuse between threads, not in one */
+    uint32_t length;         /* of a granule: 1 to 8 bytes */
+    uint64_t skip;           /* accesses of the owner before the use */
+    uint64_t bound;          /* accesses of the owner behind it, at most */
+    as_ahead_moment *moment; /* NULL: nobody asks */
+    void *context;
 };
 
 /* A place that the owner has not touched before, in the order of its accesses from the start. */

@@ -2,6 +2,7 @@
 #include "reuse/reuse_estimate.h"
 
 #include "base/map.h"
+#include "base/random.h"
 
 static int by_weight(const void *a, const void *b)
 {
@@ -11,14 +12,18 @@ static int by_weight(const void *a, const void *b)
     return x->use != y->use ? (x->use > y->use) - (x->use < y->use) : (x->reuse > y->reuse) - (x->reuse < y->reuse);
 }
 
-/* Instructions' ids have 32 bits in the model; elsewhere addresses that differ in them only share a pair. */
+/* Instructions and paths have numbers of 32 bits. */
 static void count_pair(struct as_reuse_estimate *estimate, struct as_map *places,
                        const struct as_watch_outcome *outcome)
 {
-    uint64_t *place = as_map_put(places, outcome->use_insn << 32 ^ outcome->end_insn);
+    uint64_t paths = (uint64_t)outcome->use_path << 32 | outcome->end_path;
+    uint64_t *place =
+        as_map_put(places, as_random_hash(outcome->use_insn << 32 | outcome->end_insn) ^ as_random_hash(~paths));
     if (!*place) {
-        *as_vec_push(&estimate->pairs) =
-            (struct as_estimated_pair){.use = outcome->use_insn, .reuse = outcome->end_insn};
+        *as_vec_push(&estimate->pairs) = (struct as_estimated_pair){.use = outcome->use_insn,
+                                                                    .reuse = outcome->end_insn,
+                                                                    .use_path = outcome->use_path,
+                                                                    .reuse_path = outcome->end_path};
         *place = estimate->pairs.len;
     }
     struct as_estimated_pair *pair = &estimate->pairs.data[*place - 1];

@@ -19,23 +19,35 @@ enum { ENOUGH_FAR = 16, MOST_FAR = 64, RARE = 16, SHORT_OF = 8 }; /* see bound_o
 #define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
-static uint64_t number_of(struct as_reuse_native *native, uint64_t address)
+static uint64_t number_of(struct as_reuse_native *native, const struct as_traced_thread *thread, uint64_t address)
 {
-    uint64_t *place = as_map_put(&native->codes, address);
+    enum { IMAGE_SHIFT = 47 }; /* of a process, addresses have no more bits */
+    uint32_t image = as_traced_process_of(native, thread)->image;
+    uint64_t *place = as_map_put(&native->codes, address ^ (uint64_t)image << IMAGE_SHIFT);
     if (!*place) {
-        *as_vec_push(&native->insns) = address;
+        *as_vec_push(&native->insns) = (struct as_traced_insn){.address = address, .image = image};
         *place = native->insns.len;
     }
     return *place - 1;
+}
+
+/* The call path of an instruction of a thread, whose registers and memory are as when it was executed. */
+static uint32_t path_of(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                        struct as_traced_place place)
+{
+    const struct as_traced_process *process = as_traced_process_of(native, thread);
+    place.pid = process->pid;
+    place.image = process->image;
+    return as_traced_paths_find(native->paths, &place);
 }
 
 /* ---- traps ---- */
 
 static size_t read_memory(void *context, uint64_t address, void *bytes, size_t size)
 {
-    const struct as_reuse_native *native = context;
+    const pid_t *pid = context;
     struct iovec to = {bytes, size}, from = {(void *)(uintptr_t)address, size};
-    ssize_t n = process_vm_readv(as_tracer_pid(native->tracer), &to, 1, &from, 1, 0);
+    ssize_t n = process_vm_readv(*pid, &to, 1, &from, 1, 0);
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -46,6 +58,7 @@ static struct as_lens_access find_access(struct as_reuse_native *native, const s
     struct as_lens_access access = {
         .thread = thread->number, .address = watch->address, .kind = watch->kind, .time = 1};
     struct as_cause cause = {0};
+    pid_t pid = as_traced_process_of(native, thread)->pid;
     if (!as_tracer_registers(native->tracer, thread->tid, copy))
         return access;
     struct as_cause_query query = {.arch = AS_ARCH_X86_64,
@@ -53,9 +66,13 @@ static struct as_lens_access find_access(struct as_reuse_native *native, const s
                                    .address = watch->address,
                                    .length = watch->length,
                                    .read = read_memory,
-                                   .context = native};
+                                   .context = &pid};
     as_cause_find(&query, &cause);
-    access.insn = number_of(native, cause.ip ? cause.ip : copy->state.ip);
+    uint64_t ip = cause.ip ? cause.ip : copy->state.ip;
+    access.insn = number_of(native, thread, ip);
+    access.path =
+        path_of(native, thread,
+                (struct as_traced_place){.insn = ip, .state = &copy->state, .read = read_memory, .context = &pid});
     access.size = cause.size;
     if (cause.access && watch->kind & AS_ACCESS_LOAD)
         access.kind = cause.access;
@@ -67,6 +84,9 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
     if (reg->absorb) {
         if (--reg->absorb == 0) {
             native->used[reg->slot] = true;
+            reg->used = thread->last;
+            reg->stops = thread->stops;
+            reg->sample = native->samples;
             as_reuse_watch_used(native->watch, reg->watch.data);
         }
         return;
@@ -78,6 +98,8 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
         .ref = {.thread = reg->thread, .slot = reg->slot, .generation = reg->generation},
         .watch = reg->watch,
     };
+    if (reg->used)
+        as_again_plan(native, thread, reg);
     as_reuse_watch_client.trap(native->watch, &trap);
 }
 
@@ -92,6 +114,8 @@ static void on_trap(struct as_reuse_native *native, const struct as_tracer_event
     as_traced_update(native, thread);
     if (native->gauge.left && event->watch == native->gauge.name)
         as_gauge_trap(native, thread);
+    else if (native->again.stage >= AS_AGAIN_ARMED && event->watch == native->again.name)
+        as_again_trap(native, thread);
     else if (reg && reg->armed && reg->thread == thread->number &&
              event->watch == as_traced_name(reg->generation, place))
         take_trap(native, thread, reg);
@@ -99,10 +123,25 @@ static void on_trap(struct as_reuse_native *native, const struct as_tracer_event
 
 /* ---- samples ---- */
 
+struct mapped {
+    struct as_reuse_native *native;
+    struct as_space *space;
+};
+
 static void take_map(void *context, struct as_perf_process *map)
 {
-    as_space_map(((struct as_reuse_native *)context)->space, map->start, map->start + map->length, map->offset,
-                 map->name);
+    const struct mapped *mapped = context;
+    as_space_map(mapped->space, map->start, map->start + map->length, map->offset, map->name);
+    as_traced_paths_map(mapped->native->paths, map);
+}
+
+static void read_maps(struct as_reuse_native *native, struct as_traced_process *process)
+{
+    struct mapped mapped = {.native = native, .space = native->images.data[process->image]};
+    if (process->mapped && native->samples < process->mapped + MAPS_SAMPLES)
+        return;
+    process->mapped = native->samples + 1;
+    as_process_maps(process->pid, false, take_map, &mapped);
 }
 
 static void handle(struct as_reuse_native *native, const struct as_tracer_event *event)
@@ -111,8 +150,11 @@ static void handle(struct as_reuse_native *native, const struct as_tracer_event 
         as_traced_start(native, event->tid);
     if (event->kind == AS_TRACER_GONE)
         as_traced_end(native, event->tid);
-    if (event->kind == AS_TRACER_EXEC)
+    if (event->kind == AS_TRACER_EXEC) {
         as_gauge_end(native);
+        as_again_end(native);
+        as_traced_exec(native, event->tid);
+    }
     if (event->kind == AS_TRACER_TRAP)
         on_trap(native, event);
 }
@@ -126,13 +168,13 @@ static double processor_time(const struct as_reuse_native *native)
     return sum;
 }
 
-/* The owner first. Returns how many there are. */
+/* The owner first, then others of its process. Returns how many there are. */
 static size_t copy_threads(struct as_reuse_native *native, size_t n, struct as_traced_thread *owners[AS_AHEAD_THREADS])
 {
     size_t first = (size_t)as_random_below(&native->random, n), got = 0;
     for (size_t i = 0; i < n && got < AS_AHEAD_THREADS; i++) {
         struct as_traced_thread *thread = as_traced_by_tid(native, as_tracer_stopped(native->tracer, (first + i) % n));
-        if (!thread)
+        if (!thread || (got && thread->process != owners[0]->process))
             continue;
         as_traced_update(native, thread);
         if (!native->copies[got])
@@ -150,7 +192,8 @@ static struct as_lens_access use_of(struct as_reuse_native *native, const struct
                                    .address = result->use_address,
                                    .size = result->use_size,
                                    .kind = result->use_kind,
-                                   .insn = number_of(native, result->use_insn),
+                                   .insn = number_of(native, owner, result->use_insn),
+                                   .path = native->use_path,
                                    .time = native->samples};
 }
 
@@ -166,8 +209,10 @@ static void add_outcome(struct as_reuse_native *native, const struct as_ahead_re
                                    .end = result->outcome == AS_REUSE_REUSE ? AS_USE_REUSED : AS_USE_INVALIDATED,
                                    .how = AS_LENS_COUNTED},
                            .address = result->use_address,
-                           .use_insn = number_of(native, result->use_insn),
-                           .end_insn = number_of(native, result->end_insn),
+                           .use_insn = number_of(native, owners[0], result->use_insn),
+                           .end_insn = number_of(native, owners[0], result->end_insn),
+                           .use_path = native->use_path,
+                           .end_path = native->end_path,
                            .use_thread = owners[0]->number,
                            .end_thread = owners[result->end_thread]->number,
                            .time = native->samples,
@@ -218,6 +263,19 @@ static void learn_bound(struct as_reuse_native *native, uint64_t bound, const st
     }
 }
 
+static size_t read_copy(void *context, uint64_t address, void *bytes, size_t size)
+{
+    return as_lookahead_read(context, address, bytes, size) ? size : 0;
+}
+
+static void take_moment(void *context, bool is_use, size_t thread, uint64_t insn, const struct as_machine_state *before)
+{
+    struct as_reuse_native *native = context;
+    *(is_use ? &native->use_path : &native->end_path) =
+        path_of(native, native->looked_at[thread],
+                (struct as_traced_place){.insn = insn, .state = before, .read = read_copy, .context = native->ahead});
+}
+
 static void look(struct as_reuse_native *native, size_t n)
 {
     struct as_traced_thread *owners[AS_AHEAD_THREADS];
@@ -233,8 +291,12 @@ static void look(struct as_reuse_native *native, size_t n)
                                    .in_cache = native->options.watch.mode == AS_WATCH_CACHE,
                                    .length = native->options.watch.length,
                                    .skip = as_random_below(&native->random, SKIP),
-                                   .bound = bound_of(native)};
-    as_lookahead_begin(native->ahead, as_tracer_pid(native->tracer));
+                                   .bound = bound_of(native),
+                                   .moment = take_moment,
+                                   .context = native};
+    native->looked_at = owners;
+    read_maps(native, as_traced_process_of(native, owners[0]));
+    as_lookahead_begin(native->ahead, as_traced_process_of(native, owners[0])->pid);
     as_ahead_look(native->ahead, &order, &result);
     as_lookahead_end(native->ahead);
     learn_bound(native, order.bound, &result);
@@ -245,7 +307,7 @@ static void look(struct as_reuse_native *native, size_t n)
         native->info.without++;
     else if (result.outcome != AS_REUSE_NONE)
         add_outcome(native, &result, owners, weight);
-    else if (as_traced_is_watched(native, result.use_address))
+    else if (as_traced_is_watched(native, owners[0]->process, result.use_address))
         native->info.twice++;
     else
         watch_use(native, &result, owners[0], weight);
@@ -268,11 +330,16 @@ static bool take_sample(struct as_reuse_native *native, int *status)
         }
         handle(native, &event);
     }
-    if (native->samples++ % MAPS_SAMPLES == 0)
-        as_process_maps(as_tracer_pid(native->tracer), false, take_map, native);
+    native->samples++;
     native->running = n ? n : 1;
+    as_again_end(native);
     if (n)
         look(native, n);
+    for (size_t i = 0; i < n; i++) {
+        struct as_traced_thread *thread = as_traced_by_tid(native, as_tracer_stopped(native->tracer, i));
+        if (thread)
+            thread->cooled = thread->last;
+    }
     as_tracer_resume_all(native->tracer);
     return true;
 }
@@ -322,13 +389,18 @@ static int follow(struct as_reuse_native *native)
     int status = -1;
     double wanted = pause_of(native, 0), next = as_clock_seconds() + wanted, due = next;
     for (;;) {
-        struct as_tracer_event event = as_tracer_next(native->tracer, next);
+        bool waits = native->again.stage == AS_AGAIN_WAITS && native->again.due < next;
+        struct as_tracer_event event = as_tracer_next(native->tracer, waits ? native->again.due : next);
         if (event.kind == AS_TRACER_END)
             return event.status;
         if (event.kind != AS_TRACER_TIME) {
             handle(native, &event);
             if (event.kind == AS_TRACER_TRAP)
                 as_tracer_resume(native->tracer, event.tid);
+            continue;
+        }
+        if (waits) {
+            as_again_arm(native);
             continue;
         }
         double begun = as_clock_seconds(), left = left_of(native, wanted);
@@ -354,7 +426,9 @@ static void describe_end(struct as_reuse_native *native, int status)
     info->rates = native->rate.measured;
     info->rate = rate;
     info->trap = as_rate_trap(&native->rate);
-    info->accesses = (uint64_t)(info->processor * 1e9 * (rate > 0 ? rate : 1));
+    info->gain = as_rate_gain(&native->rate);
+    double all = info->processor * 1e9, cold = fmin(all, (double)native->samples * AS_COLD_NANOSECONDS);
+    info->accesses = (uint64_t)((cold + (all - cold) * info->gain) * (rate > 0 ? rate : 1));
     info->how = native->options.pmu ? AS_LENS_COUNTED : rate > 0 ? AS_LENS_TIMED : AS_LENS_ASSUMED;
     if (native->options.pmu)
         info->accesses = native->counted;
@@ -388,6 +462,7 @@ bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], str
     int status = follow(native);
     as_signals_shield();
     as_gauge_end(native);
+    as_again_end(native);
     as_reuse_watch_finish(native->watch);
     as_gauge_weigh(native);
     describe_end(native, status);
@@ -403,7 +478,7 @@ struct as_reuse_native *as_reuse_native_new(const struct as_reuse_native_options
     native->random = as_random_hash(options->seed);
     native->running = 1;
     native->ahead = as_lookahead_new();
-    native->space = as_space_new(NULL);
+    native->paths = as_traced_paths_new();
     native->copies[0] = aligned_alloc(64, sizeof **native->copies);
     as_cause_prepare();
     struct as_lens lens = {.ops = &as_traced_lens_ops, .context = native};
@@ -431,7 +506,11 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->speeds);
     as_vec_free(&native->densities);
     as_map_free(&native->codes);
-    as_space_free(native->space);
+    for (size_t i = 0; i < native->images.len; i++)
+        as_space_free(native->images.data[i]);
+    as_vec_free(&native->images);
+    as_vec_free(&native->processes);
+    as_traced_paths_free(native->paths);
     free(native);
 }
 
@@ -445,12 +524,27 @@ const struct as_reuse_watch *as_reuse_native_watch(const struct as_reuse_native 
     return native->watch;
 }
 
-uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number)
+uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number, struct as_space **space)
 {
-    return number < native->insns.len ? native->insns.data[number] : 0;
+    if (number >= native->insns.len)
+        return 0;
+    *space = native->images.data[native->insns.data[number].image];
+    return native->insns.data[number].address;
 }
 
-struct as_space *as_reuse_native_space(const struct as_reuse_native *native)
+static const char *function_of(struct as_space *space, uint64_t address)
 {
-    return native->space;
+    struct as_location location;
+    as_space_find(space, address, &location);
+    return location.function ? location.function : as_space_name(space, address);
+}
+
+size_t as_reuse_native_frames(const struct as_reuse_native *native, uint32_t path, const char **names, size_t n)
+{
+    size_t count;
+    uint32_t image = 0;
+    const uint64_t *frames = as_traced_paths_get(native->paths, path, &count, &image);
+    for (size_t i = 0; i < count && i < n; i++) /* behind a call: the call is before it */
+        names[i] = function_of(native->images.data[image], frames[i] - (i ? 1 : 0));
+    return count;
 }

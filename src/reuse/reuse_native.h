@@ -16,6 +16,9 @@
  *            sample weighs the processor time since the one before, times the rate where it was taken, if that is known, or
  *            accesses per instruction there: what is sampled by time is to stand for accesses.
  *
+ * Processes that the program forks are followed; a sample looks at the threads of one process, which is that of a thread drawn from
+ * all that run.
+ *
  * Calls: new, run, ask, free. Signals reach the program as base/signals.h says. */
 #ifndef AS_REUSE_REUSE_NATIVE_H
 #define AS_REUSE_REUSE_NATIVE_H
@@ -56,6 +59,7 @@ struct as_reuse_native_info {
     int refusal;       /* its reason: an errno */
     uint64_t rates;    /* measured */
     double rate;       /* accesses a nanosecond, their median; 0: none was measured */
+    double gain;       /* how many times as fast the program is when it has run for a while; 1: not known */
     double trap;       /* nanoseconds that a trap takes of the program's time; 0: not measured */
     uint64_t accesses; /* of all threads: processor time times the rate, or what the PMU counted */
     uint8_t how;       /* enum as_lens_how: what that comes from */
@@ -67,9 +71,10 @@ struct as_reuse_native *as_reuse_native_new(const struct as_reuse_native_options
 bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], struct as_error *err) AS_MUST_CHECK;
 const struct as_reuse_native_info *as_reuse_native_info(const struct as_reuse_native *native);
 const struct as_reuse_watch *as_reuse_native_watch(const struct as_reuse_native *native);
-/* The address of an instruction by the number that outcomes have; 0: there is none. */
-uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number);
-struct as_space *as_reuse_native_space(const struct as_reuse_native *native); /* names of its code */
+/* The address of an instruction by the number that outcomes have, and the names of its process's code; 0: there is none. */
+uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number, struct as_space **space);
+/* The functions of an outcome's call path, innermost first: fills at most `n` and returns how many it has; 0: unknown. */
+size_t as_reuse_native_frames(const struct as_reuse_native *native, uint32_t path, const char **names, size_t n);
 void as_reuse_native_free(struct as_reuse_native *native);
 
 #endif

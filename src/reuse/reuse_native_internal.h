@@ -10,16 +10,31 @@
 #include "reuse/native_rate.h"
 #include "reuse/reuse_ahead.h"
 #include "reuse/reuse_native.h"
+#include "reuse/traced_paths.h"
 
 #include <stdatomic.h>
 
+#define AS_COLD_NANOSECONDS 1e6 /* of its processor time a thread is slower behind a stop */
 enum { AS_GAUGE_MARKS = 4, AS_GAUGE_NAME = UINT16_MAX /* in the place of a register's */ };
 
+/* A process from its start, or from an execve, on. One that was forked has the code of its parent. */
+struct as_traced_process {
+    pid_t pid;
+    uint32_t image;  /* place in `images` */
+    uint64_t mapped; /* sample at which its mappings were last read, and 1; 0: never */
+};
+
+struct as_traced_insn {
+    uint64_t address;
+    uint32_t image;
+};
+
 struct as_traced_thread {
-    uint32_t number;
+    uint32_t number, process; /* process: place in `processes`, and 1 */
     pid_t tid;
     bool live;
-    uint64_t last; /* processor time at its last stop, nanoseconds */
+    uint64_t last;   /* processor time at its last stop, nanoseconds */
+    uint64_t cooled; /* … at the last that was for a sample */
     uint64_t stops;
     double accesses; /* up to then */
     double local, until;
@@ -31,6 +46,7 @@ struct as_traced_reg {
     int fd;
     uint32_t thread, slot, absorb;
     uint64_t generation;
+    uint64_t used, stops, sample; /* at the use: processor time and stops of the thread, and the sample */
     struct as_lens_watch watch;
 };
 
@@ -44,6 +60,15 @@ struct as_traced_gauge {
     uint64_t time, stops, begun; /* at the last place; begun: sample */
 };
 
+/* A way from use to reuse, once more, when the thread has run for some milliseconds: how much faster is it then? */
+struct as_traced_again {
+    enum { AS_AGAIN_NONE, AS_AGAIN_WAITS, AS_AGAIN_ARMED, AS_AGAIN_BEGUN } stage;
+    int fd;
+    uint32_t thread, name;
+    uint64_t address, sample, time, stops;
+    double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
+};
+
 struct as_reuse_native {
     struct as_reuse_native_options options;
     struct as_tracer *tracer;
@@ -54,6 +79,7 @@ struct as_reuse_native {
     AS_VEC(struct as_traced_thread) threads; /* by number - 1 */
     AS_VEC(struct as_traced_reg) regs;
     struct as_traced_gauge gauge;
+    struct as_traced_again again;
     struct as_native_rate rate;
     uint64_t random, generations, samples;
     uint32_t absorb; /* of the use that is being armed */
@@ -61,9 +87,13 @@ struct as_reuse_native {
     double started, weighed; /* weighed: processor nanoseconds at the last sample */
     double cost;             /* of a sample, seconds, mean of the last ones */
     size_t running;          /* threads that ran at the last sample, at least 1 */
-    struct as_space *space;
-    struct as_map codes; /* address of an instruction: place in `insns` + 1 */
-    AS_VEC(uint64_t) insns;
+    AS_VEC(struct as_traced_process) processes;
+    AS_VEC(struct as_space *) images; /* names of their code */
+    struct as_traced_paths *paths;
+    struct as_map codes; /* address and image of an instruction: place in `insns` + 1 */
+    AS_VEC(struct as_traced_insn) insns;
+    struct as_traced_thread *const *looked_at; /* during a look: the threads of its order, */
+    uint32_t use_path, end_path;               /* … and the paths of use and outcome */
     uint32_t far, far_found; /* of the last looks: past a quarter of the bound, and those that found an outcome there */
     AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
     AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown, negative: at least */
@@ -80,11 +110,14 @@ struct as_traced_thread *as_traced_by_number(struct as_reuse_native *native, uin
 void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread);
 void as_traced_start(struct as_reuse_native *native, pid_t tid);
 void as_traced_end(struct as_reuse_native *native, pid_t tid);
+void as_traced_exec(struct as_reuse_native *native, pid_t pid); /* the process executes another program */
+struct as_traced_process *as_traced_process_of(const struct as_reuse_native *native,
+                                               const struct as_traced_thread *thread);
 /* What the traps of a register are told by. A trap may be delivered after its watchpoint was taken away and the place given to
  * another: the generation tells. */
 uint32_t as_traced_name(uint64_t generation, size_t place);
 /* Two watchpoints of a thread at one address make one signal: the kernel does not queue the second. */
-bool as_traced_is_watched(const struct as_reuse_native *native, uint64_t address);
+bool as_traced_is_watched(const struct as_reuse_native *native, uint32_t process, uint64_t address);
 
 /* ---- traced_rate.c ---- */
 
@@ -93,6 +126,12 @@ void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_threa
                     const struct as_ahead_result *result);
 void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread);
 void as_gauge_end(struct as_reuse_native *native);
+/* A use of a thread was reused by itself, as `reg` has trapped. */
+void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                   const struct as_traced_reg *reg);
+void as_again_arm(struct as_reuse_native *native); /* when it is due */
+void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread);
+void as_again_end(struct as_reuse_native *native);
 /* After the run. Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. Where the speed is not
  * known, instructions stand for time. */
 void as_gauge_weigh(struct as_reuse_native *native);

@@ -37,21 +37,62 @@ void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *t
 {
     uint64_t now = as_tracer_processor_time(native->tracer, thread->tid);
     double since = now > thread->last ? (double)(now - thread->last) - as_rate_trap(&native->rate) : 0;
-    thread->accesses += fmax(0, since) * rate_of(native, thread);
+    double cold = (double)thread->cooled + AS_COLD_NANOSECONDS - (double)thread->last;
+    cold = fmax(0, fmin(cold, since));
+    thread->accesses += (cold + fmax(0, since - cold) * as_rate_gain(&native->rate)) * rate_of(native, thread);
     thread->last = now > thread->last ? now : thread->last;
     thread->stops++;
 }
 
+struct as_traced_process *as_traced_process_of(const struct as_reuse_native *native,
+                                               const struct as_traced_thread *thread)
+{
+    return &native->processes.data[thread->process - 1];
+}
+
+/* The newest of that number: one that executed another program has several. Returns its place, and 1; 0: none. */
+static uint32_t find_process(const struct as_reuse_native *native, pid_t pid)
+{
+    for (size_t i = native->processes.len; i-- > 0;)
+        if (native->processes.data[i].pid == pid)
+            return (uint32_t)i + 1;
+    return 0;
+}
+
+static uint32_t add_process(struct as_reuse_native *native, pid_t pid, uint32_t parent)
+{
+    struct as_traced_process made = {.pid = pid};
+    if (parent)
+        made.image = native->processes.data[parent - 1].image;
+    else {
+        made.image = (uint32_t)native->images.len;
+        *as_vec_push(&native->images) = as_space_new(NULL);
+    }
+    *as_vec_push(&native->processes) = made;
+    return (uint32_t)native->processes.len;
+}
+
+void as_traced_exec(struct as_reuse_native *native, pid_t pid)
+{
+    as_traced_paths_forget(native->paths, pid);
+    add_process(native, pid, 0);
+}
+
 void as_traced_start(struct as_reuse_native *native, pid_t tid)
 {
+    pid_t parent, pid = as_tracer_process(native->tracer, tid, &parent);
     if (as_traced_by_tid(native, tid))
         return;
+    pid = pid ? pid : tid; /* gone already */
+    uint32_t process = find_process(native, pid);
+    process = process ? process : add_process(native, pid, find_process(native, parent));
     struct as_traced_thread *thread = as_vec_push(&native->threads);
-    *thread = (struct as_traced_thread){.number = (uint32_t)native->threads.len, .tid = tid, .live = true};
+    *thread = (struct as_traced_thread){
+        .number = (uint32_t)native->threads.len, .process = process, .tid = tid, .live = true};
     if (native->options.pmu)
         as_native_counters_open(&thread->counters, tid);
     native->info.threads++;
-    as_reuse_watch_client.thread_start(native->watch, thread->number, 1);
+    as_reuse_watch_client.thread_start(native->watch, thread->number, thread->process);
 }
 
 void as_traced_end(struct as_reuse_native *native, pid_t tid)
@@ -179,11 +220,14 @@ const struct as_lens_ops as_traced_lens_ops = {.name = "traced",
                                                .time = now,
                                                .registers = registers};
 
-bool as_traced_is_watched(const struct as_reuse_native *native, uint64_t address)
+bool as_traced_is_watched(const struct as_reuse_native *native, uint32_t process, uint64_t address)
 {
-    for (size_t i = 0; i < native->regs.len; i++)
-        if (native->regs.data[i].armed && native->regs.data[i].watch.address / 8 == address / 8)
+    for (size_t i = 0; i < native->regs.len; i++) {
+        const struct as_traced_reg *reg = &native->regs.data[i];
+        if (reg->armed && reg->watch.address / 8 == address / 8 &&
+            native->threads.data[reg->thread - 1].process == process)
             return true;
+    }
     for (uint32_t i = AS_GAUGE_MARKS - native->gauge.left; i < AS_GAUGE_MARKS; i++)
         if (native->gauge.marks[i].address == (address & ~UINT64_C(7)))
             return true;

@@ -1,5 +1,6 @@
 /* How fast a traced program makes accesses where it is: watchpoints at the places that it will come to after a known number
  * of them; and what samples weigh by that. See reuse_native.h; the arithmetic is native_rate.h. */
+#include "base/clock.h"
 #include "reuse/reuse_native_internal.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@ enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64 };
 #define LOCAL_NANOSECONDS 2e6 /* how long a rate counts for the code where it was measured */
 #define CLEAR_NANOSECONDS 2000
 #define SMALLEST_FACTOR (1.0 / 16)
+#define SHORTEST_WAY 20e3 /* nanoseconds: not much less than what a trap takes */
+#define AGAIN_SECONDS 3e-3
 #define LARGEST_FACTOR 2.0
 
 void as_gauge_end(struct as_reuse_native *native)
@@ -42,12 +45,66 @@ void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_threa
     if (!marks[1].address || marks[1].index - marks[0].index > NEAR || marks[2].index - marks[1].index < SHORT_GAP)
         return;
     for (int i = 0; i < AS_GAUGE_MARKS; i++)
-        if (as_traced_is_watched(native, marks[i].address))
+        if (as_traced_is_watched(native, thread->process, marks[i].address))
             return;
     native->gauge =
         (struct as_traced_gauge){.left = AS_GAUGE_MARKS, .thread = thread->number, .begun = native->samples};
     memcpy(native->gauge.marks, marks, sizeof marks);
     set_gauge(native);
+}
+
+/* ---- the same way again ---- */
+
+void as_again_end(struct as_reuse_native *native)
+{
+    if (native->again.stage >= AS_AGAIN_ARMED)
+        close(native->again.fd);
+    native->again.stage = AS_AGAIN_NONE;
+}
+
+void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                   const struct as_traced_reg *reg)
+{
+    double stops = (double)(thread->stops - reg->stops);
+    double behind = (double)(thread->last - reg->used) - stops * as_rate_trap(&native->rate);
+    if (native->again.stage != AS_AGAIN_NONE || reg->sample != native->samples || native->options.pmu ||
+        behind < SHORTEST_WAY || behind > AS_COLD_NANOSECONDS)
+        return;
+    native->again = (struct as_traced_again){.stage = AS_AGAIN_WAITS,
+                                             .thread = thread->number,
+                                             .address = reg->watch.address & ~UINT64_C(7),
+                                             .sample = native->samples,
+                                             .behind = behind,
+                                             .due = as_clock_seconds() + AGAIN_SECONDS};
+}
+
+void as_again_arm(struct as_reuse_native *native)
+{
+    struct as_traced_again *again = &native->again;
+    const struct as_traced_thread *thread = as_traced_by_number(native, again->thread);
+    again->name = as_traced_name(++native->generations, AS_GAUGE_NAME);
+    struct as_tracer_watch wanted = {.address = again->address, .length = 8, .reads = true, .name = again->name};
+    bool ok = again->sample == native->samples && thread->live && !native->gauge.left &&
+              !as_traced_is_watched(native, thread->process, again->address);
+    again->stage = ok && (again->fd = as_tracer_watch(thread->tid, &wanted)) >= 0 ? AS_AGAIN_ARMED : AS_AGAIN_NONE;
+}
+
+void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread)
+{
+    struct as_traced_again *again = &native->again;
+    if (again->stage == AS_AGAIN_BEGUN) {
+        double stops = (double)(thread->stops - again->stops);
+        as_rate_add_gain(&native->rate, again->behind,
+                         (double)(thread->last - again->time) - stops * as_rate_trap(&native->rate));
+    }
+    bool warm = (double)(thread->last - thread->cooled) > AS_COLD_NANOSECONDS;
+    if (again->stage == AS_AGAIN_BEGUN || !warm) {
+        as_again_end(native);
+        return;
+    }
+    again->stage = AS_AGAIN_BEGUN;
+    again->time = thread->last;
+    again->stops = thread->stops;
 }
 
 /* Where a sample was taken: what is not much longer than the trap's own time is not known, only fast; negative, how fast at

@@ -19,6 +19,7 @@ near() {
     holds "distances that are looked at in advance are exact" "$share(2048, 2048) > 0.97" near.json
     holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
     holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
+    holds "… on their call path" 'd["pairs"][0]["use"]["path"][:3] == ["work", "run", "main"] == d["pairs"][0]["reuse"]["path"][:3]' near.json
     holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
 }
 by_chance near
@@ -121,7 +122,11 @@ strides() {
 by_chance strides
 check_status 3 "an exit status" native odd.json -- ./odd e
 check_status 7 "… of a program that executes another" native odd.json -- ./odd x
-check_status 5 "… of a program whose child works" native odd.json -- ./odd f
+child() {
+    check_status 5 "… of a program whose child works" native odd.json -- ./odd f
+    holds "the child is measured" 'd["watched"]["reused"] > 0 and d["threads"] == 2 and "main" in d["pairs"][0]["use"]["path"]' odd.json
+}
+by_chance child
 check_status 137 "a signal that kills" native odd.json -- ./odd k
 check "an empty program" native odd.json -- true
 holds "… has no reuses, or few" 'd["watched"]["reused"] <= 3' odd.json

@@ -48,13 +48,27 @@ static void prefers_warm_rates(void **state)
     assert_true(as_rate_usual(&rate) == 4);
 }
 
+/* The same way behind a stop and later on; a few such pairs count. */
+static void knows_how_much_faster_it_gets(void **state)
+{
+    struct as_native_rate rate = {0};
+    as_rate_add_gain(&rate, 150, 100);
+    as_rate_add_gain(&rate, 1000, 100); /* it went another way */
+    as_rate_add_gain(&rate, 50, 100);
+    as_rate_add_gain(&rate, 100, 0);
+    as_rate_add_gain(&rate, 150, 100);
+    assert_int_equal(rate.gained, 2);
+    assert_true(as_rate_gain(&rate) == 1);
+    as_rate_add_gain(&rate, 200, 100);
+    assert_true(as_rate_gain(&rate) == 1.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_unknown_at_first),
-        cmocka_unit_test(leaves_traps_out),
-        cmocka_unit_test(refuses_the_impossible),
-        cmocka_unit_test(prefers_warm_rates),
+        cmocka_unit_test(is_unknown_at_first),           cmocka_unit_test(leaves_traps_out),
+        cmocka_unit_test(refuses_the_impossible),        cmocka_unit_test(prefers_warm_rates),
+        cmocka_unit_test(knows_how_much_faster_it_gets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,20 @@ struct bed {
     struct as_ahead_result result;
 };
 
+struct moments {
+    unsigned uses, ends;
+    uint64_t insn, ip;
+};
+
+static void take_moment(void *context, bool is_use, size_t thread, uint64_t insn, const struct as_machine_state *before)
+{
+    struct moments *moments = context;
+    moments->uses += is_use;
+    moments->ends += !is_use;
+    moments->insn = insn;
+    moments->ip = before->ip;
+}
+
 static struct bed open_bed(void (*work)(void))
 {
     struct bed bed = {.pid = start_child(work), .ahead = as_lookahead_new()};
@@ -88,8 +102,15 @@ static void close_bed(struct bed *bed)
 static void counts_what_is_in_between(void **state)
 {
     struct bed bed = open_bed(walks_short);
+    struct moments moments = {0};
+    bed.order.moment = take_moment;
+    bed.order.context = &moments;
     look(&bed);
     assert_true(bed.result.has_use);
+    assert_int_equal(moments.uses, 1);
+    assert_int_equal(moments.ends, 1);
+    assert_int_equal(moments.insn, bed.result.end_insn);
+    assert_int_equal(moments.ip, bed.result.end_insn); /* the state is the one before it */
     assert_int_equal(bed.result.outcome, AS_REUSE_REUSE);
     assert_in_range(bed.result.distance, N - 1, N + 8); /* the loop around it may keep its variables in memory */
     assert_in_range(bed.result.use_address, (uintptr_t)array, (uintptr_t)(array + N));
