@@ -2,6 +2,7 @@
 """How accurate `assay reuse --source=timer` is on RIBench, on this machine, and what it costs.
 
 usage: bench/reuse_native.py [--seconds S] [--only TEXT] [--csv FILE] [--build DIR]
+       bench/reuse_native.py --intervals [--seconds S]
 
 Accuracy: the patterns of ReuseTracker's Tables 6.5 to 6.7 with the paper's own sizes, short (1,000 to 16,000 elements) and long
 (a hundred times that), with 1 and 2 threads, without and with invalidations (case 2), each for about S seconds of
@@ -11,6 +12,9 @@ accesses were all counted; the rest is time and a rate. Goal: 85 % on average.
 Cost: each run alone and under Assay in turns. `time` is the ratio of elapsed times, on a machine that others may use;
 `stood still` is what the program lost by samples in the run under Assay itself, as a ratio; `processor` is the ratio of the
 program's own processor time. `assay_mib` is Assay's own peak memory, `memory_mib` the program's. Goal: 1.5.
+
+--intervals: the cost of one program (long, bell-shaped, 2 threads) by the interval between samples, as --rate and --budget set
+it. `memory` is the program's peak and Assay's together, by the program's alone.
 """
 import argparse
 import csv
@@ -88,14 +92,55 @@ def run(suite, build, case, seconds):
             "memory_mib": round(memory / 1024, 1), "assay_mib": round(usage.ru_maxrss / 1024, 1)}
 
 
+def own_peak(process):
+    """Peak memory of a process that runs, in KiB, without its children, which wait4 would count; until it ends."""
+    peak = 0
+    while True:
+        try:
+            text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            return peak
+        found = [int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")]
+        if not found:  # it has ended, and nobody has waited for it yet
+            return peak
+        peak = max(peak, found[0])
+        time.sleep(0.05)
+
+
+def by_interval(suite, build, seconds):
+    turns, sizes, threads = suite.PATTERNS["long", "bell-shaped"], [100 * n for n in suite.SIZES], 2
+    outer = max(2, round(seconds * ACCESSES_A_SECOND / sum(n * size for n, size in zip(turns, sizes)) / threads))
+    command = [str(build / "workloads" / "ribench"), str(threads), str(outer), "0"] + [str(w) for pair in zip(turns, sizes) for w in pair]
+    print(f"{'samples a second':>16} {'budget':>7} {'samples':>8} {'time':>6} {'stood still':>12} {'processor':>10} {'memory':>7}")
+    for rate, budget in ((10, 20), (50, 20), (200, 5), (200, 10), (200, 20), (200, 40), (1000, 20)):
+        alone, processor, memory = measure(command)
+        with tempfile.NamedTemporaryFile(suffix=".json") as result:
+            start = time.monotonic()
+            process = subprocess.Popen([str(build / "assay"), "reuse", "--source=timer", f"--rate={rate}", f"--budget={budget}", "--json",
+                                        "-q", "-o", result.name, "--", *command], stdout=subprocess.DEVNULL)
+            peak = own_peak(process)
+            if process.wait():
+                sys.exit(f"{command}: status {process.returncode}")
+            elapsed = time.monotonic() - start
+            found = json.loads(pathlib.Path(result.name).read_text())
+        native = found["native"]
+        print(f"{rate:16} {budget:5} % {found['samples']:8} {elapsed / alone:6.2f} "
+              f"{found['seconds'] / max(1e-9, found['seconds'] - native['stopped_seconds']):12.2f} "
+              f"{native['processor_seconds'] / max(1e-9, processor):10.2f} {(memory + peak) / memory:7.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--only", default="", help="only the cases with this in their name")
     parser.add_argument("--csv", type=pathlib.Path)
+    parser.add_argument("--intervals", action="store_true", help="only the cost, by interval")
     options = parser.parse_args()
     suite, rows = load_suite(), []
+    if options.intervals:
+        by_interval(suite, options.build, options.seconds)
+        return
     for case in cases(suite):
         if options.only in case[0]:
             rows.append(run(suite, options.build, case, options.seconds))

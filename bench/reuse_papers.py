@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""ReuseTracker's own programs (sections 6.5.5 to 6.5.7): their reuse distances, and one of them made faster by what the report says.
+
+usage: bench/reuse_papers.py FOLDER [BUILD]
+
+FOLDER/bin holds the programs, built outside of this tree with -O2 -g; those that are not there are left out:
+
+  blackscholes, streamcluster, swaptions, freqmine, fluidanimate   PARSEC 3.0, with pthreads or OpenMP (-DENABLE_OPENMP, -DENABLE_THREADS)
+  bfs, backprop, hotspot, needle                                   Rodinia, openmp/, with -fopenmp -DOPEN
+  MUTEX-lazy-list, SPIN-lazy-list, MUTEX-hashtable, SPIN-hashtable gramoli/synchrobench, c-cpp/src
+
+FOLDER/openmp/backprop holds Rodinia's sources of backprop: the report says that its loops are in the wrong order, and the script
+builds it with the two loops exchanged (below). Printed are the advice, what `whatif` promises if these functions had no misses of
+the first level, what the change brings in the model, and what it brings here, by processor time, runs in turns.
+"""
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+THREADS = 4
+CORE = ["--core", "zen4-like", "--set", "memory.llc.size=1M", "--set", "memory.llc.ways=16"]
+SMALL, LARGE, REPEATS = "8192", "524288", 4
+
+# The paper's functions with the inner loop along the rows. `again` repeats a training, so that its time stands out.
+EXCHANGED = """
+#include "backprop.h"
+#include <stdlib.h>
+extern float squash(float x);
+void bpnn_layerforward(float *l1, float *l2, float **conn, int n1, int n2)
+{
+    float *sums = calloc(n2 + 1, sizeof *sums);
+    l1[0] = 1.0;
+    for (int k = 0; k <= n1; k++)
+        for (int j = 1; j <= n2; j++)
+            sums[j] += conn[k][j] * l1[k];
+    for (int j = 1; j <= n2; j++)
+        l2[j] = squash(sums[j]);
+    free(sums);
+}
+void bpnn_adjust_weights(float *delta, int ndelta, float *ly, int nly, float **w, float **oldw)
+{
+    ly[0] = 1.0;
+    for (int k = 0; k <= nly; k++)
+        for (int j = 1; j <= ndelta; j++) {
+            float new_dw = ((ETA * delta[j] * ly[k]) + (MOMENTUM * oldw[k][j]));
+            w[k][j] += new_dw;
+            oldw[k][j] = new_dw;
+        }
+}
+"""
+AGAIN = """
+#include "backprop.h"
+#include <stdio.h>
+#include <stdlib.h>
+extern void bpnn_train_kernel(BPNN *net, float *eo, float *eh);
+void again(BPNN *net, float *eo, float *eh)
+{
+    double sum = 0;
+    for (int i = 0; i < atoi(getenv("REPEATS")); i++)
+        bpnn_train_kernel(net, eo, eh);
+    for (int k = 0; k <= net->input_n; k++)
+        for (int j = 1; j <= net->hidden_n; j++)
+            sum += net->input_weights[k][j];
+    printf("%.17g\\n", sum);
+}
+"""
+
+
+def graph(path, nodes=2000):
+    """As Rodinia's bfs reads it: nodes with their first edge and number of edges, the source, edges with weights."""
+    draw = random.Random(1)
+    edges = [[draw.randrange(nodes) for _ in range(draw.randrange(2, 10))] for _ in range(nodes)]
+    at, lines = 0, [str(nodes)]
+    for out in edges:
+        lines.append(f"{at} {len(out)}")
+        at += len(out)
+    lines += ["", "0", "", str(at)] + [f"{to} 1" for out in edges for to in out]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def inputs(folder):
+    graph(folder / "graph")
+    draw = random.Random(2)
+    (folder / "options").write_text("1000\n" + "".join("42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759423036851750\n" for _ in range(1000)))
+    (folder / "baskets").write_text("".join(" ".join(map(str, sorted({int(draw.paretovariate(1)) for _ in range(12)}))) + "\n"
+                                            for _ in range(600)))
+    for name in ("temp", "power"):
+        (folder / name).write_text("".join(f"{draw.uniform(320, 340) if name == 'temp' else draw.uniform(0, 0.01):.6f}\n" for _ in range(64 * 64)))
+
+
+def programs():
+    t = str(THREADS)
+    lists = ["-t", t, "-d", "300", "-u", "50", "-i", "64", "-r", "128"]
+    return {"blackscholes": [t, "options", "prices"], "streamcluster": ["3", "10", "3", "256", "256", "50", "none", "clusters", t],
+            "swaptions": ["-ns", "8", "-sm", "40", "-nt", t], "freqmine": ["baskets", "4"], "bfs": [t, "graph"], "backprop": ["2048"],
+            "hotspot": ["64", "64", "4", t, "temp", "power", "out"], "needle": ["128", "10", t], "MUTEX-lazy-list": lists,
+            "SPIN-lazy-list": lists, "MUTEX-hashtable": lists, "SPIN-hashtable": lists}
+
+
+def functions(pairs):
+    """The functions of the pairs that most reuses are of, by reuses."""
+    counts = {}
+    for pair in pairs:
+        name = (pair["reuse"].get("function") or "?").split("(")[0]
+        counts[name] = counts.get(name, 0) + pair["count"]
+    return ", ".join(sorted(counts, key=lambda name: -counts[name])[:5])
+
+
+def show(assay, name, program, arguments, folder):
+    out = folder / "reuse.json"
+    made = subprocess.run([assay, "reuse", "-q", "--json", "-o", out, "--", program, *arguments], cwd=folder, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": str(THREADS)}, timeout=600)
+    if made.returncode:
+        print(f"{name}: status {made.returncode}: {made.stderr.decode().strip()[-200:]}")
+        return
+    found = json.loads(out.read_text())
+    shared, touches = found.get("shared") or {}, max(1, found["touches"])
+    near = sum(b["count"] for b in found["histogram"] if b["lo"] < 512)
+    print(f"{name}: {found['accesses']:,} accesses, {found['threads']} threads; {100 * near / max(1, found['reuses']):.1f} % of the reuses in "
+          f"threads within 512 lines; invalidated {100 * found['invalidations'] / touches:.2f} % of the uses; {shared.get('reuses', 0):,} reuses "
+          f"between threads, {shared.get('false_sharing', 0):,} of them false sharing", flush=True)
+    print(f"    in threads: {functions(found['pairs'])}; between threads: {functions(shared.get('pairs', []))}")
+    for advice in found["advice"][:2]:
+        print(f"    {advice['text']}")
+
+
+# ---- backprop made faster ----
+
+
+def build(source, folder):
+    before, after = folder / "before", folder / "after"
+    (folder / "exchanged.c").write_text(EXCHANGED)
+    (folder / "again.c").write_text(AGAIN)
+    compile_ = ["cc", "-O2", "-g", "-w", "-I", source]
+    def objects(name, files, *flags):
+        made = []
+        for file in files:
+            made.append(folder / f"{name}-{file.stem}.o")
+            subprocess.run([*compile_, *flags, "-c", "-o", made[-1], file], check=True)
+        return made
+    rest = objects("rest", [source / "backprop_kernel.c", source / "imagenet.c"], "-std=gnu89")
+    rest += objects("rest", [source / "facetrain.c"], "-std=gnu89", "-Dbpnn_train_kernel=again") + objects("rest", [folder / "again.c"])
+    old = objects("old", [source / "backprop.c"], "-std=gnu89")
+    new = objects("new", [source / "backprop.c"], "-std=gnu89", "-Dbpnn_layerforward=old_layerforward",
+                  "-Dbpnn_adjust_weights=old_adjust_weights") + objects("new", [folder / "exchanged.c"])
+    for program, own in ((before, old), (after, new)):
+        subprocess.run(["cc", "-o", program, *rest, *own, "-lm"], check=True)
+    return before, after
+
+
+def ask(assay, verb, program, *options):
+    made = subprocess.run([assay, verb, "-q", "--json", *CORE, "--from", "bpnn_train_kernel", *options, "--", program, SMALL], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "REPEATS": "1"})
+    return json.loads(made.stdout)
+
+
+def time_of(program, repeats):
+    made = subprocess.Popen([program, LARGE], stdout=subprocess.PIPE, env={**os.environ, "REPEATS": str(repeats)})
+    text = made.stdout.read()
+    _, status, usage = os.wait4(made.pid, 0)
+    if status:
+        sys.exit(f"{program}: status {status}")
+    return usage.ru_utime, text.split()[-1] if repeats else None
+
+
+def make_faster(assay, source, folder):
+    before, after = build(source, folder)
+    for name, program in (("before", before), ("after", after)):
+        found = ask(assay, "reuse", program)
+        print(f"backprop {name}: {found['caches'][0]['misses']:,} misses of the L1 in {found['accesses']:,} accesses, "
+              f"{found['line_bytes_used']:.0f} of 64 bytes of a line used; advice: "
+              f"{'; '.join(a['text'] for a in found['advice'][:1]) or 'none'}", flush=True)
+    places = ("bpnn_layerforward", "bpnn_adjust_weights")
+    promised = ask(assay, "whatif", before, *(w for p in places for e in ("ST-L1", "ST-LLC") for w in ("--ideal", f"{e}@{p}")))
+    for experiment in promised["experiments"]:
+        print(f"whatif:  {experiment.get('name') or experiment.get('what')}: {experiment['speedup']:.2f} times as fast")
+    cycles = [ask(assay, "compare", p, "--samplers", "none")["counters"]["elapsed_cycles"] for p in (before, after)]
+    print(f"model:   the change makes the training {cycles[0] / cycles[1]:.2f} times as fast")
+    base = [time_of(p, 0)[0] for p in (before, after)]
+    runs = [(time_of(before, REPEATS), time_of(after, REPEATS)) for _ in range(3)]
+    ratios = sorted((a[0] - base[0]) / max(1e-9, b[0] - base[1]) for a, b in runs)
+    print(f"here:    {statistics.median(ratios):.2f} times as fast by processor time ({ratios[0]:.2f} to {ratios[-1]:.2f} in {len(runs)} pairs "
+          f"of runs, load {os.getloadavg()[0]:.0f}); the same result: {all(a[1] == b[1] for a, b in runs)}")
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    given = pathlib.Path(sys.argv[1]).resolve()
+    assay = str(pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "build", "assay").resolve())
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        inputs(folder)
+        for program, arguments in programs().items():
+            if (given / "bin" / program).exists():
+                show(assay, program, given / "bin" / program, arguments, folder)
+        source = given / "openmp" / "backprop"
+        if source.exists():
+            make_faster(assay, source, folder)
+
+
+main()
