@@ -213,25 +213,32 @@ static void solve(struct network *net, double *z)
     }
 }
 
-/* No arc can carry many times what was counted in all: then the numbers did not suffice, and counts stay as they were. */
+/* No arc can carry many times what was counted in all, and what was counted cannot have gone nowhere, as in a function that
+ * is never left: then there is no such flow or the numbers did not suffice, and counts stay as they were. */
 static bool is_solved(const struct network *net)
 {
-    for (size_t a = 0; a < net->arcs.len; a++)
-        if (!(fabs(net->arcs.data[a].flow) <= 100 * net->mean * net->n))
+    double counted = net->mean * net->n, flows = 0;
+    for (size_t a = 0; a < net->arcs.len; a++) {
+        if (!(fabs(net->arcs.data[a].flow) <= 100 * counted))
             return false;
-    return true;
+        flows = fmax(flows, net->arcs.data[a].flow);
+    }
+    return flows > 1e-6 * net->mean;
 }
 
-/* Takes out arcs that carry less than nothing; true: there were some. */
+/* Takes out arcs that carry less than nothing; true: there were some. Those that are far less negative than the worst may be so
+ * because of it, and are left for the next time: without them nothing might flow at all. */
 static bool cut_negative(struct network *net)
 {
-    double largest = 0;
+    double largest = net->mean, least = 0;
     bool any = false;
-    for (size_t a = 0; a < net->arcs.len; a++)
+    for (size_t a = 0; a < net->arcs.len; a++) {
         largest = fmax(largest, fabs(net->arcs.data[a].flow));
+        least = fmin(least, net->arcs.data[a].flow);
+    }
     for (size_t a = 0; a < net->arcs.len; a++) {
         struct arc *arc = &net->arcs.data[a];
-        if (arc->flow >= -1e-9 * largest)
+        if (arc->flow >= fmin(-1e-9 * largest, 0.1 * least))
             continue;
         arc->spread = 0;
         any = true;
