@@ -122,4 +122,5 @@ run ways --max 20000 --csv
 check_same "… CSV" "way,period,samples,block,balanced,function,covered,top,top_found,top_ordered" "${out%%$'\n'*}"
 run ways --max 20000
 check_same "… text" 1 "$(grep -c '^pdir+fix ' <<<"$out")"
+check_fails 125 'nothing was measured' "a part that is never reached" "$ASSAY" blocks --methods -q --skip 1G -- "$WORKLOADS/block_kernels" chain 10
 check_status 2 "a PMU that is not there" "$ASSAY" blocks --methods --pmu nothing -- true
