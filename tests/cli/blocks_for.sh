@@ -124,12 +124,13 @@ check_same "fdata: every line has eight words" "" "$(awk 'NF != 8' known.fdata)"
 check_same "… local functions are numbered" 1 "$(grep -c '^1 main [0-9a-f]* 1 sub/1 0 0 3000$' known.fdata)"
 check_same "… others are not" 1 "$(grep -c '^1 main [0-9a-f]* 1 add 0 0 1000$' known.fdata)"
 check_same "… what another file called" 1 "$(grep -c '^0 \[unknown\] 0 1 main 0 0 1$' known.fdata)"
-if command -v llvm-bolt-16 >/dev/null && "${compiler[@]}" -O2 -Wl,-q -o relocs known.c 2>cc.log; then
+bolt=$(command -v llvm-bolt-19 || command -v llvm-bolt-16)
+if [ -n "$bolt" ] && "${compiler[@]}" -O2 -Wl,-q -o relocs known.c 2>cc.log; then
     "$ASSAY" blocks --for bolt -o relocs.fdata -- ./relocs
-    check "llvm-bolt takes the profile" llvm-bolt-16 relocs -o bolted -data=relocs.fdata -reorder-blocks=ext-tsp
+    check "llvm-bolt takes the profile" "$bolt" relocs -o bolted -data=relocs.fdata -reorder-blocks=ext-tsp
     check_same "… without a complaint" 0 "$(grep -c 'BOLT-WARNING\|BOLT-ERROR\|mismatch\|stale' <<<"$out$err")"
 else
-    skip "llvm-bolt takes the profile" "no llvm-bolt-16: bench/compilers --install"
+    skip "llvm-bolt takes the profile" "no llvm-bolt-19 or 16: bench/compilers --install"
 fi
 
 check_stderr_line "known has no map of basic blocks.*-fbasic-block-address-map" "Propeller needs the compiler's numbers" \
