@@ -42,6 +42,9 @@ enum as_event {
     AS_EVENT_DIVIDE = 1 << 14,     /* a division or square root: a unit that is not pipelined */
     AS_EVENT_COHERENCE = 1 << 15,  /* ST-CO: waited for another core's copy of its line */
     AS_EVENT_ORDER = 1 << 16,      /* waited for older stores to drain, or for a fence */
+    /* of no set and without a name: what a load's request found in other cores' caches, which PMUs count */
+    AS_EVENT_SNOOP_CLEAN = 1 << 24, /* with COHERENCE: the copy that it waited for was not modified */
+    AS_EVENT_SNOOP_MISS = 1 << 25,  /* the core that had the line alone has dropped it */
 };
 
 struct as_pipe {

@@ -30,8 +30,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct trust_command, source),
      .value = "NAME",
-     .help = "What is qualified: pmu:NAME, the same as NAME alone (%s, or the path of a file), or timer, the kernel's "
-             "clocks on this machine.",
+     .help =
+         "What is qualified: pmu:NAME, the same as NAME alone (%s, or the path of a file); pmu, this machine's PMU; or "
+         "timer, its kernel's clocks.",
      .names = as_pmu_names},
     {.name = "experiments",
      .type = AS_OPTION_STRING,
@@ -42,8 +43,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct trust_command, shadow),
      .value = "EVENT",
-     .help = "Also search for the nops that take each event out of the shadow of the one before (PEBS): loads, "
-             "branches, l3-miss, or all."},
+     .help = "Also search for the nops that take each event out of the shadow of the one before (PEBS): loads, stores, "
+             "branches, l1-miss, l2-miss, l3-miss, or all."},
     {.name = "arch",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct trust_command, arch),
@@ -131,7 +132,7 @@ static void list_experiments(const struct as_trust_subject *subject)
 static void list_events(const struct as_trust_subject *subject)
 {
     for (size_t i = 0; i < as_pmu_events_count; i++)
-        if (as_pmu_events[i].kinds >> subject->pmu.kind & 1 && !as_pmu_events[i].lacks)
+        if (as_pmu_events[i].kinds >> subject->pmu.kind & 1)
             printf("%-26s %-36s %s\n", as_pmu_events[i].name, as_pmu_events[i].alias, as_pmu_events[i].meaning);
 }
 
@@ -186,15 +187,22 @@ static bool find_shadows(struct as_trust_subject *subject, const char *event, st
         as_log_debug("shadow of %s: %u nops", shadow.event, shadow.nops);
     }
     if (missing && shown->shadows.len == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: RISC-V code cannot flush a line", event);
+        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: %s", event,
+                                   subject->machine ? "this machine's PMU has no such event"
+                                                    : "RISC-V code cannot flush a line");
+    if (shown->shadows.len == 0 && strcmp(event, "instructions") == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--shadow=instructions: nops are instructions, too, and put nothing between them");
     return shown->shadows.len > 0 ||
-           as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: there are loads, branches, l3-miss and all", event);
+           as_error_set_status(err, AS_EXIT_USAGE,
+                               "--shadow=%s: there are loads, stores, branches, l1-miss, l2-miss, l3-miss and all",
+                               event);
 }
 
 static bool find_hardware(const struct as_trust_subject *subject, struct as_trust_shown *shown, struct as_error *err)
 {
     struct as_machine machine;
-    shown->has_hardware = !subject->timer && subject->pmu.kind >= AS_PMU_TIP;
+    shown->has_hardware = !subject->timer && !subject->machine && subject->pmu.kind >= AS_PMU_TIP;
     if (!shown->has_hardware)
         return true;
     if (!as_machine_load(subject->options->core, &machine, err))
@@ -275,13 +283,18 @@ static bool choose_source(struct trust_command *command, const char *operand, st
     if (source && operand)
         return as_error_set_status(err, AS_EXIT_USAGE, "either --source or '%s'", operand);
     if (!source && !operand)
-        return as_error_set_status(err, AS_EXIT_USAGE, "which sampler? A modelled PMU (skylake), or --source=timer");
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "which sampler? A modelled PMU (skylake), --source=pmu or --source=timer");
     if (operand || strncmp(source, "pmu:", 4) == 0)
         command->trust.pmu = operand ? operand : source + 4;
-    else if (strcmp(source, "timer") != 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: there are pmu:NAME and timer", source);
+    else if (strcmp(source, "timer") != 0 && strcmp(source, "pmu") != 0)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: there are pmu:NAME, pmu and timer", source);
     else if (command->trust.riscv)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--arch is for modelled PMUs, not for this machine's clocks");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--arch is for modelled PMUs, not for this machine's");
+    else if (command->trust.core || command->trust.set.len || command->trust.pmu_set.len)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--core, --set and --pmu-set are for modelled PMUs");
+    else
+        command->trust.machine = strcmp(source, "pmu") == 0;
     return true;
 }
 
@@ -322,7 +335,7 @@ static int start(struct trust_command *command, const char *operand)
     }
     if (!choose_source(command, operand, &err) || !as_trust_open(&subject, &command->trust, &err))
         return as_cli_fail(&as_command_trust, &err);
-    if (!command->trust.core)
+    if (!command->trust.core && !subject.timer && !subject.machine)
         command->trust.core = usual_core(&subject.pmu);
     if (command->list || command->events)
         (command->list ? list_experiments : list_events)(&subject);
@@ -356,17 +369,18 @@ static int run_trust(int argc, char **argv)
 const struct as_command as_command_trust = {
     .name = "trust",
     .summary = "Qualify a sampler on programs whose events are known",
-    .usage =
-        "[options] PMU\n       assay trust [options] --source=timer\n       assay trust [--again] [--json] A.db [B.db]",
-    .description = "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
-                   "what happened: are the numbers right, at which intervals, in how many threads; do equal "
-                   "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
-                   "right mode; what do they cost.\n\n"
-                   "The sampler is a modelled PMU, on a modelled core, or the kernel's clocks on this machine. What is "
-                   "expected is known from the code of the programs, not from another sampler.\n\n"
-                   "Of a profile it says what error to expect of its samples by function, block and instruction. Two "
-                   "profiles of one program are held against each other: how far they are apart by instruction, line, "
-                   "function and module, and whether chance explains it.",
+    .usage = "[options] PMU\n       assay trust [options] --source=pmu|timer\n       assay trust [--again] [--json] "
+             "A.db [B.db]",
+    .description =
+        "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
+        "what happened: are the numbers right, at which intervals, in how many threads; do equal "
+        "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
+        "right mode; what do they cost.\n\n"
+        "The sampler is a modelled PMU on a modelled core, this machine's PMU, or its kernel's clocks. What is "
+        "expected is known from the code of the programs, not from another sampler.\n\n"
+        "Of a profile it says what error to expect of its samples by function, block and instruction. Two "
+        "profiles of one program are held against each other: how far they are apart by instruction, line, "
+        "function and module, and whether chance explains it.",
     .options = options_table,
     .examples = "  assay trust skylake\n"
                 "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
@@ -374,6 +388,7 @@ const struct as_command as_command_trust = {
                 "  assay trust --json zen3\n"
                 "  assay trust --shadow=all --html -o skylake.html skylake\n"
                 "  assay trust --source=timer\n"
+                "  assay trust --source=pmu --shadow=loads\n"
                 "  assay trust --again assay.db\n"
                 "  assay trust pebs.db ibs.db\n",
     .run = run_trust,

@@ -1,8 +1,8 @@
 /* What `assay trust` found, as a page that opens from disk: the verdicts, a picture and a table for each experiment. See
  * trust_html.h.
  *
- * Shares are bars, with a mark where each should end; what was tried at several intervals or distances is a curve. There
- * are no scripts, and whatever a picture shows stands in the table below it, too. */
+ * Shares are bars, with a mark where each should end, and errors of numbers bars to either side of a mark; what was tried at
+ * several intervals, ratios or distances is a curve. There are no scripts, and whatever a picture shows stands in the table below it, too. */
 #include "cmd/trust_html.h"
 
 #include "base/html.h"
@@ -41,10 +41,12 @@ static void put_percent(FILE *out, double value, bool sign)
         fprintf(out, sign ? "<td class=\"num\">%+.2f %%</td>" : "<td class=\"num\">%.2f %%</td>", 100 * value);
 }
 
-static void put_number(FILE *out, double value, bool share)
+static void put_number(FILE *out, double value, enum as_trust_unit unit)
 {
-    if (isnan(value) || share)
+    if (isnan(value) || unit == AS_TRUST_SHARE)
         put_percent(out, value, false);
+    else if (unit == AS_TRUST_BYTES)
+        fprintf(out, "<td class=\"num\">%s KiB</td>", AS_COUNT((uint64_t)(value / 1024 + 0.5)));
     else
         fprintf(out, "<td class=\"num\">%s</td>", AS_COUNT((uint64_t)(value + 0.5)));
 }
@@ -81,8 +83,8 @@ static void put_table(FILE *out, struct part part)
         fputs("</th><td>", out);
         as_html_text(out, row->setting);
         fputs("</td>", out);
-        put_number(out, row->expected, row->share);
-        put_number(out, row->got, row->share);
+        put_number(out, row->expected, row->unit);
+        put_number(out, row->got, row->unit);
         put_percent(out, row->error, true);
         put_percent(out, row->spread, false);
         fputs("</tr>\n", out);
@@ -112,19 +114,69 @@ static void put_bar(FILE *out, const struct as_trust_row *row, double y, double 
                 bar_end(row->expected, full), bar_end(row->expected, full), y, y + BAR - 2);
 }
 
+static bool is_share(const struct as_trust_row *row)
+{
+    return row->unit == AS_TRUST_SHARE && !isnan(row->got);
+}
+
+static bool has_shares(struct part part)
+{
+    for (size_t i = 0; i < part.n; i++)
+        if (is_share(&part.rows[i]))
+            return true;
+    return false;
+}
+
 static void put_bars(FILE *out, struct part part)
 {
     double full = 0.01;
-    for (size_t i = 0; i < part.n; i++)
-        full = fmax(full, fmax(isnan(part.rows[i].got) ? 0 : part.rows[i].got,
-                               isnan(part.rows[i].expected) ? 0 : part.rows[i].expected));
+    size_t n = 0;
+    for (size_t i = 0; i < part.n; i++) {
+        if (!is_share(&part.rows[i]))
+            continue;
+        full = fmax(full, fmax(part.rows[i].got, isnan(part.rows[i].expected) ? 0 : part.rows[i].expected));
+        n++;
+    }
     fprintf(out,
-            "<svg viewBox=\"0 0 %d %zu\" role=\"img\"><title>Shares of samples; the marks are where they should end"
-            "</title>\n",
-            WIDTH, part.n * BAR + 4);
-    for (size_t i = 0; i < part.n; i++)
-        if (!isnan(part.rows[i].got))
-            put_bar(out, &part.rows[i], (double)(i * BAR), full);
+            "<svg viewBox=\"0 0 %d %zu\" role=\"img\"><title>Shares; the marks are where they should end</title>\n",
+            WIDTH, n * BAR + 4);
+    for (size_t i = 0, line = 0; i < part.n; i++)
+        if (is_share(&part.rows[i]))
+            put_bar(out, &part.rows[i], (double)(line++ * BAR), full);
+    fputs("</svg>\n", out);
+}
+
+/* ---- errors of numbers: bars to the left of the mark are too few, to the right too many ---- */
+
+static void put_error(FILE *out, const struct as_trust_row *row, double y, double full)
+{
+    double middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0, length = row->error / full * (WIDTH - LEFT - 2 * RIGHT) / 2;
+    fprintf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", LEFT - 8, y + 14);
+    as_html_text(out, row->what);
+    fputs(" <tspan class=\"dim\">", out);
+    as_html_text(out, row->setting);
+    fprintf(out, "</tspan></text><rect class=\"bar\" x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>",
+            length < 0 ? middle + length : middle, y + 2, fabs(length), BAR - 6);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"%s\">%+.1f %%</text>",
+            length < 0 ? middle + length - 6 : middle + length + 6, y + 14, length < 0 ? "end" : "start",
+            100 * row->error);
+    fprintf(out, "<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\"/>\n", middle, middle, y,
+            y + BAR - 2);
+}
+
+static void put_errors(FILE *out, struct part part)
+{
+    double full = 0.01;
+    size_t n = 0;
+    for (size_t i = 0; i < part.n; i++) {
+        full = fmax(full, isnan(part.rows[i].error) ? 0 : fabs(part.rows[i].error));
+        n += !isnan(part.rows[i].error);
+    }
+    fprintf(out, "<svg viewBox=\"0 0 %d %zu\" role=\"img\"><title>Errors of numbers of samples</title>\n", WIDTH,
+            n * BAR + 4);
+    for (size_t i = 0, line = 0; i < part.n; i++)
+        if (!isnan(part.rows[i].error))
+            put_error(out, &part.rows[i], (double)(line++ * BAR), full);
     fputs("</svg>\n", out);
 }
 
@@ -227,14 +279,6 @@ static void put_curve(FILE *out, struct part part, bool log, bool errors, const 
 
 /* ---- sections ---- */
 
-static bool all_shares(struct part part)
-{
-    for (size_t i = 0; i < part.n; i++)
-        if (!part.rows[i].share)
-            return false;
-    return part.n > 0;
-}
-
 static void put_part(FILE *out, struct part part)
 {
     const char *name = part.rows[0].experiment;
@@ -247,8 +291,12 @@ static void put_part(FILE *out, struct part part)
         put_curve(out, part, true, true, "interval");
     else if (strcmp(name, "distance") == 0)
         put_curve(out, part, false, false, "nops between an event and the one before");
-    else if (all_shares(part))
+    else if (strcmp(name, "ratio") == 0)
+        put_curve(out, part, false, true, "instructions of which one is a miss");
+    else if (has_shares(part))
         put_bars(out, part);
+    else
+        put_errors(out, part);
     put_table(out, part);
 }
 
@@ -287,6 +335,8 @@ void as_trust_print_html(const struct as_trust_shown *shown, FILE *out)
     fputs("</h1>\n<p class=\"dim\">", out);
     if (!subject->timer) {
         as_html_text(out, subject->pmu.description);
+    }
+    if (subject->options->core) {
         fputs(", on the modelled core ", out);
         as_html_text(out, subject->options->core);
     }

@@ -19,12 +19,14 @@ const char *as_trust_about(const char *name)
     return "";
 }
 
-static void print_number(FILE *out, double value, bool share)
+static void print_number(FILE *out, double value, enum as_trust_unit unit)
 {
     if (isnan(value))
         fprintf(out, " %11s", "");
-    else if (share)
+    else if (unit == AS_TRUST_SHARE)
         fprintf(out, " %9.2f %%", 100 * value);
+    else if (unit == AS_TRUST_BYTES)
+        fprintf(out, " %7s KiB", AS_COUNT((uint64_t)(value / 1024 + 0.5)));
     else
         fprintf(out, " %11s", AS_COUNT((uint64_t)(value + 0.5)));
 }
@@ -40,8 +42,8 @@ static void print_percent(FILE *out, double value, bool sign)
 static void print_row(const struct as_trust_row *row, FILE *out)
 {
     fprintf(out, "  %-26s %-38s", row->what, row->setting);
-    print_number(out, row->expected, row->share);
-    print_number(out, row->got, row->share);
+    print_number(out, row->expected, row->unit);
+    print_number(out, row->got, row->unit);
     print_percent(out, row->error, true);
     print_percent(out, row->spread, false);
     fputc('\n', out);
@@ -99,6 +101,8 @@ void as_trust_print(const struct as_trust_shown *shown, FILE *out)
     const struct as_trust_subject *subject = shown->subject;
     if (subject->timer)
         fprintf(out, "the kernel's clocks on this machine\n");
+    else if (subject->machine)
+        fprintf(out, "%s: %s\n", AS_SHOW(subject->pmu.name), AS_SHOW(subject->pmu.description));
     else
         fprintf(out, "%s: %s, on the modelled core %s\n", AS_SHOW(subject->pmu.name), AS_SHOW(subject->pmu.description),
                 subject->options->core);
@@ -132,7 +136,7 @@ void as_trust_print_csv(const struct as_trust_shown *shown, FILE *out)
         as_csv_add_text(&line, row->what, 0);
         as_str_add(&line, ",");
         as_csv_add_text(&line, row->setting, 0);
-        fprintf(out, "%s,%s", as_str_get(&line), row->share ? "share" : "samples");
+        fprintf(out, "%s,%s", as_str_get(&line), as_trust_unit_names[row->unit]);
         put_csv_number(row->expected, out);
         put_csv_number(row->got, out);
         put_csv_number(row->error, out);
@@ -150,7 +154,7 @@ static void put_row(struct as_json *json, const struct as_trust_row *row)
     as_json_string(json, "experiment", row->experiment);
     as_json_string(json, "what", row->what);
     as_json_string(json, "setting", row->setting);
-    as_json_string(json, "unit", row->share ? "share" : "samples");
+    as_json_string(json, "unit", as_trust_unit_names[row->unit]);
     as_json_double(json, "expected", row->expected);
     as_json_double(json, "got", row->got);
     as_json_double(json, "error", row->error);
@@ -192,9 +196,9 @@ bool as_trust_print_json(const struct as_trust_shown *shown, FILE *out)
 {
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
-    as_json_string(json, "source", shown->subject->timer ? "timer" : "model");
+    as_json_string(json, "source", shown->subject->timer ? "timer" : shown->subject->machine ? "pmu" : "model");
     as_json_string(json, "pmu", shown->subject->timer ? NULL : shown->subject->pmu.name);
-    as_json_string(json, "core", shown->subject->timer ? NULL : shown->subject->options->core);
+    as_json_string(json, "core", shown->subject->options->core);
     as_json_u64(json, "runs", shown->subject->runs);
     as_json_array(json, "verdicts");
     for (size_t i = 0; i < shown->report.verdicts.len; i++)

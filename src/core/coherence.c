@@ -264,6 +264,16 @@ static void leave_far_llc(struct as_memory *memory, uint64_t line)
 
 /* ---- requests ---- */
 
+/* What a load finds in other cores' caches. A core that has the line alone must be asked, because it may have written it; it may
+ * also have dropped it, which it tells nobody. */
+static uint32_t snoop(const struct as_memory *memory, const struct as_directory_entry *entry,
+                      const struct as_memory *source, bool dirty)
+{
+    if (source)
+        return dirty ? 0 : AS_EVENT_SNOOP_CLEAN;
+    return entry->owner && entry->owner != memory->core + 1 ? AS_EVENT_SNOOP_MISS : 0;
+}
+
 /* For a load: whoever owns the line keeps a copy that it may only read. */
 static struct as_fill share(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line,
                             enum as_request kind)
@@ -280,12 +290,16 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
         set_side(&side, source, line);
         note(memory, &side, line, cycle, fill.done, AS_TRANSFER_READ);
     }
+    bool dirty = source && protocol == AS_PROTOCOL_MOESI; /* the O's copy is */
     if (owner) {
-        bool stays = protocol == AS_PROTOCOL_MOESI, dirty = downgrade(owner, line, !stays);
+        bool stays = protocol == AS_PROTOCOL_MOESI;
+        dirty = downgrade(owner, line, !stays);
         if (dirty && !stays)
             as_cache_put(owner->llc, line, fill.done, true);
         entry->supplier = stays && dirty ? owner->core + 1 : 0;
     }
+    if (kind == AS_REQUEST_DEMAND)
+        memory->snooped = snoop(memory, entry, source, dirty);
     if (protocol == AS_PROTOCOL_MESIF)
         entry->supplier = memory->core + 1;
     if (source || !others)

@@ -208,6 +208,7 @@ static void set_wish(struct as_memory *memory, uint64_t address, uint64_t end, b
     uint64_t line_end = (address | memory->line_mask) + 1;
     uint32_t size = (uint32_t)((end < line_end && end > address ? end : line_end) - address);
     memory->moved = false;
+    memory->snooped = 0;
     memory->wish = (struct as_wish){.writes = writes,
                                     .offset = (uint32_t)(address & memory->line_mask),
                                     .size = size,
@@ -303,7 +304,7 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
                                          : load_slowly(l1, cycle, line);
     if (memory->wish.writes)
         answer.done = own(memory, answer.done, line, &answer.events);
-    answer.events |= events;
+    answer.events |= events | memory->snooped;
     return answer;
 }
 

@@ -6,11 +6,12 @@
 
 #define PEBS_EVENT .kinds = 1 << AS_PMU_PEBS
 #define LOADS .insn_flags = AS_INSN_LOAD, .shadow = AS_SHADOW_LOADS
+#define ELSEWHERE (AS_EVENT_L2_HIT | AS_EVENT_LLC_HIT | AS_EVENT_ST_LLC) /* it did not come from a core */
 #define BRANCHES .classes = AS_INSN_CONTROL_CLASSES, .shadow = AS_SHADOW_BRANCHES
 
 const struct as_pmu_event as_pmu_events[] = {
     {"instructions", "inst_retired.any", "retired instructions", PEBS_EVENT, .config = 0x00c0,
-     .shadow = AS_SHADOW_INSTRUCTIONS},
+     .shadow = AS_SHADOW_INSTRUCTIONS, .fixed = 1},
     {"loads", "mem_inst_retired.all_loads", "retired loads", PEBS_EVENT, .config = 0x81d0, LOADS},
     {"stores", "mem_inst_retired.all_stores", "retired stores", PEBS_EVENT, .config = 0x82d0,
      .insn_flags = AS_INSN_STORE, .shadow = AS_SHADOW_STORES},
@@ -48,19 +49,21 @@ const struct as_pmu_event as_pmu_events[] = {
     {"dtlb-miss", "mem_inst_retired.stlb_miss_loads", "retired loads that missed the data TLB", PEBS_EVENT,
      .config = 0x11d0, LOADS, .events = AS_EVENT_ST_TLB},
     {"snoop-none", "mem_load_l3_hit_retired.xsnp_none", "hits of the last level without a snoop", PEBS_EVENT,
-     .config = 0x08d2, LOADS, .events = AS_EVENT_LLC_HIT, .never = AS_EVENT_COHERENCE},
+     .config = 0x08d2, LOADS, .events = AS_EVENT_LLC_HIT, .never = AS_EVENT_COHERENCE | AS_EVENT_SNOOP_MISS},
     {"snoop-modified", "mem_load_l3_hit_retired.xsnp_hitm", "… whose line another core had modified", PEBS_EVENT,
-     .config = 0x04d2, LOADS, .events = AS_EVENT_COHERENCE},
+     .config = 0x04d2, LOADS, .events = AS_EVENT_COHERENCE | AS_EVENT_ST_L1, .never = AS_EVENT_SNOOP_CLEAN | ELSEWHERE},
     {"snoop-hit", "mem_load_l3_hit_retired.xsnp_hit", "… whose line another core had clean", PEBS_EVENT,
-     .config = 0x02d2, LOADS, .lacks = "the model does not tell clean copies in other cores apart"},
-    {"snoop-miss", "mem_load_l3_hit_retired.xsnp_miss", "… whose line no other core had any more", PEBS_EVENT,
-     .config = 0x01d2, LOADS, .lacks = "the model sends no snoop that finds nothing"},
+     .config = 0x02d2, LOADS, .events = AS_EVENT_COHERENCE | AS_EVENT_SNOOP_CLEAN},
+    {"snoop-miss", "mem_load_l3_hit_retired.xsnp_miss", "… whose line the core that had it alone has dropped",
+     PEBS_EVENT, .config = 0x01d2, LOADS, .events = AS_EVENT_LLC_HIT | AS_EVENT_SNOOP_MISS},
     {"load-latency", "mem_trans_retired.load_latency", "loads that took as long as the threshold says", PEBS_EVENT,
      .config = 0x01cd, LOADS, .latency = true},
     {"ops", "ibs_op", "dispatched operations; one of them is tagged", .kinds = 1 << AS_PMU_IBS,
      .counts = AS_COUNTS_OPS},
-    {"cycles", "cpu-cycles", "cycles", .kinds = 1 << AS_PMU_IBS | 1 << AS_PMU_TIP | 1 << AS_PMU_TEA,
-     .counts = AS_COUNTS_CYCLES},
+    {"cycles", "cpu-cycles", "cycles", .kinds = 1 << AS_PMU_PEBS | 1 << AS_PMU_IBS | 1 << AS_PMU_TIP | 1 << AS_PMU_TEA,
+     .counts = AS_COUNTS_CYCLES, .config = 0x003c, .shadow = AS_SHADOW_INSTRUCTIONS, .fixed = 2},
+    {"ref-cycles", "cpu_clk_unhalted.ref_tsc", "cycles of the reference clock, which are the core's in the model",
+     PEBS_EVENT, .counts = AS_COUNTS_CYCLES, .config = 0x0300, .shadow = AS_SHADOW_INSTRUCTIONS, .fixed = 3},
     {"fetches", "ibs_fetch", "completed fetches; one of them is tagged", .kinds = 1 << AS_PMU_IBS,
      .counts = AS_COUNTS_FETCHES},
     {"operations", "arm_spe", "decoded operations; one of them is tagged", .kinds = 1 << AS_PMU_SPE,
@@ -80,7 +83,7 @@ const struct as_pmu_event *as_pmu_event_find(const char *name)
 void as_pmu_events_name(uint32_t kind, struct as_str *list)
 {
     for (size_t i = 0; i < as_pmu_events_count; i++)
-        as_str_add_word(list, (as_pmu_events[i].kinds >> kind & 1) && !as_pmu_events[i].lacks, as_pmu_events[i].name);
+        as_str_add_word(list, (as_pmu_events[i].kinds >> kind & 1), as_pmu_events[i].name);
 }
 
 bool as_pmu_event_may(const struct as_pmu_event *event, const struct as_insn *insn)

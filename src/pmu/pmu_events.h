@@ -22,8 +22,7 @@ struct as_pmu_event {
     const char *name;  /* "l3-miss" */
     const char *alias; /* as Intel calls it since Skylake, or perf; NULL: nothing else */
     const char *meaning;
-    const char *lacks; /* why the model cannot count it; NULL: it can */
-    uint32_t kinds;    /* units that have it: 1 << enum as_pmu_kind */
+    uint32_t kinds; /* units that have it: 1 << enum as_pmu_kind */
     enum as_pmu_counted counts;
     enum as_pmu_shadow shadow;
     uint16_t config;        /* event and unit mask of Intel's, for the recording */
@@ -32,6 +31,7 @@ struct as_pmu_event {
     uint32_t events, never; /* AS_EVENT_*: all of the first, none of the second */
     uint16_t flags;         /* AS_PIPE_*: all of them */
     bool latency;           /* … and takes as long as the threshold says */
+    uint8_t fixed;          /* the fixed counter that counts it where the unit has so many; 0: none */
 };
 
 enum { AS_PMU_EVENTS_MAX = 40 };
@@ -39,7 +39,7 @@ extern const struct as_pmu_event as_pmu_events[];
 extern const size_t as_pmu_events_count;
 
 const struct as_pmu_event *as_pmu_event_find(const char *name); /* name or alias, in any case; NULL: there is none */
-void as_pmu_events_name(uint32_t kind, struct as_str *list); /* those that a unit of the kind has and the model too */
+void as_pmu_events_name(uint32_t kind, struct as_str *list);    /* those that a unit of the kind has */
 
 /* Whether a static instruction can be such an event, and whether an executed one is. */
 bool as_pmu_event_may(const struct as_pmu_event *event, const struct as_insn *insn);

@@ -1,5 +1,5 @@
 /* The stub that stands for the kernel: after a system call so many instructions of entry, body and exit, one a cycle;
- * the last ones of the body are locked adds. See pmu_stream.h.
+ * the last ones of the body are locked adds, and the last one of the exit returns to the program. See pmu_stream.h.
  *
  * Not modelled: what a real system call does, its caches and branches, and interrupts that the kernel has disabled. */
 #include "pmu/pmu_unit.h"
@@ -8,8 +8,10 @@ static struct as_pmu_code code_at(const struct as_pmu_stream *stream, uint32_t i
 {
     const struct as_pmu *pmu = &stream->pmu;
     uint32_t body = pmu->kernel_entry + pmu->kernel_body;
-    bool locked = i < body && i >= body - pmu->kernel_locked;
-    struct as_insn insn = {.class_ = locked ? AS_CLASS_ATOMIC : AS_CLASS_INT,
+    bool locked = i < body && i >= body - pmu->kernel_locked, returns = i >= body && i + 1 == body + pmu->kernel_exit;
+    struct as_insn insn = {.class_ = locked    ? AS_CLASS_ATOMIC
+                                     : returns ? AS_CLASS_SYSTEM
+                                               : AS_CLASS_INT,
                            .flags = locked ? AS_INSN_LOAD | AS_INSN_STORE | AS_INSN_ATOMIC | AS_INSN_LOCKED : 0};
     struct as_pmu_code code = {
         .address = AS_PMU_KERNEL_TEXT + 4 * i, .flags = insn.flags, .class_ = insn.class_, .known = true};

@@ -57,8 +57,9 @@ static bool parse_threshold(const char *word, const char *text, struct as_pmu_co
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
-    if (!counter->event->latency)
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s: only load-latency has a threshold", word);
+    if (!counter->event->latency && !(counter->event->kinds >> AS_PMU_SPE & 1))
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s: only load-latency and SPE's operations have a threshold",
+                                   word);
     if (end == text || *end || value < 1 || value > 65535)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: a threshold is a whole number of cycles from 1 to 65535",
                                    word);
@@ -68,7 +69,7 @@ static bool parse_threshold(const char *word, const char *text, struct as_pmu_co
 
 bool as_pmu_request_add(struct as_pmu_request *request, const char *event, uint64_t period, struct as_error *err)
 {
-    struct as_pmu_counter counter = {.period = period, .threshold = 3};
+    struct as_pmu_counter counter = {.period = period};
     char word[WORD], *modifiers, *threshold;
     if (request->n == AS_PMU_COUNTERS_MAX)
         return as_error_set_status(err, AS_EXIT_USAGE, "more than %d events", AS_PMU_COUNTERS_MAX);
@@ -80,8 +81,7 @@ bool as_pmu_request_add(struct as_pmu_request *request, const char *event, uint6
     counter.event = as_pmu_event_find(word);
     if (!counter.event || !(counter.event->kinds >> request->pmu->kind & 1))
         return unknown_event(request->pmu, word, err);
-    if (counter.event->lacks)
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s: %s", word, counter.event->lacks);
+    counter.threshold = counter.event->latency ? 3 : 0;
     if (!parse_modifiers(request->pmu, event, modifiers ? modifiers : "", &counter, err) ||
         (threshold && !parse_threshold(event, threshold, &counter, err)))
         return false;
@@ -108,13 +108,16 @@ static bool check_counter(const struct as_pmu_request *request, const struct as_
 {
     const struct as_pmu *pmu = request->pmu;
     const char *name = counter->event->name;
-    if (counter->precise_dist && (!pmu->pdir || counter->event->shadow != AS_SHADOW_INSTRUCTIONS))
+    if (counter->precise_dist && (!pmu->pdir || counter->event->fixed != 1))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s:ppp: %s", name,
                                    pmu->pdir ? "only instructions have a precise distribution"
                                              : "this unit has no precise distribution (pdir = no)");
     if (counter->event->latency && !pmu->latency)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: %s cannot sample by latency (latency = no)", name,
                                    pmu->name);
+    if (counter->event->fixed == 3 && pmu->fixed < 3)
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s: only a third fixed counter counts them, and %s has %u",
+                                   name, pmu->name, pmu->fixed);
     if (pmu->kind == AS_PMU_IBS && counter->event->counts == AS_COUNTS_OPS && !pmu->counts_ops)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s counts cycles only (counts_ops = no); --event=cycles",
                                    pmu->name);

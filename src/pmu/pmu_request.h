@@ -16,10 +16,11 @@ extern const char *const as_pmu_handler_names[]; /* "none" …, NULL behind the 
 struct as_pmu_counter {
     const struct as_pmu_event *event;
     uint64_t period;
-    uint32_t threshold; /* cycles, of load-latency */
-    bool precise_dist;  /* PDIR */
-    bool user, kernel;  /* the modes that are counted */
-    uint32_t filter;    /* SPE: AS_INSN_LOAD, AS_INSN_STORE or AS_PMU_BRANCHES; 0: all */
+    uint32_t
+        threshold; /* cycles at least: of load-latency from issue to the result, of SPE from dispatch to retirement */
+    bool precise_dist; /* PDIR */
+    bool user, kernel; /* the modes that are counted */
+    uint32_t filter;   /* SPE: AS_INSN_LOAD, AS_INSN_STORE or AS_PMU_BRANCHES; 0: all */
 };
 enum { AS_PMU_BRANCHES = 1u << 31, AS_PMU_COUNTERS_MAX = 16 };
 
@@ -34,7 +35,7 @@ struct as_pmu_request {
 };
 
 /* Adds NAME[=THRESHOLD][:MODIFIERS]: u and k for user and kernel mode, ppp for a precise distribution; of SPE l, s and b
- * for loads, stores and branches only. The period counts what the event counts. */
+ * for loads, stores and branches only. The threshold is that of load-latency, or of SPE. The period counts what the event counts. */
 bool as_pmu_request_add(struct as_pmu_request *request, const char *event, uint64_t period,
                         struct as_error *err) AS_MUST_CHECK;
 /* The event of a unit that is not told which; and the period. */

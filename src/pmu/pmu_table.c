@@ -47,7 +47,7 @@ const struct as_pmu_field as_pmu_fields[] = {
     CHOICE("kind", ALL, kind, as_pmu_kind_names, "the mechanism"),
 
     COUNT("counters", PEBS, counters, 1, 16, "programmable counters that can sample"),
-    COUNT("fixed", PEBS, fixed, 0, 3, "fixed counters that can sample; one of them counts instructions"),
+    COUNT("fixed", PEBS, fixed, 0, 3, "fixed counters that can sample: of instructions, cycles, reference cycles"),
     YESNO("pdir", PEBS, pdir, "instructions can be sampled without a shadow (precise distribution)"),
     YESNO("latency", PEBS, latency, "loads can be sampled by latency, with their data source"),
     SHADOW("instructions", AS_SHADOW_INSTRUCTIONS, "instructions"),

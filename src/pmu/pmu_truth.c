@@ -74,6 +74,8 @@ static void count_event(struct as_pmu_truth *truth, unsigned i, const struct as_
 {
     const struct as_pmu_counter *counter = &truth->request.counters[i];
     bool ops = counter->event->counts == AS_COUNTS_OPS;
+    if (ops && pipe->commit - pipe->dispatch < counter->threshold)
+        return;
     if (!ops && (pipe->flags & AS_PIPE_CONTINUES || !as_pmu_event_is(counter->event, counter->threshold, pipe)))
         return;
     while (truth->counts[i].len <= pipe->insn)

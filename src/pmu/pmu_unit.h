@@ -36,6 +36,7 @@ struct as_pmu_pebs {
     uint64_t count[AS_PMU_COUNTERS_MAX];
     uint64_t armed_at[AS_PMU_COUNTERS_MAX]; /* the unit records the event from this cycle on; NEVER: it is not armed */
     uint64_t slice_end;
+    uint64_t clock;  /* the retirement of what was counted last */
     uint32_t active; /* bit i: counter i is on the hardware */
 };
 

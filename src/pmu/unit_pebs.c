@@ -9,22 +9,28 @@
 
 /* ---- which events have a counter ---- */
 
-/* From Ice Lake on, a fixed counter of instructions can sample as well. */
-static size_t fixed_counter(const struct as_pmu_stream *stream)
+/* From Ice Lake on, fixed counters of instructions, cycles and reference cycles can sample as well: bit i, counter i of the
+ * request is on one. */
+static uint32_t on_fixed(const struct as_pmu_stream *stream)
 {
-    for (size_t i = 0; stream->pmu.fixed && i < stream->request.n; i++)
-        if (stream->request.counters[i].event->shadow == AS_SHADOW_INSTRUCTIONS)
-            return i;
-    return SIZE_MAX;
+    uint32_t fixed = 0, used = 0;
+    for (size_t i = 0; i < stream->request.n; i++) {
+        uint32_t number = stream->request.counters[i].event->fixed;
+        if (!number || number > stream->pmu.fixed || used >> number & 1)
+            continue;
+        used |= 1u << number;
+        fixed |= 1u << i;
+    }
+    return fixed;
 }
 
 /* In the n-th interval the list of events has been rotated n times, as the kernel does. */
 static uint32_t active_in(const struct as_pmu_stream *stream, uint64_t interval)
 {
-    size_t fixed = fixed_counter(stream), n = stream->request.n - (fixed != SIZE_MAX), place = 0;
-    uint32_t active = fixed != SIZE_MAX ? 1u << fixed : 0;
+    uint32_t active = on_fixed(stream);
+    size_t n = stream->request.n - (size_t)__builtin_popcount(active), place = 0;
     for (size_t i = 0; i < stream->request.n; i++) {
-        if (i == fixed)
+        if (on_fixed(stream) >> i & 1)
             continue;
         if ((place++ + n - interval % n) % n < stream->pmu.counters)
             active |= 1u << i;
@@ -37,6 +43,7 @@ static void open(struct as_pmu_core *core)
     struct as_pmu_stream *stream = core->stream;
     for (size_t i = 0; i < AS_PMU_COUNTERS_MAX; i++)
         core->pebs.armed_at[i] = AS_PMU_NEVER;
+    core->pebs.clock = core->shift;
     core->pebs.active = active_in(stream, 0);
     bool fits = core->pebs.active == (1u << stream->request.n) - 1;
     core->pebs.slice_end = fits ? AS_PMU_NEVER : stream->slice;
@@ -99,6 +106,26 @@ static void count(struct as_pmu_core *core, uint32_t i, const struct as_pmu_op *
         overflow(core, i, commit);
 }
 
+/* Cycles have passed since the instruction before: the counter may have overflowed in any of them. */
+static void count_cycles(struct as_pmu_core *core, uint32_t i, const struct as_pmu_op *op, uint64_t commit)
+{
+    struct as_pmu_stream *stream = core->stream;
+    struct as_pmu_pebs *pebs = &core->pebs;
+    uint64_t passed = commit - pebs->clock, period = stream->request.counters[i].period;
+    if (!as_pmu_counts_mode(&stream->request.counters[i], op->kernel))
+        return;
+    stream->counts[i].happened += passed;
+    if (!(pebs->active >> i & 1))
+        return;
+    stream->counts[i].counted += passed;
+    for (pebs->count[i] += passed; pebs->count[i] >= period;)
+        overflow(core, i, commit - (pebs->count[i] - period));
+    if (pebs->armed_at[i] > commit)
+        return;
+    pebs->armed_at[i] = AS_PMU_NEVER;
+    as_pmu_sample_now(core, i, op);
+}
+
 static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
 {
     const struct as_pmu_request *request = &core->stream->request;
@@ -109,9 +136,22 @@ static void take_op(struct as_pmu_core *core, const struct as_pmu_op *op)
         return;
     for (uint32_t left = op->code->counters; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (as_pmu_event_is(request->counters[i].event, request->counters[i].threshold, op->pipe))
+        if (request->counters[i].event->counts == AS_COUNTS_CYCLES)
+            count_cycles(core, i, op, commit);
+        else if (as_pmu_event_is(request->counters[i].event, request->counters[i].threshold, op->pipe))
             count(core, i, op, commit);
     }
+    core->pebs.clock = commit;
+}
+
+/* What a block adds to a counter. */
+static uint64_t block_counts(const struct as_pmu_core *core, size_t i, const struct as_pmu_sums *sums,
+                             const struct as_pmu_span *span)
+{
+    const struct as_pmu_counter *counter = &core->stream->request.counters[i];
+    if (counter->event->counts != AS_COUNTS_CYCLES)
+        return sums->counts[i];
+    return counter->user ? span->commit - core->pebs.clock : 0;
 }
 
 static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const struct as_pmu_span *span)
@@ -120,15 +160,19 @@ static bool skip(struct as_pmu_core *core, const struct as_pmu_sums *sums, const
     struct as_pmu_pebs *pebs = &core->pebs;
     if (pebs->slice_end != AS_PMU_NEVER)
         return false;
-    for (size_t i = 0; i < request->n; i++)
-        if (sums->counts[i] &&
-            (pebs->armed_at[i] != AS_PMU_NEVER || pebs->count[i] + sums->counts[i] >= request->counters[i].period))
-            return false;
+    uint64_t counts[AS_PMU_SUMS];
     for (size_t i = 0; i < request->n; i++) {
-        pebs->count[i] += sums->counts[i];
-        core->stream->counts[i].happened += sums->counts[i];
-        core->stream->counts[i].counted += sums->counts[i];
+        counts[i] = block_counts(core, i, sums, span);
+        if (counts[i] &&
+            (pebs->armed_at[i] != AS_PMU_NEVER || pebs->count[i] + counts[i] >= request->counters[i].period))
+            return false;
     }
+    for (size_t i = 0; i < request->n; i++) {
+        pebs->count[i] += counts[i];
+        core->stream->counts[i].happened += counts[i];
+        core->stream->counts[i].counted += counts[i];
+    }
+    pebs->clock = span->commit;
     return true;
 }
 

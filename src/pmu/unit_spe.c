@@ -36,6 +36,8 @@ static void follow_targets(struct as_pmu_core *core, const struct as_pmu_op *op)
 static bool is_wanted(const struct as_pmu_counter *counter, const struct as_pmu_op *op)
 {
     bool branch = AS_INSN_CONTROL_CLASSES >> op->code->class_ & 1;
+    if (op->pipe->commit - op->pipe->dispatch < counter->threshold)
+        return false;
     return !counter->filter || op->code->flags & counter->filter & (AS_INSN_LOAD | AS_INSN_STORE) ||
            (branch && counter->filter & AS_PMU_BRANCHES);
 }

@@ -6,7 +6,7 @@
 
 /* ---- PEBS ---- */
 
-/* Whether the line came from another core's cache, in which it was modified. */
+/* Whether the line came from another core's cache. */
 static bool from_core(const struct as_pmu_sample *sample)
 {
     enum { ELSEWHERE = AS_EVENT_L2_HIT | AS_EVENT_LLC_HIT | AS_EVENT_ST_LLC };
@@ -41,12 +41,19 @@ static uint64_t store_source(const struct as_pmu_sample *sample)
            (uint64_t)PERF_MEM_LVLNUM_L1 << PERF_MEM_LVLNUM_SHIFT;
 }
 
+static uint64_t snoop_of(const struct as_pmu_sample *sample)
+{
+    bool clean = sample->events & AS_EVENT_SNOOP_CLEAN, missed = sample->events & AS_EVENT_SNOOP_MISS;
+    if (from_core(sample))
+        return clean ? PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_HITM;
+    return missed && sample->events & AS_EVENT_LLC_HIT ? PERF_MEM_SNOOP_MISS : PERF_MEM_SNOOP_NONE;
+}
+
 static uint64_t load_source(const struct as_pmu_sample *sample)
 {
     uint64_t number, level = level_of(sample, &number);
     return (uint64_t)PERF_MEM_OP_LOAD << PERF_MEM_OP_SHIFT | (level | PERF_MEM_LVL_HIT) << PERF_MEM_LVL_SHIFT |
-           number << PERF_MEM_LVLNUM_SHIFT |
-           (uint64_t)(from_core(sample) ? PERF_MEM_SNOOP_HITM : PERF_MEM_SNOOP_NONE) << PERF_MEM_SNOOP_SHIFT;
+           number << PERF_MEM_LVLNUM_SHIFT | snoop_of(sample) << PERF_MEM_SNOOP_SHIFT;
 }
 
 uint64_t as_unit_data_source(const struct as_pmu_sample *sample)
@@ -124,7 +131,7 @@ static uint64_t data2_of(const struct as_pmu_sample *sample)
     if (!(sample->insn_flags & AS_INSN_LOAD))
         return 0;
     if (from_core(sample))
-        return FROM_LOCAL_CACHE;
+        return FROM_LOCAL_CACHE | (sample->events & AS_EVENT_SNOOP_CLEAN ? NOT_MODIFIED : 0);
     return sample->events & AS_EVENT_ST_LLC    ? FROM_DRAM
            : sample->events & AS_EVENT_LLC_HIT ? FROM_LOCAL_CACHE | NOT_MODIFIED
                                                : 0;

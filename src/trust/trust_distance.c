@@ -31,7 +31,7 @@ bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_rep
             return false;
         struct as_trust_row *row = as_trust_add(report, "distance", "second of two loads");
         snprintf(row->setting, sizeof row->setting, "%u nops apart", nops);
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 0.5;
         row->got = share;
         row->error = share - 0.5;

@@ -1,5 +1,5 @@
 /* The experiments. See trust.h; doc/design/trust.md. */
-#include "trust/trust.h"
+#include "trust/trust_parts.h"
 
 #include "base/show.h"
 
@@ -9,198 +9,11 @@
 
 enum { PEBS = 1 << AS_PMU_PEBS, IBS = 1 << AS_PMU_IBS, SPE = 1 << AS_PMU_SPE, UNITS = (1 << AS_PMU_KINDS) - 1 };
 
-static bool is_pebs(const struct as_trust_subject *subject)
-{
-    return subject->pmu.kind == AS_PMU_PEBS;
-}
-
-/* What a unit counts if nobody says what: PEBS has events, the others one thing that they count. */
-static const char *usual_event(const struct as_trust_subject *subject)
-{
-    return subject->timer ? "task-clock" : as_pmu_default_event(&subject->pmu);
-}
-
-/* ---- several runs of one probe ---- */
-
-struct several {
-    double mean, spread; /* relative standard deviation */
-    struct as_trust_result last;
-};
-
-/* Which of the samples are meant. */
-typedef uint64_t as_pick(const struct as_trust_counts *counts);
-
-static uint64_t all_samples(const struct as_trust_counts *counts)
-{
-    return counts->samples;
-}
-
-static uint64_t load_samples(const struct as_trust_counts *counts)
-{
-    return counts->loads;
-}
-
-static uint64_t miss_samples(const struct as_trust_counts *counts)
-{
-    return counts->l1_misses;
-}
-
-static uint64_t locked_samples(const struct as_trust_counts *counts)
-{
-    return counts->locked;
-}
-
-static bool run_several(struct as_trust_subject *subject, struct as_trust_probe probe, as_pick *pick,
-                        struct several *several, struct as_error *err)
-{
-    double sum = 0, squares = 0, n = subject->options->runs;
-    for (uint32_t i = 0; i < subject->options->runs; i++) {
-        probe.seed = i + 1;
-        probe.options.iterations += i; /* not the same phase again */
-        if (!as_trust_run(subject, &probe, &several->last, err))
-            return false;
-        double got = (double)pick(&several->last.counts[0]);
-        sum += got;
-        squares += got * got;
-    }
-    several->mean = sum / n;
-    double variance = n > 1 ? (squares - sum * sum / n) / (n - 1) : 0;
-    several->spread = n > 1 && several->mean > 0 ? sqrt(variance > 0 ? variance : 0) / several->mean : NAN;
-    return true;
-}
-
-static void set_counts(struct as_trust_row *row, double expected, const struct several *several)
-{
-    row->expected = expected;
-    row->got = several->mean;
-    row->error = expected > 0 ? several->mean / expected - 1 : NAN;
-    row->spread = several->spread;
-}
-
-static double expected_samples(const struct as_trust_probe *probe, const struct as_kernel_code *code,
-                               enum as_kernel_event event)
-{
-    return code->per_iteration[event] * (double)probe->options.iterations * probe->threads / (double)probe->period;
-}
-
-/* Makes the run so long that so many samples are expected: with few, one more or less is a large error. */
-static void expect_samples(struct as_trust_probe *probe, const struct as_trust_subject *subject, double per_iteration,
-                           uint64_t samples)
-{
-    uint64_t least = (uint64_t)((double)samples * (double)probe->period / per_iteration) + 1;
-    least = least * subject->options->scale / 100;
-    if (probe->options.iterations < least)
-        probe->options.iterations = least;
-}
-
-/* ---- accuracy ---- */
-
-struct accuracy {
-    const char *event, *kernel; /* of PEBS */
-    enum as_kernel_event counts;
-    as_pick *pick; /* of the others: which samples these are */
-};
-static const struct accuracy accuracies[] = {
-    {"instructions", "accuracy", AS_KERNEL_INSTRUCTIONS, all_samples},
-    {"loads", "load-ratio", AS_KERNEL_LOADS, load_samples},
-    {"l1-miss", "accuracy", AS_KERNEL_L1_MISS, miss_samples},
-    {"locked-loads", "locked-load", AS_KERNEL_LOCKED, locked_samples},
-    {"stores", "locked-load", AS_KERNEL_STORES, NULL},
-    {"branches", "multi-event", AS_KERNEL_BRANCHES, NULL},
-    {"taken", "multi-event", AS_KERNEL_TAKEN, NULL},
-    {"returns", "multi-event", AS_KERNEL_RETURNS, NULL},
-};
-enum { ACCURACIES = sizeof accuracies / sizeof *accuracies, ACCURACY_PERIOD = 1009 };
-
-static uint64_t usual_period(const struct as_trust_subject *subject, uint64_t period)
-{
-    return subject->pmu.kind == AS_PMU_SPE && period < subject->pmu.least_interval ? subject->pmu.least_interval
-                                                                                   : period;
-}
-
-/* Fewer at long intervals, for the time that it takes; of operations, which are many in an iteration, more. */
-static uint32_t wanted_samples(const struct accuracy *accuracy, uint64_t period)
-{
-    if (accuracy->counts == AS_KERNEL_INSTRUCTIONS)
-        return period < 50000 ? 200 : period < 500000 ? 100 : 20;
-    return period < 5000 ? 200 : period < 50000 ? 50 : period < 500000 ? 10 : 3;
-}
-
-static bool measure_accuracy(struct as_trust_subject *subject, const struct accuracy *accuracy, const char *name,
-                             uint64_t period, struct as_trust_report *report, double *error, struct as_error *err)
-{
-    bool pebs = is_pebs(subject);
-    struct as_trust_probe probe =
-        as_trust_probe(subject, accuracy->kernel, pebs ? accuracy->event : usual_event(subject), period);
-    struct several several;
-    expect_samples(&probe, subject, accuracy->counts == AS_KERNEL_INSTRUCTIONS ? 20 : 1,
-                   wanted_samples(accuracy, period));
-    if (!run_several(subject, probe, pebs ? all_samples : accuracy->pick, &several, err))
-        return false;
-    bool ops = !pebs && accuracy->counts == AS_KERNEL_INSTRUCTIONS;
-    struct as_trust_row *row = as_trust_add(report, name, ops ? "operations" : accuracy->event);
-    snprintf(row->setting, sizeof row->setting, "interval %s", AS_COUNT(period));
-    set_counts(row,
-               ops ? (double)several.last.counts[0].happened / (double)period
-                   : expected_samples(&probe, &several.last.code, accuracy->counts),
-               &several);
-    *error = row->error;
-    return true;
-}
-
-static bool run_accuracy(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
-{
-    double worst = 0, total = 0, error;
-    const char *which = "";
-    for (size_t i = 0; i < ACCURACIES; i++) {
-        if (!is_pebs(subject) && !accuracies[i].pick)
-            continue;
-        if (!measure_accuracy(subject, &accuracies[i], "accuracy", usual_period(subject, ACCURACY_PERIOD), report,
-                              &error, err))
-            return false;
-        if (i == 0)
-            total = error;
-        if (fabs(error) >= fabs(worst)) {
-            worst = error;
-            which = accuracies[i].event;
-        }
-    }
-    const char *interval = AS_COUNT(usual_period(subject, ACCURACY_PERIOD));
-    if (is_pebs(subject))
-        as_trust_say(report, "counts: right to %.1f %% (worst: %s) at intervals of %s", 100 * fabs(worst), which,
-                     interval);
-    else
-        as_trust_say(report,
-                     "counts: %+.1f %% of the operations at intervals of %s; of what they are, %s are off by %+.0f %%",
-                     100 * total, interval, which, 100 * worst);
-    return true;
-}
-
-static bool run_interval(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
-{
-    static const uint64_t periods[] = {101, 1009, 10007, 100003, 1000003};
-    double first = NAN, last = NAN;
-    const struct accuracy *what = &accuracies[is_pebs(subject) ? 2 : 0];
-    for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
-        bool sampled = wanted_samples(what, periods[i]) * subject->options->scale >= 100 || periods[i] < 500000;
-        if (usual_period(subject, periods[i]) != periods[i] || !sampled)
-            continue;
-        if (!measure_accuracy(subject, what, "interval", periods[i], report, isnan(first) ? &first : &last, err))
-            return false;
-    }
-    if (fabs(first) > 0.02 && fabs(first) > 2 * fabs(last))
-        as_trust_say(report, "intervals: short ones are wrong (%+.1f %% at the shortest, %+.1f %% at the longest)",
-                     100 * first, 100 * last);
-    else
-        as_trust_say(report, "intervals: %s are counted right at all of them", what->event);
-    return true;
-}
-
 /* ---- bias ---- */
 
 struct shares {
     double largest, wrong;
-    const char *where;
+    char name[16]; /* of the label that has most */
     size_t n;
 };
 
@@ -209,7 +22,7 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
                                 const struct as_trust_result *result, enum as_kernel_event event, const uint64_t *of,
                                 uint64_t all)
 {
-    struct shares shares = {.where = ""};
+    struct shares shares = {0};
     uint64_t right = 0;
     for (size_t i = 0; i < result->code.n_labels; i++)
         shares.n += result->code.labels[i].events >> event & 1;
@@ -219,21 +32,21 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
             continue;
         struct as_trust_row *row = as_trust_add(report, name, label->name);
         snprintf(row->setting, sizeof row->setting, "%s", setting);
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 1.0 / (double)shares.n;
         row->got = all ? (double)of[i] / (double)all : NAN;
         row->error = row->got - row->expected;
         right += of[i];
         if (row->got > shares.largest) {
             shares.largest = row->got;
-            shares.where = label->name;
+            snprintf(shares.name, sizeof shares.name, "%s", label->name);
         }
     }
     shares.wrong = all ? 1 - (double)right / (double)all : 0;
     if (shares.wrong > 0) {
         struct as_trust_row *row = as_trust_add(report, name, "other instructions");
         snprintf(row->setting, sizeof row->setting, "%s", setting);
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 0;
         row->got = row->error = shares.wrong;
     }
@@ -242,9 +55,9 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
 
 static bool run_bias(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    bool pebs = is_pebs(subject);
-    struct as_trust_probe probe =
-        as_trust_probe(subject, "bias", pebs ? "loads" : usual_event(subject), usual_period(subject, 991));
+    bool pebs = as_trust_is_pebs(subject);
+    struct as_trust_probe probe = as_trust_probe(subject, "bias", pebs ? "loads" : as_trust_usual_event(subject),
+                                                 as_trust_usual_period(subject, 991));
     struct as_trust_result result;
     if (!as_trust_run(subject, &probe, &result, err))
         return false;
@@ -253,7 +66,7 @@ static bool run_bias(struct as_trust_subject *subject, struct as_trust_report *r
                                       pebs ? counts->at : counts->loads_at, pebs ? counts->samples : counts->loads);
     if (shares.largest > 0.3)
         as_trust_say(report, "bias: %.0f %% of the load samples land on one of four equal loads (%s)",
-                     100 * shares.largest, shares.where);
+                     100 * shares.largest, shares.name);
     else
         as_trust_say(report, "bias: four equal loads get equal numbers of samples");
     if (shares.wrong > 0.001)
@@ -266,41 +79,82 @@ struct snippet {
     const char *kernel, *event, *setting;
     enum as_kernel_event counts;
     bool fence;
+    uint64_t periods[3]; /* 0: no more. The first decides what is said */
 };
+/* The paper's intervals; of misses there are few in a run. */
 static const struct snippet snippets[] = {
-    {"snippet1", "loads", "four reads behind a fence", AS_KERNEL_LOADS, true},
-    {"snippet1", "loads", "four reads", AS_KERNEL_LOADS, false},
-    {"snippet2", "branches", "three branches", AS_KERNEL_BRANCHES, false},
-    {"snippet3", "l3-miss", "four reads from memory", AS_KERNEL_L3_MISS, false},
+    {"snippet1", "loads", "four reads behind a fence", AS_KERNEL_LOADS, true, {991, 2347, 10007}},
+    {"snippet1", "loads", "four reads", AS_KERNEL_LOADS, false, {991, 2347, 10007}},
+    {"snippet2", "branches", "three branches", AS_KERNEL_BRANCHES, false, {991, 2347, 10007}},
+    {"snippet3", "l3-miss", "four reads from memory", AS_KERNEL_L3_MISS, false, {97, 211}},
 };
+
+static bool run_snippet(struct as_trust_subject *subject, const struct snippet *snippet, uint64_t period,
+                        struct as_trust_report *report, struct shares *shares, struct as_error *err)
+{
+    struct as_trust_probe probe = as_trust_probe(subject, snippet->kernel, snippet->event, period);
+    struct as_trust_result result;
+    char setting[64];
+    probe.options.fence = snippet->fence;
+    if (!as_trust_run(subject, &probe, &result, err))
+        return false;
+    snprintf(setting, sizeof setting, "%s, interval %s", snippet->setting, AS_COUNT(period));
+    *shares =
+        add_shares(report, "shadow", setting, &result, snippet->counts, result.counts[0].at, result.counts[0].samples);
+    return true;
+}
 
 /* Snippets 1 to 3: an event far from the one before is sampled too often. */
 static bool run_shadow(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof snippets / sizeof *snippets; i++) {
         const struct snippet *snippet = &snippets[i];
+        struct shares first, shares;
         if (!as_trust_has_kernel(subject, snippet->kernel))
             continue;
-        struct as_trust_probe probe =
-            as_trust_probe(subject, snippet->kernel, snippet->event, snippet->counts == AS_KERNEL_L3_MISS ? 97 : 991);
-        struct as_trust_result result;
-        probe.options.fence = snippet->fence;
-        if (!as_trust_run(subject, &probe, &result, err))
-            return false;
-        struct shares shares = add_shares(report, "shadow", snippet->setting, &result, snippet->counts,
-                                          result.counts[0].at, result.counts[0].samples);
-        if (shares.largest > 1.2 / (double)shares.n)
+        for (size_t j = 0; j < 3 && snippet->periods[j]; j++)
+            if (!run_snippet(subject, snippet, snippet->periods[j], report, j == 0 ? &first : &shares, err))
+                return false;
+        if (first.largest > 1.2 / (double)first.n)
             as_trust_say(report, "shadow: of %s, %s gets %.0f %% of the samples of %s in place of %.0f %%",
-                         snippet->setting, shares.where, 100 * shares.largest, snippet->event, 100 / (double)shares.n);
+                         snippet->setting, first.name, 100 * first.largest, snippet->event, 100 / (double)first.n);
     }
+    return true;
+}
+
+/* A division and a sum in turn, each with instructions that take a cycle: how often each is sampled, of what counts
+ * instructions or operations. */
+static bool run_latency(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
+{
+    struct as_trust_probe probe = as_trust_probe(
+        subject, "latency-biased", as_trust_is_pebs(subject) ? "instructions" : as_trust_usual_event(subject),
+        as_trust_usual_period(subject, 991));
+    struct as_trust_result result;
+    double factor = 0;
+    if (!as_trust_run(subject, &probe, &result, err))
+        return false;
+    const struct as_trust_counts *counts = &result.counts[0];
+    for (size_t i = 0; i < result.code.n_labels; i++) {
+        const struct as_kernel_label *label = &result.code.labels[i];
+        if (!(label->executed > 0))
+            continue;
+        struct as_trust_row *row = as_trust_add(report, "latency", label->name);
+        snprintf(row->setting, sizeof row->setting, "every second time");
+        row->unit = AS_TRUST_SHARE;
+        row->expected = label->executed / result.code.per_iteration[AS_KERNEL_INSTRUCTIONS];
+        row->got = counts->samples ? (double)counts->at[i] / (double)counts->samples : NAN;
+        row->error = row->got - row->expected;
+        factor = factor > 0 ? factor : row->got / row->expected;
+    }
+    as_trust_say(report, "latency: a division and what follows it get %.1f times the samples that they should", factor);
     return true;
 }
 
 /* Equal functions, and equal work in time: for what counts time or everything. */
 static bool run_functions(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    struct as_trust_probe probe = as_trust_probe(subject, "call-chain", usual_event(subject),
-                                                 subject->timer ? 100003 : usual_period(subject, 991));
+    struct as_trust_probe probe = as_trust_probe(subject, "call-chain", as_trust_usual_event(subject),
+                                                 subject->timer ? 100003 : as_trust_usual_period(subject, 991));
     struct as_trust_result result;
     if (subject->timer)
         probe.options.iterations *= 200;
@@ -316,7 +170,7 @@ static bool run_functions(struct as_trust_subject *subject, struct as_trust_repo
             continue;
         struct as_trust_row *row = as_trust_add(report, "functions", result.code.labels[i].name);
         snprintf(row->setting, sizeof row->setting, "ten functions of equal work");
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 1 / n;
         row->got = all ? (double)counts->at[i] / (double)all : NAN;
         row->error = row->got - row->expected;
@@ -331,99 +185,133 @@ static bool run_functions(struct as_trust_subject *subject, struct as_trust_repo
 static bool run_threads(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     static const uint32_t threads[] = {1, 2, 4, 8, 16, 32};
-    bool pebs = is_pebs(subject);
+    bool pebs = as_trust_is_pebs(subject);
     double worst = 0;
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        struct as_trust_probe probe =
-            as_trust_probe(subject, "accuracy", pebs ? "l1-miss" : usual_event(subject), usual_period(subject, 307));
+        struct as_trust_probe probe = as_trust_probe(
+            subject, "accuracy", pebs ? "l1-miss" : as_trust_usual_event(subject), as_trust_usual_period(subject, 307));
         struct as_trust_result result;
         char what[32];
         probe.threads = threads[i];
         probe.options.iterations = 1;
-        expect_samples(&probe, subject, 1, 100);
+        as_trust_lengthen(&probe, subject, 1, 100);
         if (!as_trust_run(subject, &probe, &result, err))
             return false;
         snprintf(what, sizeof what, "%u thread%s", threads[i], threads[i] == 1 ? "" : "s");
         struct as_trust_row *row = as_trust_add(report, "threads", what);
         snprintf(row->setting, sizeof row->setting, "L1 misses, all threads together");
-        struct several one = {.mean = (double)(pebs ? result.counts[0].samples : result.counts[0].l1_misses),
-                              .spread = NAN};
-        set_counts(row, expected_samples(&probe, &result.code, AS_KERNEL_L1_MISS), &one);
+        struct as_trust_several one = {.mean = (double)(pebs ? result.counts[0].samples : result.counts[0].l1_misses),
+                                       .spread = NAN};
+        as_trust_set_counts(row, as_trust_expected(&probe, &result.code, AS_KERNEL_L1_MISS), &one);
         worst = fabs(row->error) > worst ? fabs(row->error) : worst;
     }
     as_trust_say(report, "threads: 1 to 32 of them, the sum is right to %.1f %%", 100 * worst);
     return true;
 }
 
-static bool run_cost(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
-{
-    double costs[AS_HANDLER_COUNT] = {0};
-    for (int handler = AS_HANDLER_NONE; handler < AS_HANDLER_COUNT; handler++) {
-        struct as_trust_probe probe = as_trust_probe(subject, "load-ratio", usual_event(subject), 100003);
-        struct as_trust_result result;
-        probe.handler = (enum as_pmu_handler)handler;
-        probe.options.iterations *= 2;
-        if (!as_trust_run(subject, &probe, &result, err))
-            return false;
-        struct as_trust_row *row = as_trust_add(report, "cost", as_pmu_handler_names[handler]);
-        snprintf(row->setting, sizeof row->setting, "%s, interval 100,003", usual_event(subject));
-        row->share = true;
-        row->expected = 0;
-        row->got = row->error = costs[handler] = result.overhead;
-    }
-    as_trust_say(report, "cost: %.0f %% of the time at intervals of 100,003, %.0f %% with a signal for each sample",
-                 100 * costs[AS_HANDLER_NONE], 100 * costs[AS_HANDLER_SIGNAL]);
-    return true;
-}
-
-/* The handler's own loads, which a counter of loads counts; locked loads are not among them. */
-static bool run_handler(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
-{
-    static const char *const events[] = {"loads", "locked-loads"};
-    for (size_t i = 0; i < 2; i++) {
-        struct as_trust_probe probe = as_trust_probe(subject, "locked-load", events[i], 1009);
-        struct several several;
-        probe.handler = AS_HANDLER_IOCTL;
-        if (!run_several(subject, probe, all_samples, &several, err))
-            return false;
-        struct as_trust_row *row = as_trust_add(report, "handler", events[i]);
-        snprintf(row->setting, sizeof row->setting, "a handler that stops and restarts it");
-        set_counts(row, expected_samples(&probe, &several.last.code, AS_KERNEL_LOCKED), &several);
-    }
-    return true;
-}
-
 /* ---- several events, modes ---- */
+
+static uint64_t store_samples(const struct as_trust_counts *counts)
+{
+    return counts->stores;
+}
+
+static uint64_t branch_samples(const struct as_trust_counts *counts)
+{
+    return counts->branches;
+}
+
+static uint64_t taken_samples(const struct as_trust_counts *counts)
+{
+    return counts->taken;
+}
+
+static uint64_t return_samples(const struct as_trust_counts *counts)
+{
+    return counts->returns;
+}
 
 static const struct {
     const char *event;
     enum as_kernel_event counts;
-} multi[] = {{"loads", AS_KERNEL_LOADS}, {"stores", AS_KERNEL_STORES},       {"branches", AS_KERNEL_BRANCHES},
-             {"taken", AS_KERNEL_TAKEN}, {"locked-loads", AS_KERNEL_LOCKED}, {"returns", AS_KERNEL_RETURNS}};
+    as_trust_pick *pick;
+} multi[] = {{"loads", AS_KERNEL_LOADS, as_trust_loads},          {"stores", AS_KERNEL_STORES, store_samples},
+             {"branches", AS_KERNEL_BRANCHES, branch_samples},    {"taken", AS_KERNEL_TAKEN, taken_samples},
+             {"locked-loads", AS_KERNEL_LOCKED, as_trust_locked}, {"returns", AS_KERNEL_RETURNS, return_samples}};
+enum { MULTI = sizeof multi / sizeof *multi };
+
+static bool run_set(struct as_trust_subject *subject, const char *const *events, size_t n,
+                    struct as_trust_result *result, struct as_trust_probe *probe, struct as_error *err)
+{
+    *probe = as_trust_probe(subject, "multi-event", NULL, 503);
+    probe->n_events = n;
+    for (size_t i = 0; i < n; i++)
+        probe->events[i] = events[i];
+    return as_trust_run(subject, probe, result, err);
+}
+
+static double add_event(struct as_trust_report *report, const char *event, const char *setting, double expected,
+                        uint64_t samples)
+{
+    struct as_trust_row *row = as_trust_add(report, "multi-event", event);
+    snprintf(row->setting, sizeof row->setting, "%s", setting);
+    as_trust_set_counts(row, expected, &(struct as_trust_several){.mean = (double)samples, .spread = NAN});
+    return fabs(row->error);
+}
+
+static bool run_sets(struct as_trust_subject *subject, struct as_trust_report *report, double errors[2],
+                     struct as_error *err)
+{
+    static const size_t sets[] = {1, 4, 5, 6};
+    const char *events[MULTI];
+    for (size_t i = 0; i < MULTI; i++)
+        events[i] = multi[i].event;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct as_trust_result result;
+        struct as_trust_probe probe;
+        char setting[64];
+        if (!run_set(subject, events, sets[i], &result, &probe, err))
+            return false;
+        snprintf(setting, sizeof setting, "%zu event%s at once", sets[i], sets[i] == 1 ? "" : "s");
+        for (size_t j = 0; j < sets[i]; j++) {
+            double expected = as_trust_expected(&probe, &result.code, multi[j].counts);
+            double error = add_event(report, multi[j].event, setting, expected, result.counts[j].samples);
+            errors[sets[i] > 4] = fmax(errors[sets[i] > 4], error);
+        }
+    }
+    return true;
+}
+
+/* As many as there are counters, with those that count one thing only. */
+static bool run_fixed(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
+{
+    static const char *const events[] = {"loads",        "stores", "branches",  "taken",
+                                         "instructions", "cycles", "ref-cycles"};
+    struct as_trust_result result;
+    struct as_trust_probe probe;
+    size_t n = 4 + subject->pmu.fixed;
+    double worst = 0;
+    char setting[64];
+    if (!run_set(subject, events, n, &result, &probe, err))
+        return false;
+    snprintf(setting, sizeof setting, "%zu events, %u on fixed counters", n, subject->pmu.fixed);
+    for (size_t i = 0; i < n; i++) {
+        double expected = (double)result.counts[i].happened / (double)probe.period;
+        worst = fmax(worst, add_event(report, events[i], setting, expected, result.counts[i].samples));
+    }
+    as_trust_say(report, "fixed counters: with %u of them %zu events at once are right to %.1f %%", subject->pmu.fixed,
+                 n, 100 * worst);
+    return true;
+}
 
 /* A run is shorter than the kernel's tick: the interval of the unit's multiplexing is shortened in proportion. */
 static bool run_multi(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    static const size_t sets[] = {1, 4, 5, 6};
     uint32_t tick = subject->pmu.multiplex;
     double errors[2] = {0};
-    bool ok = true;
-    subject->pmu.multiplex = 20;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets && ok; i++) {
-        struct as_trust_probe probe = as_trust_probe(subject, "multi-event", NULL, 503);
-        struct as_trust_result result;
-        probe.n_events = sets[i];
-        for (size_t j = 0; j < sets[i]; j++)
-            probe.events[j] = multi[j].event;
-        ok = as_trust_run(subject, &probe, &result, err);
-        for (size_t j = 0; j < sets[i] && ok; j++) {
-            struct as_trust_row *row = as_trust_add(report, "multi-event", multi[j].event);
-            snprintf(row->setting, sizeof row->setting, "%zu event%s at once", sets[i], sets[i] == 1 ? "" : "s");
-            struct several one = {.mean = (double)result.counts[j].samples, .spread = NAN};
-            set_counts(row, expected_samples(&probe, &result.code, multi[j].counts), &one);
-            errors[sets[i] > 4] = fmax(errors[sets[i] > 4], fabs(row->error));
-        }
-    }
+    subject->pmu.multiplex = AS_TRUST_TICK;
+    bool ok = run_sets(subject, report, errors, err) &&
+              (!subject->pmu.fixed || subject->machine || run_fixed(subject, report, err));
     subject->pmu.multiplex = tick;
     if (ok)
         as_trust_say(report,
@@ -433,17 +321,40 @@ static bool run_multi(struct as_trust_subject *subject, struct as_trust_report *
     return ok;
 }
 
+/* A unit that tags operations tells of each what it was: one run has all events. */
+static bool run_kinds(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
+{
+    struct as_trust_result result;
+    struct as_trust_probe probe =
+        as_trust_probe(subject, "multi-event", as_trust_usual_event(subject), as_trust_usual_period(subject, 503));
+    double worst = 0;
+    if (!as_trust_run(subject, &probe, &result, err))
+        return false;
+    for (size_t i = 0; i < MULTI; i++) {
+        double expected = as_trust_expected(&probe, &result.code, multi[i].counts);
+        worst = fmax(worst, add_event(report, multi[i].event, "all at once, by kind of operation", expected,
+                                      multi[i].pick(&result.counts[0])));
+    }
+    as_trust_say(report, "several events: of one run, kinds of operations are off by up to %.0f %%", 100 * worst);
+    return true;
+}
+
+static bool run_multi_event(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
+{
+    return (as_trust_is_pebs(subject) ? run_multi : run_kinds)(subject, report, err);
+}
+
 static bool run_mode(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     struct as_trust_probe probe =
-        as_trust_probe(subject, "exec-mode", is_pebs(subject) ? "locked-loads" : usual_event(subject),
-                       is_pebs(subject) ? 11 : usual_period(subject, 211));
+        as_trust_probe(subject, "exec-mode", as_trust_is_pebs(subject) ? "locked-loads" : as_trust_usual_event(subject),
+                       as_trust_is_pebs(subject) ? 11 : as_trust_usual_period(subject, 211));
     struct as_trust_result result;
     if (!as_trust_run(subject, &probe, &result, err))
         return false;
     struct as_trust_row *row = as_trust_add(report, "mode", "locked loads of the kernel");
     snprintf(row->setting, sizeof row->setting, "said to be user mode's");
-    row->share = true;
+    row->unit = AS_TRUST_SHARE;
     row->expected = 0;
     row->got = row->error =
         result.counts[0].locked ? (double)result.counts[0].locked_in_user / (double)result.counts[0].locked : NAN;
@@ -476,14 +387,14 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
         }
         struct as_trust_row *row = as_trust_add(report, "clock", clocks[i]);
         snprintf(row->setting, sizeof row->setting, "time that samples stand for");
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 1;
         row->got = sum / n;
         row->error = row->got - 1;
         row->spread = n > 1 ? sqrt(fmax(0, (squares - sum * sum / n) / (n - 1))) : NAN;
         row = as_trust_add(report, "clock", clocks[i]);
         snprintf(row->setting, sizeof row->setting, "most of seven instructions of a loop");
-        row->share = true;
+        row->unit = AS_TRUST_SHARE;
         row->expected = 1.0 / 7;
         row->got = largest;
         row->error = row->got - row->expected;
@@ -495,17 +406,20 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
 }
 
 const struct as_trust_experiment as_trust_experiments[] = {
-    {"accuracy", "numbers of samples against known numbers of events", PEBS | IBS | SPE, run_accuracy},
-    {"interval", "the same at intervals from 101 to 1,000,003", PEBS | IBS | SPE, run_interval},
+    {"accuracy", "numbers of samples against known numbers of events", PEBS | IBS | SPE, as_trust_run_accuracy},
+    {"ratio", "the same where one of 20 to 100 instructions is a miss", PEBS | IBS | SPE, as_trust_run_ratio},
+    {"interval", "the same at intervals from 101 to 1,000,003", PEBS | IBS | SPE, as_trust_run_interval},
     {"bias", "four equal loads: shares, and samples on other instructions", PEBS | IBS | SPE, run_bias},
     {"shadow", "events at different distances from the one before", PEBS, run_shadow},
     {"distance", "how likely an event is sampled, against the nops behind the one before", PEBS, as_trust_run_distance},
+    {"latency", "a division and a sum in turn", PEBS | IBS | SPE, run_latency},
     {"functions", "ten functions of equal work", UNITS | AS_TRUST_TIMER, run_functions},
     {"clock", "time that samples stand for, and the most that one instruction gets", AS_TRUST_TIMER, run_clock},
     {"threads", "1 to 32 threads", PEBS | IBS | SPE, run_threads},
-    {"cost", "time that samples take, by what the program does with them", UNITS, run_cost},
-    {"handler", "a handler whose own loads are counted", PEBS, run_handler},
-    {"multi-event", "1, 4, 5 and 6 events at once", PEBS, run_multi},
-    {"mode", "events of the kernel that are told to be the program's", PEBS | IBS | SPE, run_mode},
+    {"cost", "time and memory that samples take, by what the program does with them", UNITS, as_trust_run_cost},
+    {"handler", "a handler whose own loads are counted", PEBS | AS_TRUST_MODEL, as_trust_run_handler},
+    {"multi-event", "1, 4, 5 and 6 events at once, or all kinds of operations in one run", PEBS | IBS | SPE,
+     run_multi_event},
+    {"mode", "events of the kernel that are told to be the program's", PEBS | IBS | SPE | AS_TRUST_MODEL, run_mode},
 };
 const size_t as_trust_experiments_count = sizeof as_trust_experiments / sizeof *as_trust_experiments;

@@ -81,7 +81,9 @@ void as_kernel_end_label(struct as_kernel_code *code, struct as_kernel_label *he
 
 enum {
     LOAD = AS_KERNEL_A_LOAD,
+    STORE = AS_KERNEL_A_STORE,
     BRANCH = AS_KERNEL_A_BRANCH,
+    CONDITIONAL = AS_KERNEL_A_CONDITIONAL,
     TAKEN = AS_KERNEL_A_TAKEN,
     LOCKED = AS_KERNEL_A_LOCKED,
 };
@@ -92,7 +94,7 @@ static void jump_back(struct as_kernel_code *code, size_t loop)
     struct as_kernel_label *jump = as_kernel_label(code, "jne", 0);
     INSN(code, 0x0f, 0x85);
     put_u32(code, (uint32_t)(loop - code->size - 4));
-    as_kernel_end_label(code, jump, BRANCH | TAKEN);
+    as_kernel_end_label(code, jump, CONDITIONAL | TAKEN);
 }
 
 static void count_down(struct as_kernel_code *code, size_t loop)
@@ -197,7 +199,7 @@ static void emit_multi_event(struct as_kernel_code *code, const struct as_kernel
     struct as_kernel_label *call = as_kernel_label(code, "call", 0);
     INSN(code, 0xe8);
     put_u32(code, (uint32_t)(function - code->size - 4));
-    as_kernel_end_label(code, call, BRANCH | TAKEN | 1 << AS_KERNEL_STORES);
+    as_kernel_end_label(code, call, AS_KERNEL_A_CALL | STORE);
     lock_add(code, 1);
     lock_add(code, 2);
     struct as_kernel_label *load = as_kernel_label(code, "load", 0);
@@ -207,7 +209,7 @@ static void emit_multi_event(struct as_kernel_code *code, const struct as_kernel
     INSN(code, 0x48, 0x83, 0xfe, 0x00); /* cmp $0, %rsi */
     struct as_kernel_label *je = as_kernel_label(code, "je", 0);
     INSN(code, 0x74, 0x0a); /* je over the rest */
-    as_kernel_end_label(code, je, BRANCH);
+    as_kernel_end_label(code, je, CONDITIONAL);
     INSN(code, 0x48, 0x83, 0xfe, 0x00);
     jump_back(code, loop);
     finish(code);
@@ -228,6 +230,19 @@ static void emit_exec_mode(struct as_kernel_code *code, const struct as_kernel_o
     INSN(code, 0x49, 0x83, 0xf8, 0x00); /* cmp $0, %r8 */
     jump_back(code, loop);
     finish(code);
+}
+
+uint32_t as_kernel_area(const struct as_kernel_options *options)
+{
+    uint32_t area = 1024;
+    while (area < options->ratio * 1024 && area < AS_KERNEL_DATA / 4)
+        area *= 2;
+    return area;
+}
+
+uint32_t as_kernel_missing(uint32_t area)
+{
+    return 1u << AS_KERNEL_L1_MISS | (area > AS_KERNEL_IN_L2 / 4 ? 1u << AS_KERNEL_L2_MISS : 0);
 }
 
 /* The next offset in an area of so many bytes, a power of two. */
@@ -272,7 +287,7 @@ static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_op
     INSN(code, 0x40, 0xf6, 0xc6, 0x01); /* test $1, %sil */
     struct as_kernel_label *second = as_kernel_label(code, "Br2", 0);
     INSN(code, 0x75, 0x01); /* jnz over a nop */
-    as_kernel_end_label(code, second, BRANCH);
+    as_kernel_end_label(code, second, CONDITIONAL);
     code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
     nops(code, 1);
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
@@ -280,7 +295,7 @@ static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_op
     INSN(code, 0x41, 0xff, 0xc9); /* dec %r9d */
     struct as_kernel_label *third = as_kernel_label(code, "Br3", 0);
     INSN(code, 0x75, 0x06); /* jnz over the mov */
-    as_kernel_end_label(code, third, BRANCH);
+    as_kernel_end_label(code, third, CONDITIONAL);
     code->per_iteration[AS_KERNEL_TAKEN] += 2.0 / 3;
     INSN(code, 0x41, 0xb9, 0x03, 0x00, 0x00, 0x00); /* mov $3, %r9d */
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 2.0 / 3;
@@ -289,7 +304,7 @@ static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_op
     struct as_kernel_label *first = as_kernel_label(code, "Br1", 0);
     INSN(code, 0x0f, 0x85);
     put_u32(code, (uint32_t)(loop - code->size - 4));
-    as_kernel_end_label(code, first, BRANCH | TAKEN);
+    as_kernel_end_label(code, first, CONDITIONAL | TAKEN);
     finish(code);
 }
 
@@ -308,10 +323,62 @@ static void emit_snippet3(struct as_kernel_code *code, const struct as_kernel_op
     INSN(code, 0x0f, 0xae, 0xf0); /* mfence */
     INSN(code, 0x0f, 0xae, 0xe8); /* lfence */
     for (uint32_t i = 0; i < 4; i++) {
-        read_at(code, i + 1, i * AREA, LOAD | 1 << AS_KERNEL_L1_MISS | 1 << AS_KERNEL_L3_MISS);
+        read_at(code, i + 1, i * AREA, LOAD | 1 << AS_KERNEL_L1_MISS | 1 << AS_KERNEL_L2_MISS | 1 << AS_KERNEL_L3_MISS);
         nops(code, options->nops);
     }
     advance(code, 8, AREA);
+    count_down(code, loop);
+    finish(code);
+}
+
+/* Four stores in a row. */
+static void emit_stores(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    size_t loop = code->size;
+    for (uint8_t i = 0; i < 4; i++) {
+        uint8_t displacement = (uint8_t)(8 * i);
+        struct as_kernel_label *store = as_kernel_label(code, "W", i + 1u);
+        INSN(code, 0x48, 0x89, 0x47); /* mov %rax, displacement(%rdi) */
+        as_kernel_put(code, &displacement, 1);
+        as_kernel_end_label(code, store, STORE);
+        nops(code, options->nops);
+    }
+    count_down(code, loop);
+    finish(code);
+}
+
+/* Four reads in areas of `ratio` KiB each, three lines further every time: too much for the L1, or for the L2. */
+static void emit_misses(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    uint32_t area = as_kernel_area(options);
+    OUTSIDE(code, 0x31, 0xd2); /* xor %edx, %edx */
+    size_t loop = code->size;
+    for (uint32_t i = 0; i < 4; i++) {
+        read_at(code, i + 1, i * area, LOAD | as_kernel_missing(area));
+        nops(code, options->nops);
+    }
+    INSN(code, 0x48, 0x81, 0xc2); /* add $192, %rdx */
+    put_u32(code, AS_KERNEL_STRIDE);
+    INSN(code, 0x81, 0xe2); /* and $mask, %edx */
+    put_u32(code, area - 1);
+    count_down(code, loop);
+    finish(code);
+}
+
+/* A branch that goes either way by a bit of random numbers. */
+static void emit_mispredict(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    OUTSIDE(code, 0xb8, 0x01, 0x00, 0x00, 0x00); /* mov $1, %eax */
+    size_t loop = code->size;
+    INSN(code, 0x69, 0xc0, 0x6d, 0x4e, 0xc6, 0x41); /* imul $1103515245, %eax, %eax */
+    INSN(code, 0x05, 0x39, 0x30, 0x00, 0x00);       /* add $12345, %eax */
+    INSN(code, 0xa9, 0x00, 0x00, 0x80, 0x00);       /* test $1 << 23, %eax */
+    struct as_kernel_label *either = as_kernel_label(code, "either", 0);
+    INSN(code, 0x75, 0x01); /* jnz over a nop */
+    as_kernel_end_label(code, either, CONDITIONAL);
+    code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
+    nops(code, 1);
+    code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
     count_down(code, loop);
     finish(code);
 }
@@ -330,11 +397,14 @@ static void emit_latency_biased(struct as_kernel_code *code, const struct as_ker
     INSN(code, 0x49, 0x89, 0xc1); /* mov %rax, %r9 */
     INSN(code, 0xeb, 0x03);       /* jmp over the sum */
     as_kernel_end_label(code, divide, 0);
+    divide->executed = 2.5;
     struct as_kernel_label *sum = as_kernel_label(code, "sum", 0);
     INSN(code, 0x4d, 0x01, 0xd1); /* add %r10, %r9 */
     as_kernel_end_label(code, sum, 0);
+    sum->executed = 0.5;
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 3; /* half of five and half of one are executed */
     code->per_iteration[AS_KERNEL_BRANCHES] += 1.5;
+    code->per_iteration[AS_KERNEL_CONDITIONAL]++;
     count_down(code, loop);
     finish(code);
 }
@@ -360,6 +430,7 @@ static void emit_call_chain(struct as_kernel_code *code, const struct as_kernel_
         INSN(code, 0xc3);
         as_kernel_end_label(code, function, 0);
         code->per_iteration[AS_KERNEL_BRANCHES] += i < n ? 2 : 1;
+        code->per_iteration[AS_KERNEL_CALLS] += i < n;
     }
     align(code);
     uint32_t over = (uint32_t)(code->size - head - 4);
@@ -369,6 +440,7 @@ static void emit_call_chain(struct as_kernel_code *code, const struct as_kernel_
     INSN(code, 0xe8);
     put_u32(code, (uint32_t)(starts[1] - code->size - 4));
     code->per_iteration[AS_KERNEL_BRANCHES]++;
+    code->per_iteration[AS_KERNEL_CALLS]++;
     count_down(code, loop);
     finish(code);
 }
@@ -405,6 +477,17 @@ const struct as_kernel as_kernels[AS_KERNEL_COUNT] = {
      emit_snippet2,
      as_riscv_snippet2},
     {"snippet3", "four reads of lines that were flushed", {.iterations = 20000, .ratio = 600}, emit_snippet3},
+    {"stores", "four stores in a row", {.iterations = 300000}, emit_stores, as_riscv_stores},
+    {"misses",
+     "four reads, each in an area of so many KiB",
+     {.iterations = 100000, .ratio = 64},
+     emit_misses,
+     as_riscv_misses},
+    {"mispredict",
+     "a branch that goes either way at random",
+     {.iterations = 200000},
+     emit_mispredict,
+     as_riscv_mispredict},
     {"latency-biased",
      "a division and a sum in turn",
      {.iterations = 300000},

@@ -23,7 +23,10 @@ enum as_kernel_event {
     AS_KERNEL_BRANCHES,
     AS_KERNEL_TAKEN,
     AS_KERNEL_RETURNS,
+    AS_KERNEL_CONDITIONAL,
+    AS_KERNEL_CALLS,
     AS_KERNEL_L1_MISS,
+    AS_KERNEL_L2_MISS,
     AS_KERNEL_L3_MISS,
     AS_KERNEL_SYSCALLS,
     AS_KERNEL_EVENTS
@@ -45,6 +48,7 @@ struct as_kernel_label {
     char name[16];
     uint32_t offset, end; /* in the code */
     uint32_t events;      /* 1 << enum as_kernel_event: that it counts, each in every iteration */
+    double executed;      /* its instructions in an iteration on average; 0: one for each that it has */
 };
 
 struct as_kernel_code {
@@ -64,7 +68,7 @@ struct as_kernel {
     bool chases; /* the data are a random cycle of indices, 128 bytes apart */
 };
 
-enum { AS_KERNEL_COUNT = 12 };
+enum { AS_KERNEL_COUNT = 15 };
 extern const struct as_kernel as_kernels[AS_KERNEL_COUNT];
 const struct as_kernel *as_kernel_find(const char *name); /* NULL: there is none */
 
@@ -79,10 +83,18 @@ bool as_kernel_set(struct as_kernel_options *options, const char *assignment);
 struct as_kernel_label *as_kernel_label(struct as_kernel_code *code, const char *name, uint32_t number);
 void as_kernel_end_label(struct as_kernel_code *code, struct as_kernel_label *label, uint32_t events);
 void as_kernel_put(struct as_kernel_code *code, const void *bytes, size_t size);
+/* Of the kernel `misses`: bytes of each of its four areas, a power of two, and what reads in them miss. Its reads go on by
+ * three lines, so that a prefetch of the next one does not help. */
+uint32_t as_kernel_area(const struct as_kernel_options *options);
+uint32_t as_kernel_missing(uint32_t area);
+enum { AS_KERNEL_STRIDE = 192, AS_KERNEL_IN_L2 = 1 << 20 };
 
 enum {
     AS_KERNEL_A_LOAD = 1 << AS_KERNEL_LOADS,
+    AS_KERNEL_A_STORE = 1 << AS_KERNEL_STORES,
     AS_KERNEL_A_BRANCH = 1 << AS_KERNEL_BRANCHES,
+    AS_KERNEL_A_CONDITIONAL = 1 << AS_KERNEL_BRANCHES | 1 << AS_KERNEL_CONDITIONAL,
+    AS_KERNEL_A_CALL = 1 << AS_KERNEL_BRANCHES | 1 << AS_KERNEL_TAKEN | 1 << AS_KERNEL_CALLS,
     AS_KERNEL_A_TAKEN = 1 << AS_KERNEL_TAKEN,
     AS_KERNEL_A_LOCKED = 1 << AS_KERNEL_LOADS | 1 << AS_KERNEL_STORES | 1 << AS_KERNEL_LOCKED,
 };
@@ -90,7 +102,7 @@ enum {
 /* trust_kernels_riscv.c */
 typedef void as_kernel_emitter(struct as_kernel_code *code, const struct as_kernel_options *options);
 as_kernel_emitter as_riscv_accuracy, as_riscv_load_ratio, as_riscv_locked_load, as_riscv_bias, as_riscv_distance,
-    as_riscv_multi_event, as_riscv_exec_mode, as_riscv_snippet1, as_riscv_snippet2, as_riscv_latency_biased,
-    as_riscv_call_chain;
+    as_riscv_multi_event, as_riscv_exec_mode, as_riscv_snippet1, as_riscv_snippet2, as_riscv_stores, as_riscv_misses,
+    as_riscv_mispredict, as_riscv_latency_biased, as_riscv_call_chain;
 
 #endif

@@ -39,6 +39,10 @@ static uint32_t and (enum reg rd, enum reg rs1, enum reg rs2)
 {
     return r_type(0, 7, rd, rs1, rs2);
 }
+static uint32_t mul(enum reg rd, enum reg rs1, enum reg rs2)
+{
+    return r_type(1, 0, rd, rs1, rs2);
+}
 static uint32_t divu(enum reg rd, enum reg rs1, enum reg rs2)
 {
     return r_type(1, 5, rd, rs1, rs2);
@@ -55,9 +59,9 @@ static uint32_t ld(enum reg rd, enum reg rs1, int32_t at)
 {
     return i_type(0x03, 3, rd, rs1, at);
 }
-static uint32_t sd(enum reg rs2, enum reg rs1) /* at displacement 0 */
+static uint32_t sd(enum reg rs2, enum reg rs1, uint32_t at)
 {
-    return rs2 << 20 | rs1 << 15 | 3 << 12 | 0x23;
+    return (at >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | 3 << 12 | (at & 0x1f) << 7 | 0x23;
 }
 static uint32_t amoadd_w(enum reg rd, enum reg rs2, enum reg rs1)
 {
@@ -118,11 +122,12 @@ static void loop_back(struct as_kernel_code *code, const char *name, enum reg co
     enum { REACH = 4096, WORD = 4 };
     if (code->size - loop <= REACH) {
         labelled(code, name, 0, branch(UNEQUAL, counter, (int32_t)(loop - code->size)),
-                 AS_KERNEL_A_BRANCH | AS_KERNEL_A_TAKEN);
+                 AS_KERNEL_A_CONDITIONAL | AS_KERNEL_A_TAKEN);
         return;
     }
     insn(code, branch(EQUAL, counter, 2 * WORD));
     code->per_iteration[AS_KERNEL_BRANCHES]++;
+    code->per_iteration[AS_KERNEL_CONDITIONAL]++;
     labelled(code, name, 0, jal(ZERO, (int32_t)(loop - code->size)), AS_KERNEL_A_BRANCH | AS_KERNEL_A_TAKEN);
 }
 
@@ -203,12 +208,12 @@ void as_riscv_multi_event(struct as_kernel_code *code, const struct as_kernel_op
     size_t function = code->size;
     labelled(code, "ret", 0, ret(), AS_KERNEL_A_BRANCH | AS_KERNEL_A_TAKEN | 1 << AS_KERNEL_RETURNS);
     size_t loop = code->size;
-    labelled(code, "call", 0, jal(RA, (int32_t)(function - code->size)), AS_KERNEL_A_BRANCH | AS_KERNEL_A_TAKEN);
+    labelled(code, "call", 0, jal(RA, (int32_t)(function - code->size)), AS_KERNEL_A_CALL);
     atomic_add(code, 1);
     atomic_add(code, 2);
     labelled(code, "load", 0, lw(T0, A0, 0), AS_KERNEL_A_LOAD);
     insn(code, addi(A1, A1, -1));
-    labelled(code, "beq", 0, branch(EQUAL, A1, 2 * WORD), AS_KERNEL_A_BRANCH);
+    labelled(code, "beq", 0, branch(EQUAL, A1, 2 * WORD), AS_KERNEL_A_CONDITIONAL);
     loop_back(code, "bne", A1, loop);
     outside(code, addi(RA, T6, 0));
     outside(code, ret());
@@ -254,13 +259,13 @@ void as_riscv_snippet2(struct as_kernel_code *code, const struct as_kernel_optio
     size_t loop = code->size;
     nops(code, options->nops); /* behind Br1 */
     insn(code, andi(T1, A1, 1));
-    labelled(code, "Br2", 0, branch(UNEQUAL, T1, 2 * WORD), AS_KERNEL_A_BRANCH);
+    labelled(code, "Br2", 0, branch(UNEQUAL, T1, 2 * WORD), AS_KERNEL_A_CONDITIONAL);
     code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
     nops(code, 1);
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
     nops(code, options->nops > 50 ? options->nops : 50);
     insn(code, addi(T0, T0, -1));
-    labelled(code, "Br3", 0, branch(UNEQUAL, T0, 2 * WORD), AS_KERNEL_A_BRANCH);
+    labelled(code, "Br3", 0, branch(UNEQUAL, T0, 2 * WORD), AS_KERNEL_A_CONDITIONAL);
     code->per_iteration[AS_KERNEL_TAKEN] += 2.0 / 3;
     insn(code, addi(T0, ZERO, THIRD));
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 2.0 / 3;
@@ -268,6 +273,54 @@ void as_riscv_snippet2(struct as_kernel_code *code, const struct as_kernel_optio
     insn(code, addi(A1, A1, -1));
     loop_back(code, "Br1", A1, loop);
     outside(code, ret());
+}
+
+void as_riscv_stores(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    size_t loop = code->size;
+    for (uint32_t i = 0; i < 4; i++) {
+        labelled(code, "W", i + 1, sd(T0, A0, 8 * i), AS_KERNEL_A_STORE);
+        nops(code, options->nops);
+    }
+    count_down(code, loop);
+}
+
+void as_riscv_misses(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    static const enum reg areas[] = {A0, T2, T3, T4};
+    uint32_t area = as_kernel_area(options);
+    outside(code, lui(T5, area >> 12));
+    for (uint32_t i = 1; i < 4; i++)
+        outside(code, add(areas[i], areas[i - 1], T5));
+    outside(code, addi(T5, T5, -1));
+    outside(code, addi(T1, ZERO, 0));
+    size_t loop = code->size;
+    for (uint32_t i = 0; i < 4; i++) {
+        insn(code, add(T0, areas[i], T1));
+        labelled(code, "R", i + 1, ld(T0, T0, 0), AS_KERNEL_A_LOAD | as_kernel_missing(area));
+        nops(code, options->nops);
+    }
+    insn(code, addi(T1, T1, AS_KERNEL_STRIDE));
+    insn(code, and(T1, T1, T5));
+    count_down(code, loop);
+}
+
+void as_riscv_mispredict(struct as_kernel_code *code, const struct as_kernel_options *options)
+{
+    enum { WORD = 4, FACTOR_HIGH = 0x41c65, FACTOR_LOW = -0x193, BIT = 1 << 11 }; /* 1103515245 */
+    outside(code, lui(T2, FACTOR_HIGH));
+    outside(code, addi(T2, T2, FACTOR_LOW));
+    outside(code, lui(T3, BIT));
+    outside(code, addi(T0, ZERO, 1));
+    size_t loop = code->size;
+    insn(code, mul(T0, T0, T2));
+    insn(code, addi(T0, T0, 57));
+    insn(code, and(T1, T0, T3));
+    labelled(code, "either", 0, branch(UNEQUAL, T1, 2 * WORD), AS_KERNEL_A_CONDITIONAL);
+    code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
+    nops(code, 1);
+    code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
+    count_down(code, loop);
 }
 
 void as_riscv_latency_biased(struct as_kernel_code *code, const struct as_kernel_options *options)
@@ -281,9 +334,12 @@ void as_riscv_latency_biased(struct as_kernel_code *code, const struct as_kernel
     insn(code, divu(T3, T3, T4));
     insn(code, jal(ZERO, 2 * WORD)); /* over the sum */
     as_kernel_end_label(code, divide, 0);
+    divide->executed = 1;
     labelled(code, "sum", 0, add(T3, T3, T4), 0);
+    code->labels[code->n_labels - 1].executed = 0.5;
     code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 1.5; /* half of two and half of one are executed */
     code->per_iteration[AS_KERNEL_BRANCHES] += 1.5;
+    code->per_iteration[AS_KERNEL_CONDITIONAL]++;
     count_down(code, loop);
 }
 
@@ -294,7 +350,7 @@ static void link(struct as_kernel_code *code, uint32_t number, size_t next)
     struct as_kernel_label *function = as_kernel_label(code, "f", number);
     if (next) {
         insn(code, addi(SP, SP, -FRAME));
-        insn(code, sd(RA, SP));
+        insn(code, sd(RA, SP, 0));
         adds(code, WORK);
         insn(code, jal(RA, (int32_t)(next - code->size)));
         insn(code, ld(RA, SP, 0));
@@ -304,6 +360,7 @@ static void link(struct as_kernel_code *code, uint32_t number, size_t next)
     insn(code, ret());
     as_kernel_end_label(code, function, 0);
     code->per_iteration[AS_KERNEL_BRANCHES] += next ? 2 : 1;
+    code->per_iteration[AS_KERNEL_CALLS] += next != 0;
 }
 
 void as_riscv_call_chain(struct as_kernel_code *code, const struct as_kernel_options *options)
@@ -323,6 +380,7 @@ void as_riscv_call_chain(struct as_kernel_code *code, const struct as_kernel_opt
     size_t loop = code->size;
     insn(code, jal(RA, (int32_t)(next - code->size)));
     code->per_iteration[AS_KERNEL_BRANCHES]++;
+    code->per_iteration[AS_KERNEL_CALLS]++;
     labelled(code, "addi", 0, addi(A1, A1, -1), 0);
     loop_back(code, "bne", A1, loop);
     outside(code, addi(RA, T6, 0));

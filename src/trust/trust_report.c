@@ -1,9 +1,12 @@
 /* Rows and verdicts. See trust.h. */
-#include "trust/trust.h"
+#include "trust/trust_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+const char *const as_trust_unit_names[] = {
+    [AS_TRUST_SAMPLES] = "samples", [AS_TRUST_SHARE] = "share", [AS_TRUST_BYTES] = "bytes"};
 
 void as_trust_report_free(struct as_trust_report *report)
 {
@@ -37,6 +40,10 @@ struct as_trust_probe as_trust_probe(const struct as_trust_subject *subject, con
     struct as_trust_probe probe = {
         .kernel = as_kernel_find(kernel), .events = {event}, .n_events = 1, .threads = 1, .period = period, .seed = 1};
     probe.options = probe.kernel->usual;
+    if (subject->machine) { /* the kernel refuses to be interrupted as often as the model can be, and is much faster */
+        probe.period = as_trust_usual_period(subject, period);
+        probe.options.iterations *= AS_TRUST_NATIVE_TIMES * (probe.period / period ? probe.period / period : 1);
+    }
     probe.options.riscv = subject->options->riscv;
     probe.options.iterations = probe.options.iterations * subject->options->scale / 100;
     if (probe.options.iterations < 100)
@@ -51,5 +58,7 @@ bool as_trust_has_kernel(const struct as_trust_subject *subject, const char *ker
 
 bool as_trust_supports(const struct as_trust_subject *subject, const struct as_trust_experiment *experiment)
 {
+    if (subject->machine && experiment->kinds & AS_TRUST_MODEL)
+        return false;
     return experiment->kinds & (subject->timer ? AS_TRUST_TIMER : 1u << subject->pmu.kind);
 }

@@ -1,5 +1,6 @@
 /* Kernels under a modelled unit. See trust.h. */
 #include "base/install.h"
+#include "native/probe.h"
 #include "pmu/pmu_cost.h"
 #include "pmu/pmu_stream.h"
 #include "record/modelled.h"
@@ -16,7 +17,7 @@
 
 bool as_trust_open(struct as_trust_subject *subject, const struct as_trust_options *options, struct as_error *err)
 {
-    *subject = (struct as_trust_subject){.options = options, .timer = !options->pmu};
+    *subject = (struct as_trust_subject){.options = options, .timer = !options->pmu && !options->machine};
     if (options->program)
         snprintf(subject->program, sizeof subject->program, "%s", options->program);
     else if (!as_install_find(options->riscv ? "qualify-riscv64" : "qualify", "workloads", AS_LIBEXEC_DIR,
@@ -28,6 +29,11 @@ bool as_trust_open(struct as_trust_subject *subject, const struct as_trust_optio
         return as_error_set_status(err, AS_EXIT_NOT_FOUND, "%s: cannot be run", subject->program);
     if (subject->timer)
         return true;
+    if (options->machine) {
+        struct as_probe probe;
+        as_probe_machine("", &probe);
+        return as_trust_open_machine(subject, "", &probe, err);
+    }
     if (!as_pmu_load(options->pmu, &subject->pmu, err))
         return false;
     for (size_t i = 0; i < options->pmu_set.len; i++)
@@ -75,6 +81,10 @@ static void take(void *context, const struct as_pmu_sample *sample)
         counts->at[label]++;
     if (sample->insn_flags & AS_INSN_LOAD)
         count_load(counts, code, label);
+    counts->stores += (sample->insn_flags & AS_INSN_STORE) != 0;
+    counts->branches += AS_INSN_CONTROL_CLASSES >> sample->class_ & 1;
+    counts->taken += (sample->flags & AS_PIPE_TAKEN) != 0;
+    counts->returns += sample->class_ == AS_CLASS_RETURN;
     counts->l1_misses += sample->insn_flags & AS_INSN_LOAD && sample->events & AS_EVENT_ST_L1;
     if (sample->insn_flags & AS_INSN_ATOMIC) {
         counts->locked++;
@@ -133,11 +143,13 @@ static void sum_up(const struct as_trust_subject *subject, const struct as_trust
         result->counts[i].happened = counts->happened;
         samples += subject->pmu.kind >= AS_PMU_TIP ? counts->overflows : counts->samples; /* TIP's have parts */
     }
-    struct as_pmu_price price =
-        as_pmu_price(&subject->pmu, probe->handler, samples, modelled->result.cycles, as_pmu_stream_threads(stream));
+    struct as_pmu_price price;
+    for (int handler = 0; handler < AS_HANDLER_COUNT; handler++) {
+        price = as_pmu_price(&subject->pmu, (enum as_pmu_handler)handler, samples, modelled->result.cycles, 1);
+        result->overhead[handler] = price.overhead;
+    }
     result->cycles = modelled->result.cycles;
     result->instructions = modelled->result.instructions;
-    result->overhead = price.overhead;
     result->bytes = price.bytes;
 }
 
@@ -173,8 +185,8 @@ bool as_trust_run(struct as_trust_subject *subject, const struct as_trust_probe 
     struct command command;
     struct as_regions regions = {0};
     struct counting counting = {.probe = probe, .result = result};
-    if (subject->timer)
-        return as_trust_run_timer(subject, probe, result, err);
+    if (subject->timer || subject->machine)
+        return as_trust_run_native(subject, probe, result, err);
     *result = (struct as_trust_result){.code.bytes = as_alloc(AS_KERNEL_BYTES)};
     bool fits = as_kernel_build(probe->kernel, &probe->options, &result->code);
     free(result->code.bytes);

@@ -9,12 +9,16 @@ static const struct {
     enum as_kernel_event counts;
     bool fence;
     uint64_t period;
-    uint32_t most; /* nops that are tried */
+    uint32_t most;  /* nops that are tried */
+    uint32_t ratio; /* of the kernel; 0: the usual one */
 } subjects[AS_TRUST_SHADOWS] = {
     {"loads", "snippet1", AS_KERNEL_LOADS, true, 31, 400},
     {"loads", "snippet1", AS_KERNEL_LOADS, false, 31, 400},
     {"branches", "snippet2", AS_KERNEL_BRANCHES, false, 31, 400},
     {"l3-miss", "snippet3", AS_KERNEL_L3_MISS, false, 7, 2000},
+    {"stores", "stores", AS_KERNEL_STORES, false, 31, 400},
+    {"l1-miss", "misses", AS_KERNEL_L1_MISS, false, 31, 400, 64},
+    {"l2-miss", "misses", AS_KERNEL_L2_MISS, false, 31, 400, 1024},
 };
 
 const char *as_trust_shadow_event(size_t which)
@@ -48,7 +52,7 @@ static void judge(const struct as_trust_result *result, enum as_kernel_event eve
 
 bool as_trust_has_shadow(const struct as_trust_subject *subject, size_t which)
 {
-    return as_trust_has_kernel(subject, subjects[which].kernel);
+    return as_trust_has_kernel(subject, subjects[which].kernel) && as_trust_has_event(subject, subjects[which].event);
 }
 
 static bool try_nops(struct as_trust_subject *subject, size_t which, uint32_t nops, struct trial *trial,
@@ -59,7 +63,10 @@ static bool try_nops(struct as_trust_subject *subject, size_t which, uint32_t no
     struct as_trust_result result;
     probe.options.nops = nops;
     probe.options.fence = subjects[which].fence;
+    if (subjects[which].ratio)
+        probe.options.ratio = subjects[which].ratio;
     probe.options.iterations = probe.options.iterations / 10 + 1;
+    probe.timed = true;
     if (!as_trust_run(subject, &probe, &result, err))
         return false;
     judge(&result, subjects[which].counts, trial);

@@ -97,7 +97,7 @@ no "no PMU 'nehalem'; there are: broadwell, " --source=pmu:nehalem
 no "zen2 has no event 'loads'; it has ops, cycles, fetches" --source=pmu:zen2 --event loads
 no 'only instructions have a precise distribution' --source=pmu:skylake --event loads:ppp
 no 'zen2 has no branch record' --source=pmu:zen2 --branches
-no 'the model does not tell clean copies' --source=pmu:skylake --event snoop-hit
+no 'only a third fixed counter' --source=pmu:skylake --event ref-cycles
 no 'the branch record of ivy-bridge keeps no call stack' --source=pmu:ivy-bridge --call-graph=lbr
 no 'the branch record keeps branches or a stack of calls' --source=pmu:skylake --call-graph=lbr --branches
 no '--call-graph=lbr is for a modelled PMU' --source=timer --call-graph=lbr

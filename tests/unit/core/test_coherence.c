@@ -288,9 +288,28 @@ static void forgets_lines_that_were_evicted(void **state)
     assert_int_equal(system.n, 0);
     assert_true(answer.events & AS_EVENT_LLC_HIT);
     assert_false(answer.events & AS_EVENT_COHERENCE);
+    assert_true(answer.events & AS_EVENT_SNOOP_MISS); /* the first core had to be asked */
     /* … and then it is the second core's alone: it writes without asking */
     assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, t + 1000).events, 0);
     close_system(&system);
+}
+
+/* Whether the copy that a load waited for was modified; and no more is asked where all know that it was not. */
+static void tells_clean_copies_apart(void **state)
+{
+    enum { SNOOPS = AS_EVENT_SNOOP_CLEAN | AS_EVENT_SNOOP_MISS };
+    for (int written = 0; written < 2; written++) {
+        struct system system;
+        open_system(&system, coherent_machine(AS_PROTOCOL_MESI));
+        ask(&system, 0, written ? AS_MEMORY_STORE : AS_MEMORY_LOAD, 10000);
+        uint32_t events = ask(&system, 1, AS_MEMORY_LOAD, 20000).events;
+        assert_true(events & AS_EVENT_COHERENCE);
+        assert_int_equal(events & SNOOPS, written ? 0 : AS_EVENT_SNOOP_CLEAN);
+        events = ask(&system, 2, AS_MEMORY_LOAD, 30000).events; /* two have it, and none may have changed it */
+        assert_int_equal(events & (SNOOPS | AS_EVENT_COHERENCE), 0);
+        assert_int_equal(ask(&system, 1, AS_MEMORY_LOAD, 40000).events, 0);
+        close_system(&system);
+    }
 }
 
 /* A line that went to the L2 is still its core's, with what was written. */
@@ -409,17 +428,12 @@ static void off_is_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_and_transfers_of_mesi),
-        cmocka_unit_test(states_and_transfers_of_mesif),
-        cmocka_unit_test(states_and_transfers_of_moesi),
-        cmocka_unit_test(serves_one_after_the_other),
-        cmocka_unit_test(forgets_lines_that_were_evicted),
-        cmocka_unit_test(finds_lines_in_the_l2),
-        cmocka_unit_test(has_one_writer_at_a_time),
-        cmocka_unit_test(other_sockets_are_further),
-        cmocka_unit_test(pins_threads),
-        cmocka_unit_test(begins_with_the_second_core),
-        cmocka_unit_test(off_is_off),
+        cmocka_unit_test(states_and_transfers_of_mesi),    cmocka_unit_test(states_and_transfers_of_mesif),
+        cmocka_unit_test(states_and_transfers_of_moesi),   cmocka_unit_test(serves_one_after_the_other),
+        cmocka_unit_test(forgets_lines_that_were_evicted), cmocka_unit_test(tells_clean_copies_apart),
+        cmocka_unit_test(finds_lines_in_the_l2),           cmocka_unit_test(has_one_writer_at_a_time),
+        cmocka_unit_test(other_sockets_are_further),       cmocka_unit_test(pins_threads),
+        cmocka_unit_test(begins_with_the_second_core),     cmocka_unit_test(off_is_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,10 +176,11 @@ static void wrong_requests(void **state)
         uint64_t period;
     } cases[] = {
         {"skylake", "stores:x", NULL, "unknown modifier 'x'", 100},
-        {"skylake", "cycles", NULL, "skylake has no event 'cycles'; it has instructions", 100},
-        {"skylake", "snoop-hit", NULL, "the model does not tell clean copies", 100},
+        {"skylake", "ops", NULL, "skylake has no event 'ops'; it has instructions", 100},
+        {"skylake", "ref-cycles", NULL, "only a third fixed counter counts them, and skylake has 0", 100},
+        {"ice-lake", "cycles:ppp", NULL, "only instructions have a precise distribution", 100},
         {"skylake", "loads:ppp", NULL, "only instructions have a precise distribution", 100},
-        {"skylake", "loads=30", NULL, "only load-latency has a threshold", 100},
+        {"skylake", "loads=30", NULL, "only load-latency and SPE's operations have a threshold", 100},
         {"skylake", "load-latency=x", NULL, "a threshold is a whole number of cycles", 100},
         {"skylake", "loads", NULL, "a period is at least 1", 0},
         {"westmere", "instructions:ppp", NULL, "no precise distribution (pdir = no)", 100},

@@ -255,6 +255,9 @@ static void events_are_told_apart(void **state)
                 {"dtlb-miss", 0},
                 {"far", 0},
                 {"snoop-none", 1},
+                {"snoop-hit", 0},
+                {"snoop-miss", 0},
+                {"snoop-modified", 0},
                 {"load-latency=300", 1},
                 {"load-latency=301", 0}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -262,6 +265,30 @@ static void events_are_told_apart(void **state)
         struct taken taken = run(&request, pipes, sizeof pipes / sizeof *pipes, NULL, NULL, 0);
         if (taken.counts[0].happened != want[i].n)
             fail_msg("%s: %llu", want[i].event, (unsigned long long)taken.counts[0].happened);
+        clear(&taken);
+    }
+}
+
+/* Of loads that reach the last level, what was found in other cores' caches. */
+static void snoops(void **state)
+{
+    enum { FROM_CORE = AS_EVENT_ST_L1 | AS_EVENT_COHERENCE, FROM_LLC = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT };
+    static const struct as_pipe pipes[] = {
+        {.insn = LOAD, .commit = 1, .events = FROM_CORE},
+        {.insn = LOAD, .commit = 2, .events = FROM_CORE | AS_EVENT_SNOOP_CLEAN},
+        {.insn = LOAD, .commit = 3, .events = FROM_CORE | AS_EVENT_SNOOP_CLEAN},
+        {.insn = LOAD, .commit = 4, .events = FROM_LLC | AS_EVENT_SNOOP_MISS},
+        {.insn = LOAD, .commit = 5, .events = FROM_LLC},
+        {.insn = LOAD, .commit = 6, .events = FROM_LLC},
+        {.insn = LOAD, .commit = 7, .events = FROM_LLC},
+        {.insn = LOAD, .commit = 8, .events = AS_EVENT_ORDER | AS_EVENT_COHERENCE}, /* waited for a store of its own */
+    };
+    static const char *const events[] = {"snoop-modified", "snoop-hit", "snoop-miss", "snoop-none"};
+    static const uint64_t want[] = {1, 2, 1, 3};
+    for (size_t i = 0; i < 4; i++) {
+        struct as_pmu_request request = ask(&plain_pebs, events[i], 1000);
+        struct taken taken = run(&request, pipes, sizeof pipes / sizeof *pipes, NULL, NULL, 0);
+        assert_int_equal(taken.counts[0].happened, want[i]);
         clear(&taken);
     }
 }
@@ -320,6 +347,70 @@ static void multiplexing(void **state)
     }
     clear(&four);
     clear(&six);
+    free(pipes);
+}
+
+/* Cycles, of which each instruction takes three: an overflow is sampled by the next that retires from then on, or from the end
+ * of the shadow on. */
+static void cycles_of_pebs(void **state)
+{
+    static const uint32_t ids[] = {NOP, LOAD};
+    for (uint32_t shadow = 0; shadow <= 4; shadow += 4) {
+        struct as_pmu pmu = plain_pebs;
+        struct as_pipe *pipes = repeat(ids, 2, 5000, 3);
+        pmu.shadow[AS_SHADOW_INSTRUCTIONS] = shadow;
+        struct as_pmu_request request = ask(&pmu, "cycles", 60);
+        struct taken taken = run(&request, pipes, 10000, NULL, NULL, 0);
+        assert_int_equal(taken.counts[0].happened, pipes[9999].commit);
+        assert_in_range(taken.samples.len, pipes[9999].commit / 60 - 1, pipes[9999].commit / 60);
+        for (size_t i = 0; i < taken.samples.len; i++) {
+            uint64_t overflow = 60 * (i + 1), cycle = taken.samples.data[i].cycle;
+            assert_in_range(cycle, overflow + shadow, overflow + shadow + 2);
+        }
+        clear(&taken);
+        request = ask(&pmu, "cycles:k", 60);
+        taken = run(&request, pipes, 10000, NULL, NULL, 0);
+        assert_int_equal(taken.counts[0].happened, 0);
+        clear(&taken);
+        free(pipes);
+    }
+}
+
+/* An instruction that takes longer than several periods gets one sample, and the other overflows are lost. */
+static void cycles_without_an_instruction(void **state)
+{
+    static const struct as_pipe pipes[] = {{.insn = NOP, .commit = 5}, {.insn = LOAD, .commit = 1000}};
+    struct as_pmu_request request = ask(&plain_pebs, "cycles", 100);
+    struct taken taken = run(&request, pipes, 2, NULL, NULL, 0);
+    assert_int_equal(taken.samples.len, 1);
+    assert_int_equal(taken.counts[0].overflows, 10);
+    assert_int_equal(taken.counts[0].missed, 9);
+    clear(&taken);
+}
+
+/* Where there are three, a fixed counter each for instructions, cycles and reference cycles; four others fit beside them. */
+static void all_fixed_counters(void **state)
+{
+    static const uint32_t ids[] = {LOCKED, CALL, RET, BRANCH};
+    static const char *const events[] = {"loads",    "ref-cycles",   "stores", "cycles",
+                                         "branches", "instructions", "returns"};
+    struct as_pipe *pipes = repeat(ids, 4, 10000, 1);
+    struct as_pmu pmu = plain_pebs;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu_request request = {.pmu = &pmu};
+    pmu.fixed = 3;
+    pmu.multiplex = 1;
+    for (size_t i = 0; i < 7; i++)
+        assert_true(as_pmu_request_add(&request, events[i], 100, &err));
+    struct taken taken = run(&request, pipes, 40000, NULL, NULL, 0);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(taken.counts[i].counted, taken.counts[i].happened);
+    clear(&taken);
+    assert_true(as_pmu_request_add(&request, "cycles", 100, &err)); /* a second one needs a counter of its own */
+    taken = run(&request, pipes, 40000, NULL, NULL, 0);
+    assert_int_equal(taken.counts[3].counted, taken.counts[3].happened);
+    assert_true(taken.counts[7].counted < taken.counts[7].happened);
+    clear(&taken);
     free(pipes);
 }
 
@@ -584,6 +675,14 @@ static void kernel_mode(void **state)
         assert_true(pebs.samples.data[i].kernel);
         assert_int_equal(pebs.samples.data[i].ip, AS_PMU_KERNEL_TEXT + 4 * 14);
     }
+    request = ask(&pmu, "far", 10); /* the call, and the return from the kernel */
+    struct taken far = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_int_equal(far.counts[0].happened, 2000);
+    clear(&far);
+    request = ask(&pmu, "far:u", 10);
+    far = run(&request, pipes, 4000, NULL, NULL, 0);
+    assert_int_equal(far.counts[0].happened, 1000);
+    clear(&far);
     request = ask(&pmu, "locked-loads:u", 10);
     struct taken user = run(&request, pipes, 4000, NULL, NULL, 0);
     assert_int_equal(user.counts[0].happened, 0);
@@ -639,6 +738,23 @@ static void spe_interval(void **state)
     clear(&exact);
     clear(&even);
     clear(&loads);
+    free(pipes);
+}
+
+/* Operations that take fewer cycles than the threshold are dropped; repeat() has five from dispatch to retirement. */
+static void spe_threshold(void **state)
+{
+    static const uint32_t ids[] = {NOP};
+    struct as_pipe *pipes = repeat(ids, 1, 1000, 1);
+    for (uint32_t least = 5; least <= 6; least++) {
+        char event[32];
+        snprintf(event, sizeof event, "operations=%u", least);
+        struct as_pmu_request request = ask(&plain_spe, event, 10);
+        struct taken taken = run(&request, pipes, 1000, NULL, NULL, 0);
+        assert_int_equal(taken.samples.len > 0, least == 5);
+        assert_int_equal(taken.counts[0].filtered > 0, least == 6);
+        clear(&taken);
+    }
     free(pipes);
 }
 
@@ -792,9 +908,9 @@ static void edges_give_the_same(void **state)
         const struct as_pmu *pmu;
         const char *event;
         uint64_t period;
-    } cases[] = {{&plain_pebs, "loads", 31},    {&plain_pebs, "l1-miss", 7}, {&plain_pebs, "instructions:ppp", 97},
-                 {&plain_ibs, "ops", 101},      {&plain_ibs, "cycles", 101}, {&plain_ibs, "fetches", 31},
-                 {&plain_spe, "operations", 61}};
+    } cases[] = {{&plain_pebs, "loads", 31},  {&plain_pebs, "l1-miss", 7},   {&plain_pebs, "instructions:ppp", 97},
+                 {&plain_pebs, "cycles", 97}, {&plain_ibs, "ops", 101},      {&plain_ibs, "cycles", 101},
+                 {&plain_ibs, "fetches", 31}, {&plain_spe, "operations", 61}};
     struct as_edge *edge = make_edge();
     struct as_edge_run *runs = as_alloc_array(BLOCKS, sizeof *runs);
     struct as_pipe *pipes = as_alloc_array(BLOCK * BLOCKS, sizeof *pipes);
@@ -829,6 +945,10 @@ int main(void)
                                        cmocka_unit_test(what_a_sample_says),
                                        cmocka_unit_test(multiplexing),
                                        cmocka_unit_test(fixed_counters),
+                                       cmocka_unit_test(cycles_of_pebs),
+                                       cmocka_unit_test(cycles_without_an_instruction),
+                                       cmocka_unit_test(all_fixed_counters),
+                                       cmocka_unit_test(snoops),
                                        cmocka_unit_test(loads_of_the_handler),
                                        cmocka_unit_test(branch_record),
                                        cmocka_unit_test(branch_record_is_short),
@@ -840,6 +960,7 @@ int main(void)
                                        cmocka_unit_test(ibs_fetches),
                                        cmocka_unit_test(kernel_mode),
                                        cmocka_unit_test(spe_interval),
+                                       cmocka_unit_test(spe_threshold),
                                        cmocka_unit_test(spe_collisions),
                                        cmocka_unit_test(spe_branch_targets),
                                        cmocka_unit_test(tip_every_cycle),

@@ -67,6 +67,15 @@ static void lines_of_other_cores(void **state)
     assert_true(source.load && source.level == AS_MEM_L3 && source.snoop_modified);
     source = as_mem_source_decode(as_unit_data_source(&waited));
     assert_true(source.level == AS_MEM_L1 && !source.snoop_modified);
+    moved.events |= AS_EVENT_SNOOP_CLEAN;
+    source = as_mem_source_decode(as_unit_data_source(&moved));
+    assert_true(source.level == AS_MEM_L3 && source.snoop_hit && !source.snoop_modified);
+    assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&moved, true, raw), zen4, &op));
+    assert_true(op.source == AS_IBS_LOCAL_CACHE && op.owned_hit);
+    moved.events = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT | AS_EVENT_SNOOP_MISS;
+    source = as_mem_source_decode(as_unit_data_source(&moved));
+    assert_true(source.level == AS_MEM_L3 && source.snoop_miss && !source.snoop_hit);
+    moved.events = AS_EVENT_ST_L1 | AS_EVENT_COHERENCE;
     assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&moved, true, raw), zen4, &op));
     assert_true(op.source == AS_IBS_LOCAL_CACHE && op.state_known && !op.owned_hit && op.l2_miss);
     moved.events = AS_EVENT_ST_L1 | AS_EVENT_LLC_HIT;

@@ -1,0 +1,40 @@
+/* What experiments share: events and intervals that suit a sampler, several runs of one probe, rows of their results. See
+ * trust.h. */
+#ifndef AS_TRUST_PARTS_H
+#define AS_TRUST_PARTS_H
+
+#include "trust/trust.h"
+
+bool as_trust_is_pebs(const struct as_trust_subject *subject);
+/* What a unit counts if nobody says what: PEBS has events, the others one thing that they count. */
+const char *as_trust_usual_event(const struct as_trust_subject *subject);
+/* The interval, or the least that the unit takes; of this machine's PMU, that the kernel keeps up with. */
+enum { AS_TRUST_NATIVE_LEAST = 10007, AS_TRUST_NATIVE_TIMES = 20 };
+uint64_t as_trust_usual_period(const struct as_trust_subject *subject, uint64_t period);
+
+/* Which of the samples are meant. */
+typedef uint64_t as_trust_pick(const struct as_trust_counts *counts);
+as_trust_pick as_trust_all, as_trust_loads, as_trust_l1_misses, as_trust_locked;
+
+struct as_trust_several {
+    double mean, spread; /* relative standard deviation; NAN: one run */
+    struct as_trust_result last;
+};
+/* As many runs as the options say, with other random numbers and a few more iterations each. */
+bool as_trust_run_several(struct as_trust_subject *subject, struct as_trust_probe probe, as_trust_pick *pick,
+                          struct as_trust_several *several, struct as_error *err) AS_MUST_CHECK;
+
+void as_trust_set_counts(struct as_trust_row *row, double expected, const struct as_trust_several *several);
+double as_trust_expected(const struct as_trust_probe *probe, const struct as_kernel_code *code,
+                         enum as_kernel_event event);
+/* Makes the run so long that so many samples are expected: with few, one more or less is a large error. */
+void as_trust_lengthen(struct as_trust_probe *probe, const struct as_trust_subject *subject, double per_iteration,
+                       uint64_t samples);
+
+/* ---- experiments in files of their own ---- */
+
+typedef bool as_trust_runner(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err);
+as_trust_runner as_trust_run_accuracy, as_trust_run_ratio, as_trust_run_interval; /* trust_accuracy.c */
+as_trust_runner as_trust_run_cost, as_trust_run_handler;                          /* trust_cost.c */
+
+#endif
