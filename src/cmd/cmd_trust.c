@@ -152,7 +152,8 @@ static bool check_list(const struct trust_command *command, const struct as_trus
                        struct as_error *err)
 {
     char **names = command->experiments ? as_split(command->experiments, ",", NULL) : NULL;
-    bool ok = true;
+    bool ok = !names || names[0] ||
+              as_error_set_status(err, AS_EXIT_USAGE, "--experiments names none; --list shows those that there are");
     for (size_t i = 0; names && names[i] && ok; i++) {
         const struct as_trust_experiment *found = NULL;
         for (size_t j = 0; j < as_trust_experiments_count; j++)
@@ -169,34 +170,48 @@ static bool check_list(const struct trust_command *command, const struct as_trus
     return ok;
 }
 
+static bool wants_shadow(const char *event, size_t which)
+{
+    return strcmp(event, "all") == 0 || strcmp(event, as_trust_shadow_event(which)) == 0;
+}
+
+/* There is such a shadow, before anything runs. */
+static bool check_shadow(const struct as_trust_subject *subject, const char *event, struct as_error *err)
+{
+    bool known = false, possible = false;
+    if (!event)
+        return true;
+    if (subject->timer || subject->pmu.kind != AS_PMU_PEBS)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow is for PEBS: other units have none");
+    if (strcmp(event, "instructions") == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--shadow=instructions: nops are instructions, too, and put nothing between them");
+    for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
+        known |= wants_shadow(event, i);
+        possible |= wants_shadow(event, i) && as_trust_has_shadow(subject, i);
+    }
+    if (!known)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--shadow=%s: there are loads, stores, branches, l1-miss, l2-miss, l3-miss and all",
+                                   event);
+    return possible || as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: %s", event,
+                                           subject->machine ? "this machine's PMU has no such event"
+                                                            : "RISC-V code cannot flush a line");
+}
+
 static bool find_shadows(struct as_trust_subject *subject, const char *event, struct as_trust_shown *shown,
                          struct as_error *err)
 {
-    bool missing = false;
-    for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
+    for (size_t i = 0; event && i < AS_TRUST_SHADOWS; i++) {
         struct as_trust_shadow shadow;
-        if (strcmp(event, "all") != 0 && strcmp(event, as_trust_shadow_event(i)) != 0)
+        if (!wants_shadow(event, i) || !as_trust_has_shadow(subject, i))
             continue;
-        if (!as_trust_has_shadow(subject, i)) {
-            missing = true;
-            continue;
-        }
         if (!as_trust_find_shadow(subject, i, &shadow, err))
             return false;
         *as_vec_push(&shown->shadows) = shadow;
         as_log_debug("shadow of %s: %u nops", shadow.event, shadow.nops);
     }
-    if (missing && shown->shadows.len == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow=%s: %s", event,
-                                   subject->machine ? "this machine's PMU has no such event"
-                                                    : "RISC-V code cannot flush a line");
-    if (shown->shadows.len == 0 && strcmp(event, "instructions") == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--shadow=instructions: nops are instructions, too, and put nothing between them");
-    return shown->shadows.len > 0 ||
-           as_error_set_status(err, AS_EXIT_USAGE,
-                               "--shadow=%s: there are loads, stores, branches, l1-miss, l2-miss, l3-miss and all",
-                               event);
+    return true;
 }
 
 static bool find_hardware(const struct as_trust_subject *subject, struct as_trust_shown *shown, struct as_error *err)
@@ -228,10 +243,7 @@ static bool run_all(const struct trust_command *command, struct as_trust_subject
         if (!experiment->run(subject, &shown->report, err))
             return false;
     }
-    if (command->shadow && (subject->timer || subject->pmu.kind != AS_PMU_PEBS))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--shadow is for PEBS: other units have none");
-    return (!command->shadow || find_shadows(subject, command->shadow, shown, err)) &&
-           find_hardware(subject, shown, err);
+    return find_shadows(subject, command->shadow, shown, err) && find_hardware(subject, shown, err);
 }
 
 static bool print(const struct trust_command *command, const struct as_trust_shown *shown, FILE *out,
@@ -253,7 +265,8 @@ static int qualify(const struct trust_command *command, struct as_trust_subject 
     struct as_trust_shown shown = {.subject = subject};
     struct as_error err = AS_ERROR_INIT;
     struct as_output output = {0};
-    bool opened = check_list(command, subject, &err) && as_output_open(&output, command->output, &err);
+    bool opened = check_list(command, subject, &err) && check_shadow(subject, command->shadow, &err) &&
+                  as_output_open(&output, command->output, &err);
     bool ok = opened && run_all(command, subject, &shown, &err) && print(command, &shown, output.file, &err);
     if (ok)
         ok = as_output_finish(&output, &err);
@@ -337,6 +350,9 @@ static int start(struct trust_command *command, const char *operand)
         return as_cli_fail(&as_command_trust, &err);
     if (!command->trust.core && !subject.timer && !subject.machine)
         command->trust.core = usual_core(&subject.pmu);
+    if (command->events && (subject.timer || subject.machine))
+        return as_cli_usage(&as_command_trust,
+                            "--events is for modelled PMUs; 'assay doctor' shows what this machine has");
     if (command->list || command->events)
         (command->list ? list_experiments : list_events)(&subject);
     else

@@ -35,11 +35,11 @@ static const struct accuracy accuracies[] = {
     {"l1-hit", "load-ratio", AS_THE_MODEL_COUNTS},
     {"l2-hit", "misses", AS_THE_MODEL_COUNTS, .period = 211},
     {"l2-miss", "misses", AS_THE_MODEL_COUNTS, .period = 211, .ratio = 1024},
-    {"l3-hit", "misses", AS_THE_MODEL_COUNTS, .period = 211, .ratio = 1024},
+    {"l3-hit", "misses", AS_THE_MODEL_COUNTS, .ratio = 512},
     {"l3-miss", "snippet3", AS_KERNEL_L3_MISS, .period = 97},
     {"cycles", "load-ratio", AS_THE_MODEL_COUNTS},
 };
-enum { ACCURACIES = sizeof accuracies / sizeof *accuracies, USUAL_PERIOD = 1009 };
+enum { ACCURACIES = sizeof accuracies / sizeof *accuracies, USUAL_PERIOD = 1009, LEAST_SAMPLES = 5 };
 
 /* Fewer at long intervals, for the time that it takes; of operations, which are many in an iteration, more. */
 static uint32_t wanted_samples(const struct accuracy *accuracy, uint64_t period)
@@ -74,9 +74,14 @@ static bool measure(struct as_trust_subject *subject, const struct accuracy *acc
     if (!as_trust_run_several(subject, probe, pebs ? as_trust_all : accuracy->pick, &several, err))
         return false;
     bool ops = !pebs && accuracy->counts == AS_KERNEL_INSTRUCTIONS;
+    double due = expected(&probe, &several.last, accuracy, ops);
+    *error = 0;
+    if (accuracy->counts == AS_THE_MODEL_COUNTS &&
+        due < LEAST_SAMPLES) /* this core, or so short a run, has no such events */
+        return true;
     struct as_trust_row *row = as_trust_add(report, name, ops ? "operations" : accuracy->event);
     snprintf(row->setting, sizeof row->setting, "interval %s", AS_COUNT(period));
-    as_trust_set_counts(row, expected(&probe, &several.last, accuracy, ops), &several);
+    as_trust_set_counts(row, due, &several);
     *error = row->error;
     return true;
 }

@@ -175,13 +175,12 @@ static void emit_bias(struct as_kernel_code *code, const struct as_kernel_option
 /* Two equal loads, `nops` apart, and far from those of the next iteration. */
 static void emit_distance(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
-    enum { FAR = 600 };
     size_t loop = code->size;
     for (uint32_t i = 1; i <= 2; i++) {
         struct as_kernel_label *load = as_kernel_label(code, "load ", i);
         INSN(code, 0x8b, 0x07);
         as_kernel_end_label(code, load, LOAD);
-        nops(code, i == 1 ? options->nops : FAR);
+        nops(code, i == 1 ? options->nops : AS_KERNEL_FAR);
     }
     count_down(code, loop);
     finish(code);
@@ -331,7 +330,8 @@ static void emit_snippet3(struct as_kernel_code *code, const struct as_kernel_op
     finish(code);
 }
 
-/* Four stores in a row. */
+/* Four stores in a row, and far from those of the next iteration: evenly apart, each would get as many samples of others as
+ * it loses. */
 static void emit_stores(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
     size_t loop = code->size;
@@ -343,11 +343,13 @@ static void emit_stores(struct as_kernel_code *code, const struct as_kernel_opti
         as_kernel_end_label(code, store, STORE);
         nops(code, options->nops);
     }
+    nops(code, AS_KERNEL_FAR);
     count_down(code, loop);
     finish(code);
 }
 
-/* Four reads in areas of `ratio` KiB each, three lines further every time: too much for the L1, or for the L2. */
+/* Four reads in areas of `ratio` KiB each, three lines further every time: too much for the L1, or for the L2. They are far from
+ * those of the next iteration. */
 static void emit_misses(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
     uint32_t area = as_kernel_area(options);
@@ -357,6 +359,7 @@ static void emit_misses(struct as_kernel_code *code, const struct as_kernel_opti
         read_at(code, i + 1, i * area, LOAD | as_kernel_missing(area));
         nops(code, options->nops);
     }
+    nops(code, AS_KERNEL_FAR);
     INSN(code, 0x48, 0x81, 0xc2); /* add $192, %rdx */
     put_u32(code, AS_KERNEL_STRIDE);
     INSN(code, 0x81, 0xe2); /* and $mask, %edx */
@@ -477,9 +480,9 @@ const struct as_kernel as_kernels[AS_KERNEL_COUNT] = {
      emit_snippet2,
      as_riscv_snippet2},
     {"snippet3", "four reads of lines that were flushed", {.iterations = 20000, .ratio = 600}, emit_snippet3},
-    {"stores", "four stores in a row", {.iterations = 300000}, emit_stores, as_riscv_stores},
+    {"stores", "four stores in a row, far from the next four", {.iterations = 100000}, emit_stores, as_riscv_stores},
     {"misses",
-     "four reads, each in an area of so many KiB",
+     "four reads, each in an area of so many KiB, far from the next four",
      {.iterations = 100000, .ratio = 64},
      emit_misses,
      as_riscv_misses},

@@ -88,6 +88,7 @@ void as_kernel_put(struct as_kernel_code *code, const void *bytes, size_t size);
 uint32_t as_kernel_area(const struct as_kernel_options *options);
 uint32_t as_kernel_missing(uint32_t area);
 enum { AS_KERNEL_STRIDE = 192, AS_KERNEL_IN_L2 = 1 << 20 };
+enum { AS_KERNEL_FAR = 600 }; /* nops that put iterations out of each other's shadow */
 
 enum {
     AS_KERNEL_A_LOAD = 1 << AS_KERNEL_LOADS,

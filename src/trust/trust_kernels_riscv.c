@@ -190,11 +190,10 @@ void as_riscv_bias(struct as_kernel_code *code, const struct as_kernel_options *
 
 void as_riscv_distance(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
-    enum { FAR = 600 };
     size_t loop = code->size;
     for (uint32_t i = 1; i <= 2; i++) {
         labelled(code, "load ", i, lw(T0, A0, 0), AS_KERNEL_A_LOAD);
-        nops(code, i == 1 ? options->nops : FAR);
+        nops(code, i == 1 ? options->nops : AS_KERNEL_FAR);
     }
     count_down(code, loop);
 }
@@ -282,6 +281,7 @@ void as_riscv_stores(struct as_kernel_code *code, const struct as_kernel_options
         labelled(code, "W", i + 1, sd(T0, A0, 8 * i), AS_KERNEL_A_STORE);
         nops(code, options->nops);
     }
+    nops(code, AS_KERNEL_FAR);
     count_down(code, loop);
 }
 
@@ -300,6 +300,7 @@ void as_riscv_misses(struct as_kernel_code *code, const struct as_kernel_options
         labelled(code, "R", i + 1, ld(T0, T0, 0), AS_KERNEL_A_LOAD | as_kernel_missing(area));
         nops(code, options->nops);
     }
+    nops(code, AS_KERNEL_FAR);
     insn(code, addi(T1, T1, AS_KERNEL_STRIDE));
     insn(code, and(T1, T1, T5));
     count_down(code, loop);

@@ -45,7 +45,7 @@ fi
 # ---- PEBS ----
 
 rows='{(r["what"], r["setting"]): r for r in d["rows"]}'
-check_json "PEBS counts right" 'len(d["rows"]) == 20 and all(abs(r["error"]) < 0.1 and r["expected"] >= 9 for r in d["rows"])' \
+check_json "PEBS counts right" 'len(d["rows"]) >= 18 and all(abs(r["error"]) < max(0.06, 1.5 / r["expected"]) for r in d["rows"])' \
     trust --experiments=accuracy skylake
 check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows"]) > 0.4 and abs(sum(r["got"] for r in d["rows"]) - 1) < 1e-9 and "land on one of four equal loads" in d["verdicts"][0]' \
     trust --experiments=bias skylake
@@ -172,6 +172,8 @@ check_same "… of PEBS" 13 "$(wc -l <<<"$out")"
 check "events" "$ASSAY" trust --events zen2
 check_same "… of IBS" 3 "$(wc -l <<<"$out")"
 check "keys" "$ASSAY" trust --keys
+check_status 2 "… of the clocks there are none" "$ASSAY" trust --events --source=timer
+check_stderr_line 'names none' "no experiment at all" "$ASSAY" trust --experiments=, skylake
 check_stderr_line 'which sampler' "no sampler" "$ASSAY" trust
 check_stderr_line "no PMU 'nehalem'" "an unknown PMU" "$ASSAY" trust nehalem
 check_stderr_line "the experiment 'shadow' is not for zen2" "an experiment that it does not support" "$ASSAY" trust --experiments=shadow zen2

@@ -13,6 +13,7 @@ import { machineTab } from "./tab_machine";
 import { runTab } from "./tab_run";
 import { samplersTab } from "./tab_samplers";
 import { summaryTab } from "./tab_summary";
+import { trustTab } from "./tab_trust";
 import { waitsTab } from "./tab_waits";
 
 export interface Context {
@@ -52,6 +53,7 @@ export const tabs: Tab[] = [
     branchesTab,
     waitsTab,
     samplersTab,
+    trustTab,
     machineTab,
     runTab,
 ];
