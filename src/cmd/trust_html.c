@@ -150,7 +150,7 @@ static void put_bars(FILE *out, struct part part)
 
 static void put_error(FILE *out, const struct as_trust_row *row, double y, double full)
 {
-    double middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0, length = row->error / full * (WIDTH - LEFT - 2 * RIGHT) / 2;
+    double middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0, length = row->error / full * (WIDTH - LEFT - 3 * RIGHT) / 2;
     fprintf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", LEFT - 8, y + 14);
     as_html_text(out, row->what);
     fputs(" <tspan class=\"dim\">", out);

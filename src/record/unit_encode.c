@@ -74,6 +74,7 @@ enum {
     FROM_LOCAL_CACHE = 2, /* codes of processors before Zen 4 */
     FROM_DRAM = 3,
     NOT_MODIFIED = 1 << 5,
+    LINE = 64,
 };
 
 static uint64_t bit(unsigned number, bool set)
@@ -118,10 +119,12 @@ static uint64_t data3_of(const struct as_pmu_sample *sample)
 {
     bool load = sample->insn_flags & AS_INSN_LOAD, l1_miss = sample->events & AS_EVENT_ST_L1;
     bool walked = sample->events & AS_EVENT_ST_TLB;
+    bool crosses = sample->address && sample->address % LINE + sample->size > LINE;
     uint64_t latency = load && l1_miss ? at_most(sample->latency, UINT16_MAX) : 0;
     return bit(0, load) | bit(1, sample->insn_flags & AS_INSN_STORE) | bit(2, walked) | bit(3, walked) |
-           bit(7, l1_miss) | bit(15, sample->insn_flags & AS_INSN_ATOMIC) | bit(17, sample->address != 0) |
-           bit(20, l1_miss && !(sample->events & AS_EVENT_L2_HIT)) | width_code(sample->size) << 22 | latency << 32;
+           bit(7, l1_miss) | bit(8, crosses) | bit(15, sample->insn_flags & AS_INSN_ATOMIC) |
+           bit(17, sample->address != 0) | bit(20, l1_miss && !(sample->events & AS_EVENT_L2_HIT)) |
+           width_code(sample->size) << 22 | latency << 32;
 }
 
 /* A cache of this core complex gives the line; the bit says whether it was modified there (Linux,
@@ -159,9 +162,10 @@ size_t as_unit_ibs_op(const struct as_pmu_sample *sample, bool counts_ops, uint8
 size_t as_unit_ibs_fetch(const struct as_pmu_sample *sample, bool random, uint8_t raw[AS_UNIT_RAW_MAX])
 {
     bool walked = sample->events & AS_EVENT_DR_TLB;
+    bool l2_miss = sample->events & AS_EVENT_DR_L1 && !(sample->events & AS_EVENT_L2_HIT);
     uint64_t control = at_most(sample->weight / 16, 0xffff) | at_most(sample->latency, UINT16_MAX) << 32 |
                        bit(48, true) | bit(49, true) | bit(50, true) | bit(51, sample->events & AS_EVENT_DR_L1) |
-                       bit(55, walked) | bit(56, walked) | bit(57, random);
+                       bit(55, walked) | bit(56, walked) | bit(57, random) | bit(58, l2_miss);
     uint64_t registers[] = {control, sample->ip, 0};
     return put_registers(raw, CAP_COUNT_EXTENSION, registers, 3);
 }

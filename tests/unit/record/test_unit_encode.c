@@ -111,6 +111,19 @@ static void ibs_ops(void **state)
     assert_int_equal(op.branch_target, 0x401000);
 }
 
+static void ibs_accesses_of_two_lines(void **state)
+{
+    uint8_t raw[AS_UNIT_RAW_MAX];
+    struct as_ibs_op op;
+    for (uint64_t offset = 56; offset <= 57; offset++) {
+        struct as_pmu_sample sample = far_load;
+        sample.address = 0x7000 + offset;
+        sample.size = 8;
+        assert_true(as_ibs_op_decode(raw, as_unit_ibs_op(&sample, true, raw), (struct as_ibs_cpu){0}, &op));
+        assert_int_equal(op.misaligned, offset == 57);
+    }
+}
+
 static void ibs_fetches(void **state)
 {
     uint8_t raw[AS_UNIT_RAW_MAX];
@@ -118,6 +131,7 @@ static void ibs_fetches(void **state)
     struct as_pmu_sample sample = {.ip = 0x402000, .latency = 90, .weight = 3200, .events = AS_EVENT_DR_L1};
     assert_true(as_ibs_fetch_decode(raw, as_unit_ibs_fetch(&sample, true, raw), (struct as_ibs_cpu){0}, &fetch));
     assert_true(fetch.valid && fetch.complete && fetch.l1_miss && fetch.random && !fetch.tlb_l1_miss);
+    assert_true(fetch.l2_miss);
     assert_int_equal(fetch.latency, 90);
     assert_int_equal(fetch.address, 0x402000);
     assert_int_equal(fetch.max_count, 3200);
@@ -162,7 +176,7 @@ static void spe_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(data_sources), cmocka_unit_test(lines_of_other_cores),
-                                       cmocka_unit_test(ibs_ops), cmocka_unit_test(ibs_fetches),
-                                       cmocka_unit_test(spe_records)};
+                                       cmocka_unit_test(ibs_ops),      cmocka_unit_test(ibs_accesses_of_two_lines),
+                                       cmocka_unit_test(ibs_fetches),  cmocka_unit_test(spe_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
