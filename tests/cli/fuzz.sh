@@ -8,6 +8,7 @@
 # Not in the build tree: a test starts from the committed seeds alone.
 export FUZZ_DIR=$TMP/fuzz
 seconds=${FUZZ_SECONDS:-1}
+export FUZZ_OPTIMIZE=$((seconds > 20)) # to compile takes longer than a short run
 
 # fuzz TARGET: the run must also have done something, if only read the seeds where the machine is busy.
 fuzz() {

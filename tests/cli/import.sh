@@ -263,14 +263,6 @@ END
     check "… of a program that is another one by now" "$ASSAY" import --buildid-dir empty -o stale.db stacks.data
     check_json "… its tables are not used, and it is said" \
         '(lambda c: any(q["key"] == "not_unwound" and abs(q["value"] - 1 + c["stack_copies_unwound"] / c["stack_copies"]) < 1e-9 and q["value"] > 0.3 for q in d["quality"]))(d["counters"])' "$ASSAY" export --to=json stale.db
-
-    perl -e 'srand(1); local $/; for $n (1 .. 40) { open(F, $n % 2 ? "<run.data" : "<stacks.data"); $all = <F>; $copy = $all; substr($copy, 104 + int(rand(length($copy) - 104)), 1) = chr(int(rand(256))) for 1 .. 30; open(O, ">bad$n.data"); print O $copy; close(O) }'
-    crashed=0
-    for file in bad*.data; do
-        run timeout 300 "$ASSAY" import -o bad.db "$file"
-        [ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && [ "$(grep -vc '^assay: ' <<<"$err")" -le 1 ]; } || crashed=$((crashed + 1))
-    done
-    check_same "40 recordings with changed bytes: a profile or one line" 0 "$crashed"
 else
     skip "recordings made here" "perf is not installed, or cannot record cpu-clock here"
 fi
@@ -413,10 +405,11 @@ for unit in pebs ibs; do
     python3 "$SOURCE/tests/cli/data_recording.py" $unit "$BUILD/tests/unit/native/data_victim" "whole-$unit.data"
 done
 whole=(whole-*.data)
-for name in lbr-skylake lost-samples zstd-pipe; do
-    [ ! -r "$DATA/$name.perf.data" ] || whole+=("$DATA/$name.perf.data")
+for name in run.data stacks.data "$DATA"/{lbr-skylake,lost-samples,zstd-pipe}.perf.data; do
+    [ ! -r "$name" ] || whole+=("$name")
 done
-check "what is imported of a damaged recording can be read" python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 80 "${whole[@]}"
+check "a damaged recording: one line, or a profile that can be read" \
+    python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 $((10 * ${#whole[@]})) "${whole[@]}"
 
 # Samples that stand for unequal times say less by chance: (sum of w)^2 / sum of w^2 = 11.9 of 100 with these.
 python3 - <<'END'

@@ -1,8 +1,8 @@
 """Damaged recordings: `import_mutants.py ASSAY SEED COUNT RECORDING...`.
 
 Changes single places of each RECORDING (bytes, 8-byte numbers, pieces left out or repeated, the end cut off; lines
-and words of text), imports the result, and requires of whatever was imported with status 0 that `assay report` and
-`assay export` accept it. COUNT changes in all; the same SEED makes the same ones. Prints one line, or
+and words of text), imports the result, and requires one line of an import that fails, and of whatever was imported with
+status 0 that `assay report` and `assay export` accept it. COUNT changes in all; the same SEED makes the same ones. Prints one line, or
 what was accepted and then rejected, with the number of the change; KEEP=DIR in the environment keeps those files.
 """
 import os
@@ -43,7 +43,8 @@ def change(data, chance):
 
 def run(*words):
     done = subprocess.run([assay, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120)
-    return done.returncode, done.stderr.decode(errors="replace").strip().split("\n")[-1]
+    said = done.stderr.decode(errors="replace").strip().split("\n")
+    return done.returncode, said[-1], sum(not line.startswith("assay: ") for line in said)
 
 
 bad = accepted = 0
@@ -57,12 +58,12 @@ for number in range(count):
         file.write(change(data, random.Random(f"{seed} {number}")))
     if os.path.exists("mutant.db"):
         os.remove("mutant.db")
-    status, said = run("import", "-q", "-o", "mutant.db", "mutant.data")
-    problems = []
+    status, said, others = run("import", "-q", "-o", "mutant.db", "mutant.data")
+    problems = [f"import: {others} lines that are not Assay's"] if others > 1 else []
     if status == 0:
         accepted += 1
         for words in (["report", "mutant.db"], ["export", "--to=json", "mutant.db"]):
-            status, said = run(*words)
+            status, said, _ = run(*words)
             if status != 0:
                 problems.append(f"{words[0]} {words[1]}: status {status}: {said}")
     elif status not in (1, 2, 125):

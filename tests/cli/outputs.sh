@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Where results go: no profile is lost to a report, permissions and links stay, "-" is standard output, and whoever
 # cannot write says what.
+# sanitized-only: its checks are the same in both builds
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"
 
