@@ -119,6 +119,24 @@ for target in json.load(sys.stdin):
         print("\n".join(os.path.relpath(name, build) for name in target["filename"]))' "$1"
 }
 
+# The files that DIR builds and that the tests of a plain build need beside a sanitizer build: all but the unit tests that run on
+# the latter alone (scripts/run_tests.py), and what only those need.
+plain_part_of() {
+    python3 - "$1" <<'END'
+import json, os, subprocess, sys
+def listed(what):
+    return json.loads(subprocess.run(["meson", "introspect", what, sys.argv[1]], capture_output=True, check=True).stdout)
+needs = {False: set(), True: set()}
+for test in listed("--tests"):
+    needs[any(name.endswith(":both") for name in test["suite"])].update(test["depends"])
+for target in listed("--targets"):
+    ours = "/tests/unit/" in target["defined_in"]
+    wanted = target["id"] in needs[True] or not (ours and (target["id"] in needs[False] or target["type"] == "static library"))
+    if target["build_by_default"] and wanted:
+        print("\n".join(os.path.relpath(name, sys.argv[1]) for name in target["filename"]))
+END
+}
+
 # make_tree DIR FILE…: no FILE is everything.
 make_tree() {
     local begun=$SECONDS
@@ -131,10 +149,19 @@ build_tree() { # DIR OPTION…
     configure_tree "$@" && make_tree "$1"
 }
 
-build_product() { # DIR
+build_some() { # LISTING DIR: the files that the function LISTING names
     local files
+    configure_tree "$2" || return 1
+    mapfile -t files < <("$1" "$2")
+    [ "${#files[@]}" -gt 0 ] && make_tree "$2" "${files[@]}"
+}
+
+build_product() { # DIR
     say "building $1/, without the tests"
-    configure_tree "$1" || return 1
-    mapfile -t files < <(product_of "$1")
-    make_tree "$1" "${files[@]}"
+    build_some product_of "$1"
+}
+
+build_plain_part() { # DIR
+    say "building $1/, without the unit tests that run under sanitizers"
+    build_some plain_part_of "$1"
 }

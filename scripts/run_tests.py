@@ -2,7 +2,8 @@
 """Runs the tests of one or two builds and counts every single case.
 
 A job is one program: a unit test that Meson knows (cmocka, told to print TAP), or a bash script under tests/cli or
-tests/tree that prints TAP. A program that prints no TAP is one case, judged by its exit status (77: skipped). A job that
+tests/tree that prints TAP. Where there are two builds, unit tests run on the sanitizer build; those of Meson's suite "both" run
+on each. A program that prints no TAP is one case, judged by its exit status (77: skipped). A job that
 takes too long, dies, prints fewer cases than it planned, or leaves a sanitizer's report behind is a failed case, whatever
 else it said.
 
@@ -63,11 +64,13 @@ class Outcome:
     processor: float = 0  # seconds of processor time, of the job and all that it waited for
 
 
-def unit_jobs(build, prefix, factor):
+def unit_jobs(build, prefix, factor, sanitized_too=False):
     listing = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout):
-        suite = test["suite"][0].split(":")[-1] if test["suite"] else "unit"
-        yield Job(name=f"{prefix}{suite}/{test['name']}", argv=test["cmd"], cwd=test["workdir"] or build,
+        suites = [name.split(":")[-1] for name in test["suite"]] or ["unit"]
+        if sanitized_too and "both" not in suites:
+            continue
+        yield Job(name=f"{prefix}{suites[0]}/{test['name']}", argv=test["cmd"], cwd=test["workdir"] or build,
                   env={**test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}, limit=test["timeout"] * factor * PATIENCE,
                   alone=not test["is_parallel"], terminal=True)
 
@@ -95,7 +98,8 @@ def script_jobs(folder, build, prefix, factor, sanitized_too=False):
 def sanitizer_options(reports, unit):
     """Uses of stack frames that are gone are looked for in unit tests alone: it takes a seventh of the time of whole runs."""
     common = f"log_path={reports}/report:exitcode=99"
-    return {"ASAN_OPTIONS": f"{common}:detect_stack_use_after_return={int(unit)}:strict_string_checks=1",
+    # UBSan's findings are traps (scripts/test).
+    return {"ASAN_OPTIONS": f"{common}:detect_stack_use_after_return={int(unit)}:strict_string_checks=1:handle_sigill=1",
             "UBSAN_OPTIONS": f"{common}:halt_on_error=1:print_stacktrace=1"}
 
 
@@ -324,8 +328,9 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the jobs too
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1),
-            *script_jobs("cli", options.build, "", 1, sanitized_too=bool(options.asan))]
+    two = bool(options.asan)
+    jobs = [*script_jobs("tree", options.build, "", 1), *unit_jobs(options.build, "", 1, two),
+            *script_jobs("cli", options.build, "", 1, two)]
     if options.asan:
         jobs += [*unit_jobs(options.asan, "asan/", SANITIZER_FACTOR),
                  *script_jobs("cli", options.asan, "asan/", SANITIZER_FACTOR)]

@@ -8,7 +8,8 @@ cat >bin/meson <<'END'
 #!/usr/bin/env python3
 import glob, json, os
 print(json.dumps([{"name": os.path.basename(p), "cmd": ["bash", os.path.abspath(p)], "env": {}, "workdir": None,
-                   "timeout": 2, "suite": ["x:unit"], "is_parallel": True} for p in glob.glob("units/*")]))
+                   "timeout": 2, "suite": ["x:unit"] + ["x:both"] * p.endswith("both"), "is_parallel": True}
+                  for p in glob.glob("units/*")]))
 END
 chmod +x bin/meson
 runner() { PATH=$PWD/bin:$PATH python3 "$SOURCE/scripts/run_tests.py" -j 2 --build fake-build "$@"; }
@@ -89,6 +90,11 @@ printf '# plain-only: too slow\necho ok 1 - a\necho 1..1\n' >tests/cli/one.sh
 run runner --asan fake-build
 check_same "plain-only leaves the sanitizer build out" "3 passed, 0 failed, 1 skipped" "${out##*$'\n'}"
 rm -f tests/cli/*
+printf 'echo 1..1\necho ok 1 - a\n' | tee units/once >units/both
+run runner --asan fake-build
+check_same "unit tests run on the sanitizer build, those that say so on both" "asan/unit/both asan/unit/once unit/both" \
+    "$(grep -o '[a-z/]*unit/[a-z]*' <<<"$out" | sort | xargs)"
+expect 0 "2 passed, 0 failed, 0 skipped" "… and all on the only one"
 # What a script finds in its environment, and when it ran.
 # shellcheck disable=SC2016
 printf 'echo "# on $SANITIZED"\necho ok 1 - a\necho 1..1\nexit 1\n' >tests/cli/one.sh
