@@ -3,7 +3,7 @@
  *
  * The program must not notice it: the agent keeps no descriptor open, uses no signal, preserves errno, allocates
  * nothing from the program's allocator and takes no lock. It does not follow forked children: a page that the kernel
- * wipes at fork tells the next call that it runs in a child, however the child was made. After an exec the agent starts
+ * wipes at fork shows the next call that it runs in a child, however the child was made. After an exec the agent starts
  * anew if the new program is dynamic too.
  */
 #ifndef AS_AGENT_AGENT_H

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The environment variable that tells the agent where: "/proc/PID/fd/N DEPTH". Or, in a program that runs in the model,
+/* The environment variable that names the place for the agent: "/proc/PID/fd/N DEPTH". Or, in a program that runs in the model,
  * AS_AGENT_MODEL: then each block is a system call that no kernel knows, which the engine sees: its call, address, bytes and
  * AS_AGENT_MODEL_FRAMES return addresses. Nothing else is counted. */
 #define AS_AGENT_VARIABLE "ASSAY_AGENT"
@@ -62,7 +62,7 @@ enum { AS_AGENT_ALL_SITES = AS_AGENT_SITES + AS_AGENT_CALLS };
 struct as_agent_site {
     _Atomic uint64_t key; /* of the frames and the call; 0: free */
     _Atomic uint64_t count, bytes;
-    _Atomic uint64_t freed, freed_bytes; /* of these; or nobody knows whether they were */
+    _Atomic uint64_t freed, freed_bytes; /* of these; or it is not known whether they were */
     _Atomic uint64_t peak, peak_bytes;   /* blocks that were not freed when the image's at_peak was noted */
     _Atomic uint32_t ready;              /* what follows is written */
     uint32_t call, frames;
@@ -84,7 +84,7 @@ struct as_agent_image {
     _Atomic uint32_t other;     /* 1: the program calls another malloc than the agent's */
     _Atomic uint32_t noting;    /* somebody is at the sites' peak */
     _Atomic uint64_t live;      /* bytes of the heap that are not freed */
-    _Atomic uint64_t taken;     /* blocks that the table was told of, placed or not */
+    _Atomic uint64_t taken;     /* blocks that were reported to the table, placed or not */
     _Atomic uint64_t unplaced;  /* of these, blocks that found no place in it */
     _Atomic uint32_t remembers; /* 1: there is a table of blocks for Assay */
     _Atomic uint64_t peak;      /* the most that live ever was */

@@ -21,7 +21,7 @@ struct as_mpi_sum {
 };
 
 struct as_mpi_messages {
-    size_t ranks;            /* 0: nobody initialised MPI */
+    size_t ranks;            /* 0: MPI was not initialised */
     int32_t *pids;           /* by rank; 0: it was not seen */
     struct as_mpi_sum *sums; /* from * ranks + to */
     uint64_t elsewhere;      /* messages of ranks that have no number here */

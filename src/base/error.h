@@ -1,7 +1,7 @@
 /* Errors travel up as a return value plus one message; only commands print them.
  *
  * Every function that can fail takes a `struct as_error *err` as its last parameter and returns false, NULL or -1
- * after filling it in. The message is one line that says what is wrong and, where there is one, what to do. `status` is
+ * after filling it in. The message is one line: what is wrong and, where possible, what to do. `status` is
  * the exit status that the command should end with (AS_EXIT_*).
  */
 #ifndef AS_BASE_ERROR_H

@@ -61,7 +61,7 @@ bool as_calls_go_to_pointer(struct as_call_tracker *tracker, const struct as_thr
 /* It went on at `next`, on a stack that is not known yet. */
 void as_calls_guess(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
                     uint64_t next);
-/* … which a block that it executed since then may tell. */
+/* … which a block that it executed since then may show. */
 void as_calls_settle(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
                      const struct as_block_exec *exec);
 /* … or has to be decided. A pointer of 0 is unknown. */

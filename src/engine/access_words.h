@@ -1,5 +1,5 @@
 /* From the words of whole block executions to accesses by instruction id, many at a time and on any thread: as_accesses
- * (engine.h) for those who keep the words and look at them later. */
+ * (engine.h) for code that keeps the words and looks at them later. */
 #ifndef AS_ENGINE_ACCESS_WORDS_H
 #define AS_ENGINE_ACCESS_WORDS_H
 
@@ -30,7 +30,7 @@ size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint6
 /* The number of accesses that follow the block's number words[0], of n words. */
 size_t as_access_words_count(const uint64_t *words, size_t n);
 
-/* An access as as_accesses tells it. */
+/* An access as as_accesses returns it. */
 struct as_data_access as_access_convert(const struct as_block *block, const struct as_access *access);
 
 #endif

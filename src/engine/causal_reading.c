@@ -83,7 +83,7 @@ static bool is_asleep(struct as_wire_lane *lane, const struct as_stream *stream,
     return !stream->block || !stream->block->publishes || stalled > long_patience;
 }
 
-/* A thread that runs, or that the kernel lets wait, in a block that stores nothing: nobody can have seen anything of it. */
+/* A thread that runs, or that the kernel lets wait, in a block that stores nothing: no other thread can have seen anything of it. */
 static bool is_silent(struct as_wire_lane *lane, const struct as_stream *stream)
 {
     if (!can_look_ahead() || atomic_load(&lane->activity) != AS_WIRE_RUNNING)
@@ -92,7 +92,7 @@ static bool is_silent(struct as_wire_lane *lane, const struct as_stream *stream)
     return stream->block && !stream->block->publishes;
 }
 
-/* `activity` is loaded before `published`: a thread publishes before it says that it waits. */
+/* `activity` is loaded before `published`: a thread publishes before it marks itself as waiting. */
 static bool is_idle(const struct as_reader *reader, const struct causal_lane *own, double stalled)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[own->number];
@@ -131,7 +131,7 @@ static bool begin_round(struct causal_round *round)
     return true;
 }
 
-/* ---- who may be told ---- */
+/* ---- which block may be reported ---- */
 
 static void set_limits(struct causal_round *round, const struct causal_lane *own)
 {
@@ -212,7 +212,7 @@ static uint64_t turn_of(const struct causal_lane *own)
     return causal->held ? causal->held : causal->begun;
 }
 
-/* The lane whose next block is the earliest; NULL: nothing is there to read. */
+/* The lane whose next block is the earliest; NULL: there is nothing to read. */
 static struct causal_lane *find_next(struct causal_round *round)
 {
     struct causal_lane *next = NULL;
@@ -245,7 +245,7 @@ static bool read_free(struct causal_round *round, struct causal_lane *own, bool 
 }
 
 /* Reads the earliest lane, or one that has to come before it. A lane that turns out to decide has what comes before it looked for in
- * its turn: until then nobody knows which of two blocks is the earlier one. */
+ * its turn: until then it is not known which of two blocks is the earlier one. */
 static bool read_next(struct causal_round *round, struct causal_lane *first, bool *moved)
 {
     enum { MOST_BLOCKERS = 8 };

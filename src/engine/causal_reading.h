@@ -1,16 +1,16 @@
-/* Reading threads in an order in which what a thread saw comes behind what it saw.
+/* Reads threads in an order that respects what they saw: a load comes after the store whose value it read.
  *
  * Blocks have stamps: the time at which each began (stamp.h). A block that decides (decisions.h) ended, at the latest, when
- * the thread's next block began. A store that its load saw is in a block that began before that. So such a block is told only
- * when of all other threads everything has been told that began before its end. All other blocks are told as they come, but
- * none that began after the end of a block that is held back: what was stored last is then known when that one is told.
+ * the thread's next block began. A store that its load saw is in a block that began before that. So such a block is reported
+ * only after every block of another thread that began before its end. All other blocks are reported as they come, except those
+ * that began after the end of a block that is held back: when that one is reported, the last store before it is then known.
  *
- * A thread is waited for while it runs. One that is in a system call, at its gate, or asleep inside QEMU for a while does nothing
- * that another could see.
+ * The reader waits for a thread while that thread runs. A thread in a system call, at its gate, or asleep inside QEMU for a
+ * while does nothing that another could see.
  *
- * Which of two blocks came first, if each was executed while the other was, their stamps do not say. If one of them decides
+ * If two blocks were executed at the same time, their stamps do not say which came first. If one of them decides
  * but stores nothing, it comes behind the other; otherwise the one that ended first comes first. So only two blocks that both
- * decide and store (two compare-and-swaps at the same time) can be told in the wrong order.
+ * decide and store (two compare-and-swaps at the same time) can be reported in the wrong order.
  */
 #ifndef AS_ENGINE_CAUSAL_READING_H
 #define AS_ENGINE_CAUSAL_READING_H

@@ -1,4 +1,4 @@
-/* See close_reading.h. Where threads take turns, nobody writes meanwhile, and the order of steps depends on the words alone.
+/* See close_reading.h. Where threads take turns, no other thread writes meanwhile, and the order of steps depends on the words alone.
  *
  * A thread's clock is kept from its last step. Another thread of the same core may have put it forward since, so it is
  * asked for again before the thread has its turn; only what ends this reading, an event, can put it back.

@@ -12,7 +12,7 @@
 
 enum { AS_CLOSE_SLACK = 10, AS_CLOSE_WORDS = 2, AS_CLOSE_STEPS = 20 };
 
-/* A thread whose words may be read, or that runs and will have some: nobody is read far beyond its time. */
+/* A thread whose words may be read, or that runs and will have some: no other is read far beyond its time. */
 bool as_reader_has_clock(const struct as_reader *reader, uint32_t lane);
 /* Reads on until a lane needs a closer look, or for a while. Returns false if a trace is corrupt. */
 bool as_read_closely(struct as_reader *reader, bool *progress) AS_MUST_CHECK;

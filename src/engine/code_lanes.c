@@ -1,4 +1,4 @@
-/* The code lanes: what processes say of themselves and of the code that they translate. See reader.h; the other side is
+/* The code lanes: what processes report about themselves and about the code that they translate. See reader.h; the other side is
  * src/plugin/code.c, and src/plugin/lane.c for the atomics.
  */
 #include "engine/reader_lanes.h"
@@ -61,12 +61,12 @@ static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n
     return true;
 }
 
-/* Before the program runs, what QEMU says is why it does not. */
+/* Before the program runs, a message of QEMU is the reason why it cannot. */
 static void on_note(struct as_reader *reader, const char *text)
 {
     if (reader->threads == 0)
         snprintf(reader->refusal, sizeof reader->refusal, "%.*s", (int)strcspn(text, "\n"), text);
-    else if (!strstr(text, "uncaught target signal")) /* the exit status tells that */
+    else if (!strstr(text, "uncaught target signal")) /* the exit status has that */
         as_log_warn("QEMU says: %.*s", (int)strcspn(text, "\n"), text);
 }
 

@@ -21,14 +21,14 @@ enum { AS_CODE_PAGES = 4096, AS_CODE_PAGE = 4096 };
 /* What counting whole blocks needs to know of one, by the plugin's block id. */
 struct as_block_gist {
     uint64_t address, end, target; /* as in as_block */
-    uint64_t function;             /* the function that it jumps from, for blocks that are told singly … */
+    uint64_t function;             /* the function that it jumps from, for blocks that are reported singly … */
     uint64_t function_size;        /* 0: not known */
     uint16_t n;                    /* instructions */
     uint8_t outcome;               /* enum as_outcome */
     bool bare;                     /* QEMU's translation of it reports only the accesses that vary */
     bool plain;                    /* it may be tallied: it always accesses the same, and holds no landmark */
-    bool singly;                   /* in counted stretches its executions are told one by one */
-    bool entry;                    /* it begins a function, as far as is known; only if transfers are told */
+    bool singly;                   /* in counted stretches its executions are reported one by one */
+    bool entry;                    /* it begins a function, as far as is known; only if transfers are reported */
     bool targets;                  /* its tallies are reported by target */
     bool second_try;               /* it could be QEMU's second try of a single instruction: look closely */
 };
@@ -47,7 +47,7 @@ struct as_code_table {
     struct as_map latest;                    /* instruction by place: the one translated last */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
-    bool tell_transfers; /* executions that change call paths are told one by one */
+    bool tell_transfers; /* executions that change call paths are reported one by one */
     bool tell_jumps;     /* tallies of blocks that end in an indirect jump are reported by target */
 };
 

@@ -51,7 +51,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->end.asked = as_signals_interrupts() > 0 && !result->end.stopped && !result->end.interrupted;
 }
 
-/* What the program says of the code that it made: files that runtimes write for profilers, by process. */
+/* Names of code that the program generated, from the files that runtimes write for profilers, by process. */
 static void read_generated(const struct as_reader *reader, int64_t since)
 {
     static const char *const places[] = {"/tmp/perf-%d.map", "/tmp/jit-%d.dump", "./jit-%d.dump"};
@@ -101,7 +101,7 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     result->end.stopped = reader->regions.over;
     result->end.interrupted = !result->end.stopped && !atomic_load(&engine->child.ended);
     if (result->end.stopped || result->end.interrupted || !ok ||
-        as_signals_interrupts()) /* whoever ends us wants all of it ended */
+        as_signals_interrupts()) /* a user who ends Assay wants the whole tree ended */
         as_reader_kill_all(reader);
     else
         result->left_running = as_reader_count_alive(reader);

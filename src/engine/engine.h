@@ -1,7 +1,7 @@
-/* The engine: runs a program in QEMU's user mode and tells a sink, in order for each guest thread, what it executed.
+/* The engine: runs a program in QEMU's user mode and reports to a sink, in order for each guest thread, what it executed.
  *
- * The unit of telling is the execution of a block, a run of adjacent instructions that QEMU translated together. A
- * block execution says which of its instructions completed, the accesses that they made and where control went
+ * The unit of a report is the execution of a block, a run of adjacent instructions that QEMU translated together. A
+ * block execution states which of its instructions completed, the accesses that they made and where control went
  * afterwards. Nothing is dropped; a slow sink slows the program down.
  *
  * All calls of a sink come from the thread that called as_engine_run. Calls for one guest thread come in its order;
@@ -40,7 +40,7 @@ struct as_image {
     struct as_sites sites;
 };
 
-/* Whether the bytes of an instruction do not tell what it accesses: nothing, once, or many times. */
+/* Whether the bytes of an instruction do not determine how often it accesses memory: never, once, or many times. */
 #define AS_INSN_VARIES (AS_INSN_COND_MEM | AS_INSN_MULTI_MEM | AS_INSN_REP)
 
 enum as_block_flag {
@@ -269,7 +269,7 @@ struct as_engine_options {
     const char *plugin; /* NULL: found beside the program */
     uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
     uint64_t quantum;   /* cycles of simulated time that threads may be apart, where the sink has clocks; 0: no limit */
-    bool causal;        /* what decides is told behind what it depends on: see causal_reading.h */
+    bool causal;        /* a block that decides is reported after those that it depends on: see causal_reading.h */
     bool deterministic; /* … and one thread executes at a time, in a fixed order: see pace.h */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
     const _Atomic uint32_t *switches; /* how often the user asked to start or stop; NULL: he cannot */
@@ -277,10 +277,10 @@ struct as_engine_options {
     bool discard_stdout;              /* … goes nowhere */
     bool no_follow;                   /* programs that the program executes run untraced */
     char *const *environment;         /* the program's; NULL: ours */
-    bool blocks_only;       /* leave out the accesses that the code tells: much faster, as_accesses then sees few */
-    bool stacks;            /* … but not those that tell the stacks of call paths apart */
-    bool observed;          /* other threads of ours work on what the sink is given, and need the processors too */
-    const char *debug_path; /* see struct as_space_options */
+    bool blocks_only; /* leave out the accesses that the code determines: much faster, as_accesses then sees few */
+    bool stacks;      /* … but not those by which the stacks of call paths are told apart */
+    bool observed;    /* other threads of ours work on what the sink is given, and need the processors too */
+    const char *debug_path;           /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
     void *tick_context;
     /* Called when a stretch has begun, after the sink; there as_engine_twin may be called. NULL: not. */
@@ -325,7 +325,7 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
 bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *context, struct as_engine_result *result,
                    struct as_error *err) AS_MUST_CHECK;
 
-/* Makes a copy of the run (twin.h), in a process of its own; only while a border is told, and while the program has one
+/* Makes a copy of the run (twin.h), in a process of its own; only while a border is being reported, and while the program has one
  * thread. Returns 0 in the copy, which goes on with what the original reads, up to as_engine_twin_end; there it calls
  * `at_end`, which must end the process. Returns the copy's process number in the original; -1: failed. In the copy only
  * memory is as it was: it has no other threads. */

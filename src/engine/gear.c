@@ -87,7 +87,7 @@ static uint64_t distance(const struct as_reader *reader, bool *asks)
     return *asks ? UINT64_MAX : passes - few / 2;
 }
 
-/* Nobody has anything left of what he was given, and nobody asks. */
+/* No thread has any instructions left of its budget, and none asks for more. */
 static void take_back(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
@@ -171,7 +171,7 @@ static bool is_heeded(const struct as_reader *reader, const struct as_stream *st
 }
 
 /* Whether the thread is held while accesses are recorded: it waits at the end of its region. Otherwise it would be ahead of
- * the reader by a ring, whose accesses nobody wants, when the next stretch begins. */
+ * the reader by a ring, whose accesses are not wanted, when the next stretch begins. */
 static bool can_hold(const struct as_reader *reader)
 {
     return reader->sink->passed && atomic_load(&reader->wire->cheap_switch) && !reader->pace.in_turn &&
@@ -265,7 +265,7 @@ static bool drive_fast(struct as_reader *reader)
     bool alone = can_hold(reader);
     uint64_t margin = by_landmark ? 0 : alone ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
     uint64_t least = alone ? MARGIN_HELD_LEAST : MARGIN_LEAST;
-    /* What is given must be worth a few blocks for each thread, or nobody would get on. A single thread is let come to the
+    /* What is given must be worth a few blocks for each thread, or no thread would get on. A single thread is let come to the
      * place where it stops, which is the same in every run. */
     bool near = !by_landmark && left <= margin + (uint64_t)LEAST_GRANT * threads;
     if (near && threads == 1 && left > least && !reader->gear.wanted && !any_stopped(reader))
@@ -274,7 +274,7 @@ static bool drive_fast(struct as_reader *reader)
         record(reader);
         return true;
     }
-    /* Nobody gets more while a landmark is being passed: how much that may be is known behind it. */
+    /* No thread gets more while a landmark is being passed: how much that may be is known behind it. */
     if (!by_landmark)
         reader->gear.not_before = 0;
     else if (as_clock_seconds() < reader->gear.not_before)
@@ -283,14 +283,14 @@ static bool drive_fast(struct as_reader *reader)
     left = left == UINT64_MAX ? UINT64_MAX / 4 : left - margin;
     if (answer(reader))
         return true;
-    if (by_landmark && has_passed(reader)) { /* it went by when nobody asked yet */
+    if (by_landmark && has_passed(reader)) { /* it went by before anything asked for it */
         start_at_landmark(reader);
         left = (uint64_t)LEAST_GRANT * threads;
     }
     return !reader->gear.wanted && grant(reader, left, threads);
 }
 
-/* Nobody knows how far away a landmark is: far, as a rule. */
+/* It is not known how far away a landmark is: far, as a rule. */
 static bool is_worth_it(const struct as_reader *reader, uint64_t left)
 {
     if (reader->sink->passed && !atomic_load(&reader->wire->cheap_switch))
@@ -303,7 +303,7 @@ static bool wait_for_rest(struct as_reader *reader)
     bool asks;
     uint64_t left = distance(reader, &asks);
     double now = as_clock_seconds();
-    bool late = now > reader->gear.stopping + stop_seconds; /* somebody does not stop: inside QEMU, say */
+    bool late = now > reader->gear.stopping + stop_seconds; /* a thread does not stop: it is inside QEMU, say */
     if (late || !is_worth_it(reader, left)) {
         reader->gear.not_before = late ? now + retry_seconds : 0;
         record(reader);
@@ -349,7 +349,7 @@ void as_gear_init(struct as_reader *reader)
     reader->gear = (struct as_gear){.possible = reader->wire->gated};
     if (!reader->gear.possible)
         return;
-    reader->gear.state = AS_GEAR_STOPPING; /* nobody has started: all gates are closed */
+    reader->gear.state = AS_GEAR_STOPPING; /* no thread has started: all gates are closed */
     reader->gear.stopping = as_clock_seconds();
     atomic_store(&reader->wire->gates_closed, 1);
 }

@@ -1,4 +1,4 @@
-/* Fast-forward: accesses are not recorded where nobody wants them.
+/* Fast-forward: accesses are not recorded where they are not needed.
  *
  * Stretches that are only counted can be billions of instructions long. While recording is off, QEMU runs code without
  * callbacks for accesses, as for `assay stat`. In a process with several threads, QEMU then has to translate all code
@@ -45,7 +45,7 @@ void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options
 void as_gear_init(struct as_reader *reader);
 /* After each round of reading. Returns whether it changed anything. */
 bool as_gear_turn(struct as_reader *reader);
-/* A module was mapped: tells the plugin of landmarks in it. */
+/* A module was mapped: passes the landmarks in it to the plugin. */
 void as_gear_watch(struct as_reader *reader);
 /* Something outside the program happens: whether it can be told to the regions now. Otherwise ask again later. */
 bool as_gear_admits(struct as_reader *reader);

@@ -3,7 +3,7 @@
 
 #include "engine/stream.h"
 
-enum { MOST = 65536 }; /* calls that wait: deeper recursion is told in parts */
+enum { MOST = 65536 }; /* calls that wait: deeper recursion is reported in parts */
 
 static const struct as_block *block_of(const struct as_stream *stream, uint32_t id)
 {

@@ -2,7 +2,7 @@
  *
  * A sink that follows calls needs the path on which the next region begins, not all paths up to there. So transfers wait in
  * a list. A call and the return to the instruction behind it leave the list together, of several jumps to functions
- * the last one counts, and jumps inside a function do not count. What is left is told in order before anything else
+ * the last one counts, and jumps inside a function do not count. What is left is reported in order before anything else
  * that may depend on it: another stretch, an event, a transfer that fits none of these rules.
  */
 #ifndef AS_ENGINE_HOPS_H
@@ -18,7 +18,7 @@ struct as_hop {
 
 /* Block `id` was executed as a whole and led to block `next`. */
 void as_hops_add(struct as_stream *stream, uint32_t id, uint32_t next);
-/* Tells the sink of the transfers that wait. */
+/* Reports the transfers that wait to the sink. */
 void as_hops_tell(struct as_stream *stream);
 
 #endif

@@ -25,7 +25,7 @@ void as_pace_init(struct as_reader *reader)
     struct as_wire_header *wire = reader->wire;
     if (!wire->quantum)
         return;
-    if (!reader->sink->clock) { /* nobody has simulated time: nobody waits */
+    if (!reader->sink->clock) { /* there is no simulated time, so no thread waits */
         wire->window = reader->options->window;
         atomic_store(&wire->gates_closed, wire->gated); /* gear.h */
         return;
@@ -74,7 +74,7 @@ static uint64_t find_behind(const struct as_reader *reader)
     return behind;
 }
 
-/* A thread that is alone waits for nobody, and its time may be far away: nobody asks for it. */
+/* A thread that is alone waits for no other, and its time may be far away: it is not asked for. */
 static bool let_go(struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
@@ -101,7 +101,7 @@ static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
         *own = (struct as_pace_lane){.pace = 0};
     if (clock > own->clock + reader->wire->quantum / 8) {
         double now = (double)(at - own->at) / (double)(clock - own->clock), before = own->pace / 4;
-        now = now < before ? before : now; /* time in which it waited is no pace */
+        now = now < before ? before : now; /* time in which it waited does not count */
         own->pace = now < slowest_pace ? slowest_pace : now > fastest_pace ? fastest_pace : now;
         own->at = at;
         own->clock = clock;
@@ -109,7 +109,7 @@ static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
     if (time <= clock)
         return 0;
     uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1));
-    return way < LEAST ? LEAST : way; /* a block at least, or nobody would get on */
+    return way < LEAST ? LEAST : way; /* a block at least, or no thread would get on */
 }
 
 /* Instructions of a quantum, at the thread's pace. */

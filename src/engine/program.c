@@ -104,7 +104,7 @@ static bool join(const char *dir, size_t dir_len, const char *name, char *path)
     return n > 0 && n < PATH_MAX;
 }
 
-/* The search of execvp: the first candidate that can be executed; a forbidden one is remembered and said at the end. */
+/* The search of execvp: the first candidate that can be executed; a forbidden one is remembered and reported at the end. */
 static bool search(const char *name, const char *search_path, char *path, struct as_error *err)
 {
     struct as_error forbidden = {.status = 0};
@@ -320,7 +320,7 @@ static char *skip_blanks(char *from, const char *end)
 
 /* Splits a `#!` line in place exactly like the kernel: `line` holds AS_PROGRAM_LINE bytes, zeros behind the file's end,
  * Blanks at the end go only in front of a newline; blanks before a zero byte leave an empty argument.
- * `*interpreter` and `*argument` (NULL: none) point into it. False: the kernel says "exec format error". */
+ * `*interpreter` and `*argument` (NULL: none) point into it. False: the kernel would return "exec format error". */
 static bool split_line(char *line, char **interpreter, char **argument)
 {
     char *limit = line + AS_PROGRAM_LINE, *newline = memchr(line, '\n', AS_PROGRAM_LINE);
@@ -369,7 +369,7 @@ static bool read_script(const struct file *file, char *line, size_t depth, struc
     return true;
 }
 
-/* An interpreter that is missing is the script's fault: say so, and what is usually behind it. */
+/* A missing interpreter is an error of the script: the message says so and names the usual cause. */
 static bool explain_interpreter(const char *script, const char *interpreter, struct as_error *err)
 {
     if (err == NULL || err->status != AS_EXIT_NOT_FOUND)

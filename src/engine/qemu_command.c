@@ -69,7 +69,7 @@ static bool steers_qemu(const char *variable)
            !strchr(variable, ',');
 }
 
-/* QEMU gives a program the stack that the limit allows, but 8 MiB where there is no limit: too little for those who lift
+/* QEMU gives a program the stack that the limit allows, but 8 MiB where there is no limit: too little for users who lift
  * it, as for large arrays of Fortran. */
 static bool has_unlimited_stack(void)
 {

@@ -1,7 +1,7 @@
 /* One loop over the lanes. If a stream needs a block that is not known yet, the code lanes (code_lanes.c) are read first;
  * a block is always announced before it executes, so one pass over the code lanes is enough.
  *
- * A lane ends when its thread says so, when its process has died (then its last, unpublished words are read too) or
+ * A lane ends when its thread reports its end, when its process has died (then its last, unpublished words are read too) or
  * when its process executed another program. It is free again once it is drained. The first lane of a forked process
  * waits until the lane it was forked from has been read up to the fork.
  *
@@ -223,7 +223,7 @@ bool as_reader_read_lane(struct as_reader *reader, uint32_t number, uint32_t sta
 }
 
 /* A thread that runs but has published nothing yet has a clock that counts; one in a system call has not. Where
- * threads take turns, nobody runs while words are read. */
+ * threads take turns, no thread runs while words are read. */
 bool as_reader_has_clock(const struct as_reader *reader, uint32_t number)
 {
     const struct as_wire_lane *lane = &reader->wire->lanes[number];
@@ -258,7 +258,7 @@ static uint64_t clock_limit(const struct as_reader *reader, uint64_t slack)
     return (clock < behind ? clock : behind) + slack;
 }
 
-/* A thread that is ahead waits its turn, unless it is blocked because its ring is full: whoever is behind may be
+/* A thread that is ahead waits its turn, unless it is blocked because its ring is full: the thread that is behind may be
  * waiting for it inside QEMU. */
 static bool is_ahead(const struct as_reader *reader, uint32_t lane, uint64_t limit)
 {
@@ -439,7 +439,7 @@ static void look_outside(struct as_reader *reader)
         as_region_run_signal(&reader->regions);
 }
 
-/* One round of a copy of the run: nobody waits for it, and what it needs comes from its original. */
+/* One round of a copy of the run: no thread waits for it, and its data comes from the original. */
 static bool run_copy(struct as_reader *reader)
 {
     bool progress = as_twin_pull(reader, false);

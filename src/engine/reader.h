@@ -39,7 +39,7 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
 /* Reads until the program has ended and everything it wrote is consumed, or the region is over, or the user insists.
  * The sink must be set. */
 bool as_reader_run(struct as_reader *reader, struct as_error *err) AS_MUST_CHECK;
-void as_reader_end_threads(struct as_reader *reader);           /* tells the sink that nothing more comes */
+void as_reader_end_threads(struct as_reader *reader);           /* reports to the sink that all have ended */
 uint64_t as_reader_progress(const struct as_reader *reader);    /* instructions executed so far, roughly */
 uint32_t as_reader_count_alive(const struct as_reader *reader); /* processes that still run */
 void as_reader_kill_all(const struct as_reader *reader);

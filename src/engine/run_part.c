@@ -1,6 +1,6 @@
 /* The part of a run that was measured, in words. See engine.h.
  *
- * How long the program is, nobody knows where Assay ended it; where it ran to its end, the engine has counted all of it,
+ * If Assay ended the program, its length is not known; if it ran to its end, the engine has counted all of it,
  * measured or not.
  */
 #include "base/show.h"

@@ -1,4 +1,4 @@
-/* Several sinks as one: each is told everything, in the order in which they were added. Each has a `user` of its own in
+/* Several sinks as one: each gets every call, in the order in which they were added. Each has a `user` of its own in
  * every thread, as if it were alone.
  *
  * Executions are only counted (as_sink.tally) or passed on as words (as_sink.words) if each sink takes one of the two.

@@ -1,7 +1,7 @@
 /* A block execution is reported to the sink when the next record shows where the thread continued.
  *
  * Did all of the block complete? It is cut short by a fault in the middle, by QEMU's single-stepped atomics and by code
- * that modifies its own block. A signal record says where it interrupted the thread and whether the instruction there
+ * that modifies its own block. A signal record holds where it interrupted the thread and whether the instruction there
  * raised it. The other two start again at the instruction that did not complete, a place to which the block's end does
  * not lead. Where accesses are recorded they must agree: they are reported after they happened, so an instruction that
  * always accesses memory and has no report did not complete.
@@ -95,7 +95,7 @@ static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_
     return block->n;
 }
 
-/* The decoder says what a block accesses; the first execution holds that against what QEMU reported. */
+/* The decoder determines what a block accesses; the first execution compares that with what QEMU reported. */
 static void check_accesses(struct as_stream *stream, struct as_block *block, const struct as_block_exec *exec)
 {
     uint32_t loads = 0, stores = 0;
@@ -160,7 +160,7 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
     }
 }
 
-/* Tells the sink of an execution in a counted stretch, if it wants to see it. */
+/* Reports an execution in a counted stretch to the sink, if it wants to see it. */
 static inline void pass(struct as_stream *stream, const struct as_block_exec *exec)
 {
     bool leaves = exec->block->outcome == AS_OUTCOME_LEAVES;
@@ -172,7 +172,7 @@ static inline void pass(struct as_stream *stream, const struct as_block_exec *ex
 }
 
 /* A rep instruction goes on in a counted stretch: it was executed before, but its accesses, and how often it iterates, matter to
- * who estimates times. The last of these is QEMU's look at the counter, which accesses nothing, so the first one is not told. */
+ * who estimates times. The last of these is QEMU's look at the counter, which accesses nothing, so the first one is not reported. */
 static void iterate(struct as_stream *stream, const struct as_block_exec *exec)
 {
     const struct as_sink *sink = stream->sink;
@@ -184,7 +184,7 @@ static void iterate(struct as_stream *stream, const struct as_block_exec *exec)
         sink->passed(stream->context, &stream->thread, exec);
 }
 
-/* Tells the sink of a piece of an execution that lies in one stretch, if it is to know. */
+/* Reports a piece of an execution that lies in one stretch to the sink, if the sink is to see it. */
 static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uint32_t whole)
 {
     const struct as_block *block = piece.block;
@@ -213,7 +213,7 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
         as_region_run_cross(stream->regions);
 }
 
-/* Tells the sink of an execution, as far as it is to know, cut at the borders of stretches. */
+/* Reports an execution to the sink, as far as the sink is to see it, cut at the borders of stretches. */
 static void tell(struct as_stream *stream, struct as_block_exec *exec)
 {
     uint32_t whole = exec->end;
@@ -369,7 +369,7 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
     }
 }
 
-/* What an event says about the block before it. */
+/* What an event implies for the block before it. */
 static struct ending ending_by(uint64_t word, const uint64_t *operands)
 {
     switch ((enum as_wire_event)(word >> AS_WIRE_EVENT_SHIFT)) {

@@ -43,8 +43,8 @@ struct as_stream {
     uint64_t *clock_calls; /* of all streams together, by enum as_clock_call; may be NULL */
     bool blocks_only;      /* no block's accesses are recorded, but for those that vary */
     bool bare;             /* … of the block that is being executed */
-    uint64_t blind;        /* instructions that the sink was told of without their accesses, which it should have had */
-    uint64_t executed;     /* instructions of blocks that ended, counted as the plugin counts them */
+    uint64_t blind;    /* instructions that were reported to the sink without the accesses that it should have had */
+    uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
     AS_VEC(struct as_ways) ways; /* by block id */
     AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
     AS_VEC(struct as_hop) hops;  /* transfers of a counted stretch that the sink does not know of yet */
@@ -59,7 +59,7 @@ struct as_stream {
     bool continues;       /* block goes on with a rep instruction */
     bool iterates;        /* and so did the one before */
     uint64_t rep_address; /* the thread last executed the rep instruction there */
-    bool told;            /* the sink was told of the block before, to its end (kept up where that may matter) */
+    bool told; /* the block before was reported to the sink, to its end (kept up to date where that may matter) */
     bool in_sigreturn;
     struct as_causal causal;
     AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
@@ -71,7 +71,7 @@ enum as_stream_status {
     AS_STREAM_CORRUPT,
     AS_STREAM_HELD, /* the current block may not be told yet: see struct as_causal */
 };
-/* Consumes words, as many as make whole records, and says in *done how many that were. */
+/* Consumes words, as many as make whole records, and stores their number in *done. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
 void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
 void as_stream_free(struct as_stream *stream);

@@ -1,4 +1,4 @@
-/* What tells whether a block completed, for stream.c and ways.c. */
+/* Rules by which stream.c and ways.c decide whether a block completed. */
 #ifndef AS_ENGINE_STREAM_RULES_H
 #define AS_ENGINE_STREAM_RULES_H
 
@@ -30,7 +30,7 @@ static inline bool as_leads_to(const struct as_block *block, uint64_t next)
     return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
 }
 
-/* Whether the sink is told of what is executed now. */
+/* Whether what is executed now is reported to the sink. */
 static inline bool as_stream_is_told(const struct as_stream *stream)
 {
     enum as_mode mode = stream->regions->stretch.mode;

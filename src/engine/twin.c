@@ -1,5 +1,5 @@
 /* See twin.h. The log is a memfd of records: a head, then the words of one lane. Both sides see how much was written and
- * taken; whoever has to wait looks again after a moment, because records come at once or hundreds of them are there. */
+ * taken; a side that has to wait looks again after a moment, because records come at once or hundreds of them are there. */
 #include "engine/twin.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* See ways.h. What was learned of a block stays true, because an id is never used for another block; only when a block
- * turns out to access other memory than the decoder says (as_code_table.doubts), all is learned again. */
+ * turns out to access other memory than the decoder expects (as_code_table.doubts), all is learned again. */
 #include "engine/ways.h"
 
 #include "engine/access_words.h"
@@ -149,7 +149,7 @@ static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
     return true;
 }
 
-/* Tells the sink of accesses that passed the sieve. */
+/* Reports accesses that passed the sieve to the sink. */
 static void pass_words(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n)
 {
     struct as_block_exec exec = {.block = as_code_table_block(stream->code, id), .words = words, .n_words = n};
@@ -218,7 +218,7 @@ static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, 
     follow(stream, words, at, n, true, false, walk);
 }
 
-/* Whether executions of the block's kind can be counted now: nobody is told of them, or sums are enough. */
+/* Whether executions of the block's kind can be counted now: they are not reported, or sums are enough. */
 static bool can_follow(struct as_stream *stream, size_t from)
 {
     const struct as_sink *sink = stream->sink;

@@ -3,7 +3,7 @@
  * A stream remembers for each block the two blocks that followed it last, after it has checked once that the block can
  * lead there and that its executions can be summed up. An execution that goes one of these ways costs a comparison and
  * two additions. Where accesses are recorded, the execution must also end with the access that it ended with when it was
- * checked; then all of its instructions completed (stream.c says why).
+ * checked; then all of its instructions completed (stream.c explains why).
  */
 #ifndef AS_ENGINE_WAYS_H
 #define AS_ENGINE_WAYS_H

@@ -70,7 +70,7 @@ enum as_wire_event {
                                accesses: where it has prefetches or line flushes, which QEMU does not perform */
     AS_WIRE_SIGNAL,         /* signal, and AS_WIRE_SYNCHRONOUS_BIT; word: where it interrupted the thread. The handler's
                                first block follows */
-    AS_WIRE_DEATH,          /* signal that nobody handles; word: where the thread was, 0 unknown */
+    AS_WIRE_DEATH,          /* a signal without a handler; word: where the thread was, 0 unknown */
     AS_WIRE_MAPPING,     /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
                                share. Object 0: the memory is no longer shared. A forked process reports what it has */
     AS_WIRE_TIME,        /* 0; word: the time of the block, or of the return from a system call, that follows */
@@ -94,14 +94,14 @@ enum as_wire_message {
     AS_WIRE_MODULE,      /* image, start, end, file offset, path bytes padded with 0 */
     AS_WIRE_CODE,        /* image, block id, n instructions, address of the first, then for each (they are adjacent) two
                             words: its bytes, with its length in the last byte */
-    AS_WIRE_NOTE,        /* QEMU said something: text bytes padded with 0 */
+    AS_WIRE_NOTE,        /* a message of QEMU: text bytes padded with 0 */
     AS_WIRE_EXECUTE,     /* 1: followed into the program, 0: it runs untraced; path bytes padded with 0 */
-    AS_WIRE_PROGRAM,     /* image, path bytes of its program padded with 0; missing where QEMU does not tell */
+    AS_WIRE_PROGRAM,     /* image, path bytes of its program padded with 0; missing where QEMU does not report it */
 };
 enum { AS_WIRE_MESSAGE_MAX = 8192 }; /* words; longer ones are never written and a reader may refuse them */
 
 enum as_wire_state {
-    AS_WIRE_FREE,    /* nobody's */
+    AS_WIRE_FREE,    /* not in use */
     AS_WIRE_CLAIMED, /* being set up */
     AS_WIRE_LIVE,
     AS_WIRE_ENDED, /* the writer is done; free again once it is drained */
@@ -152,18 +152,19 @@ struct as_wire_header {
     uint32_t gated;                   /* recording is switched while the program runs: threads look at their gates */
     _Atomic uint32_t cheap_switch;    /* recording is switched without translating code anew (plugin/code_sets.h) */
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
-    uint32_t stacks;                  /* … and of those that tell the stacks of call paths apart */
+    uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint32_t stamped;                 /* blocks have stamps */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
     uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
     uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 
-    pthread_mutex_t reader_alive; /* robust; held by the reader as long as it lives: waiting for it tells its death */
+    pthread_mutex_t
+        reader_alive; /* robust; held by the reader as long as it lives: a process that gets it knows that the reader has died */
 
     _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
     _Atomic uint32_t reader_waits;
-    _Atomic uint32_t gates_closed; /* 0: whatever stop_at says, threads may go on */
+    _Atomic uint32_t gates_closed; /* 0: threads may go on, whatever stop_at is */
     _Atomic uint32_t leaks;        /* bumped: threads at their gates go on for one block */
     _Atomic uint32_t gate;         /* futex: bumped by the reader when it has changed a lane's stop_at or answers */
     /* Landmarks before which threads ask, and their number; markers are recognised by themselves. */
@@ -173,7 +174,7 @@ struct as_wire_header {
         uint64_t address;
         uint32_t image;
     } watches[AS_WIRE_WATCHES];
-    _Atomic uint32_t detached; /* nobody reads any more: writers go on without writing to anyone */
+    _Atomic uint32_t detached; /* there is no reader any more: writers go on without writing */
     _Atomic uint32_t next_block, next_image, next_process, next_thread;
     _Atomic uint32_t lanes_used; /* lanes at and above were never claimed */
 

@@ -17,7 +17,7 @@ struct as_insn_build {
 
 void as_insn_build_begin(struct as_insn_build *build, struct as_insn *insn, enum as_arch arch, uint64_t address);
 
-/* Bytes that are no instruction: class, one micro-operation, `length` bytes. */
+/* Bytes that are not an instruction: class, one micro-operation, `length` bytes. */
 void as_insn_build_unknown(struct as_insn *insn, const uint8_t *bytes, size_t length);
 
 /* AS_REG_NONE is ignored, a register twice is one. */

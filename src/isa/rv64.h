@@ -46,7 +46,7 @@ struct as_rv_row {
     uint32_t mask, match;
     const char *name;
     uint8_t format; /* enum as_rv_format */
-    uint8_t class_; /* enum as_class; jumps are told apart by their registers */
+    uint8_t class_; /* enum as_class; jumps differ by their registers */
     uint8_t size;   /* bytes of the memory operand */
     uint32_t flags; /* enum as_insn_flag */
 };
@@ -63,7 +63,7 @@ enum { AS_RV_UNIMP = 0xc0001073 };
 
 enum as_rv_csr { AS_RV_FFLAGS = 1, AS_RV_FRM = 2, AS_RV_FCSR = 3, AS_RV_CYCLE = 0xc00, AS_RV_HPMCOUNTER31 = 0xc1f };
 
-/* The 32-bit form of a decoded instruction, 0 for all zeros or bytes that are none. */
+/* The 32-bit form of a decoded instruction, 0 for all zeros or bytes that are not an instruction. */
 uint32_t as_rv_word(const uint8_t *bytes, size_t length);
 
 static inline unsigned as_rv_rd(uint32_t word)

@@ -1,6 +1,6 @@
 /* Compressed instructions (the C extension for RV64) as the 32-bit instructions they stand for.
  *
- * A row says which bits identify the instruction, which must not all be zero (otherwise it is reserved), what the
+ * A row states which bits identify the instruction, which must not all be zero (otherwise it is reserved), what the
  * 32-bit form starts from, where its registers are and how its immediate is scattered. Hints (a result in x0 and the
  * like) are expanded like any other: the result is an instruction without effect.
  */

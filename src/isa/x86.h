@@ -1,4 +1,4 @@
-/* The parts of the x86-64 decoder: Zydis reads the bytes (x86_decode.c), a table says what a mnemonic is (x86_class.c),
+/* The parts of the x86-64 decoder: Zydis reads the bytes (x86_decode.c), a table maps a mnemonic to its class (x86_class.c),
  * and the micro-operations follow from both (x86_uops.c). */
 #ifndef AS_ISA_X86_H
 #define AS_ISA_X86_H
@@ -12,7 +12,7 @@ struct as_x86 {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Thread-safe. False where the bytes are no instruction of the processors that programs here run on. */
+/* Thread-safe. Returns false where the bytes are not an instruction of the processors that are modelled. */
 bool as_x86_read(struct as_x86 *x86, const uint8_t *bytes, size_t size);
 
 enum as_x86_form {
@@ -21,7 +21,7 @@ enum as_x86_form {
     AS_X86_MOVE_OUT = 1 << 2,   /* … but only towards memory; from memory it computes (movhps merges) */
     AS_X86_NO_ACCESS = 1 << 3,  /* its memory operand is named, not accessed */
     AS_X86_NO_EFFECT = 1 << 4,  /* its operands mean nothing */
-    AS_X86_MERGES = 1 << 5,     /* keeps its destination in some cases, which Zydis does not say */
+    AS_X86_MERGES = 1 << 5,     /* keeps its destination in some cases, which Zydis does not report */
     AS_X86_FP_SAVE = 1 << 6,    /* reads the whole FP and vector state */
     AS_X86_FP_RESTORE = 1 << 7, /* writes it */
     AS_X86_IDIOM = 1 << 8       /* of a register with itself it gives the same whatever the register holds */

@@ -1,6 +1,6 @@
 /* x86-64 instructions, read by Zydis and put into our record.
  *
- * Zydis says which operands an instruction reads and writes, hidden ones included. What is corrected here, because
+ * Zydis reports which operands an instruction reads and writes, hidden ones included. What is corrected here, because
  * Zydis follows the manual's notation and not what a renamer sees:
  *  - 8- and 16-bit writes of a general register and legacy SSE writes of less than 128 bits keep the rest: they read
  * it;
@@ -235,7 +235,7 @@ static void add_register(struct as_insn_build *build, const struct as_x86 *x86, 
     uint8_t reg = as_x86_register(operand->reg.value);
     bool writes = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
     bool reads = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-    /* The x87 registers are one: whoever touches it depends on who did before. */
+    /* The x87 registers are one: each instruction that touches it depends on the one before. */
     if (reg == AS_REG_X87) {
         reads = true;
         writes = x86->insn.mnemonic != ZYDIS_MNEMONIC_FNSTCW && x86->insn.mnemonic != ZYDIS_MNEMONIC_FNSTSW;

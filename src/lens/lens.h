@@ -10,7 +10,7 @@
  *
  * Threading: calls for one thread never overlap. Calls for different threads may, and may come in signal handlers of the
  * threads concerned. So `sample` and `trap` must not allocate, lock or wait; thread_start may allocate. A machine that
- * calls from one thread alone says so (`serial`). The client may call the machine's functions from within its own, for
+ * calls from one thread alone declares that (`serial`). The client may call the machine's functions from within its own, for
  * any thread, and at no other time.
  */
 #ifndef AS_LENS_LENS_H

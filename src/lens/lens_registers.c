@@ -51,7 +51,7 @@ static struct as_lens_register *free_place(struct as_lens_registers *registers)
     return as_vec_push(&registers->list);
 }
 
-/* A thread that has ended meanwhile is no refusal. */
+/* A thread that has ended meanwhile does not count as a refusal. */
 static enum as_lens_result refuse(struct as_lens_registers *registers, int error)
 {
     struct as_native_lens_cost *cost = registers->cost;
@@ -111,7 +111,7 @@ uint32_t as_lens_registers_used(const struct as_lens_registers *registers, uint3
     return used;
 }
 
-/* One that has trapped since is counted, and lost: nobody waits for it any more. */
+/* One that has trapped since is counted, and lost: nothing waits for it any more. */
 void as_lens_registers_disarm(struct as_lens_registers *registers, struct as_lens_register *reg)
 {
     if (as_ring_pending(&reg->ring))

@@ -33,7 +33,7 @@ struct as_lens_register *as_lens_registers_find(struct as_lens_registers *regist
 void as_lens_registers_disarm(struct as_lens_registers *registers, struct as_lens_register *reg);
 /* Bit n: register n of the thread is armed. */
 uint32_t as_lens_registers_used(const struct as_lens_registers *registers, uint32_t thread);
-/* The next one, from *at on, that has trapped; NULL: no more. It is still armed as the lens says it, though it traps no
+/* The next one, from *at on, that has trapped; NULL: no more. It is still armed from the view of the lens, though it traps no
  * more: the caller disarms it. */
 struct as_lens_register *as_lens_registers_next(struct as_lens_registers *registers, size_t *at,
                                                 struct as_breakpoint_hit *hit);

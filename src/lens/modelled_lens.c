@@ -296,7 +296,7 @@ static bool touches(const struct as_lens_watch *watch, const struct as_data_acce
            watch->address < access->address + access->size;
 }
 
-/* One access can trap in several registers; each is told unless an earlier one's handler has disarmed it. */
+/* One access can trap in several registers; each is reported unless the handler of an earlier one has disarmed it. */
 static __attribute__((noinline)) void check_registers(struct as_modelled_lens *lens, struct thread *thread,
                                                       const struct as_data_access *access)
 {

@@ -418,7 +418,7 @@ static bool find_access(struct as_native_lens *lens, const struct as_perf_sample
     return found->how != AS_RECONSTRUCT_NONE;
 }
 
-/* The processor knows the address. What it does not say, the instruction does. */
+/* The processor reports the address. The rest follows from the instruction. */
 static bool take_recorded(struct as_native_lens *lens, const struct as_perf_sample *sample,
                           struct as_lens_sample *given)
 {

@@ -9,7 +9,7 @@
  *                behind a trap is found from the code and the registers (watch/cause.h).
  *   budget       what arming and traps take from the program is kept below a share of the time. Arming is refused
  *                (AS_LENS_BUSY) when that is used up.
- * What it cannot tell: counts of accesses (as_lens_counts is always false), accesses of the kernel.
+ * What it does not know: counts of accesses (as_lens_counts is always false), accesses of the kernel.
  *
  * Samples come to the lens some milliseconds late, all of them and in the order of time, so look-ups are as on time; what is
  * armed then is armed that much later. All calls of the client come from as_native_lens_sample and _poll, on one thread.

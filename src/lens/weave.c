@@ -1,4 +1,4 @@
-/* See weave.h. Each thread has a queue of accesses and a queue of segments, which say at which clock how many of them begin
+/* See weave.h. Each thread has a queue of accesses and a queue of segments, which hold at which clock how many of them begin
  * and how far apart they are. */
 #include "lens/weave.h"
 

@@ -29,7 +29,7 @@ enum as_state {
     AS_STATE_FLUSH,      /* … because of an instruction that flushed when it committed */
     AS_STATE_EXCEPTION, /* … because of an exception or a memory-order violation, charged to the one that is retried */
     AS_STATE_COUNT,
-    AS_STATE_UNKNOWN = AS_STATE_COUNT /* of a sampler that does not tell */
+    AS_STATE_UNKNOWN = AS_STATE_COUNT /* of a sampler that does not record it */
 };
 const char *as_state_name(enum as_state state); /* "computing" … as in JSON */
 
@@ -39,7 +39,7 @@ struct as_attribution {
     uint32_t n;
     uint32_t ids[AS_GROUP_MAX];
     uint32_t paths[AS_GROUP_MAX];  /* the call path of each (as_pipe.path) */
-    uint32_t events[AS_GROUP_MAX]; /* the whole vector, as it is at commit; whoever charges it masks it */
+    uint32_t events[AS_GROUP_MAX]; /* the whole vector, as it is at commit; the code that charges it masks it */
 };
 
 /* The share of number i among n. The shares of 0 … n-1 add up to total. */

@@ -7,7 +7,7 @@
 
 const struct as_observer *as_bundled_find(const char *name); /* NULL: there is none of that name */
 const struct as_observer *as_bundled_at(size_t index);       /* NULL: behind the last */
-/* What its argument is, for people: "FILE[,CYCLES]". Its create says nothing itself when it refuses one. */
+/* What its argument is, for people: "FILE[,CYCLES]". Its create prints nothing itself when it refuses one. */
 const char *as_bundled_argument(const struct as_observer *observer);
 
 extern const struct as_observer as_konata_observer, as_o3pipeview_observer, as_cycle_trace_observer;

@@ -11,7 +11,7 @@
 
 /* Calls call(argument). NULL when that returned; otherwise the name of the signal that it ended in: SIGSEGV, SIGBUS,
  * SIGFPE, SIGILL or SIGABRT. Any thread may call, not nested. Takes over these signals for the process; crashes
- * elsewhere go to whoever had them before. After a crash, do not allocate until it has been told: the heap may be
+ * elsewhere go to the handlers that were there before. After a crash, do not allocate until it has been reported: the heap may be
  * damaged. */
 const char *as_guard_call(void (*call)(void *argument), void *argument) AS_MUST_CHECK;
 void as_guard_end_thread(void); /* gives back what the calling thread's guards used */

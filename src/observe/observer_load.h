@@ -17,7 +17,7 @@ struct as_loaded_observer {
 
 /* `spec` is NAME[,ARGUMENT] of a bundled observer (observe/bundled.h) or FILE[,ARGUMENT]; a file whose name has a comma
  * needs an argument behind another one, or none if it exists as it stands. `run` must outlive the observer. On failure
- * `err` says what is wrong with the file. */
+ * `err` states what is wrong with the file. */
 bool as_observer_load(const char *spec, const struct as_run_info *run, struct as_loaded_observer *loaded,
                       struct as_error *err) AS_MUST_CHECK;
 /* Creates n of them, for as_fanout_add_workers, which takes them over. On failure there is none. */

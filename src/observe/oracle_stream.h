@@ -37,7 +37,7 @@ struct as_oracle_stream {
     struct as_oracle_table rows;
     struct as_pipe last;            /* the record before the batch; all 0 where there is none */
     struct as_oracle_group carried; /* the group that it belongs to; its own cycle is not charged yet */
-    uint64_t continuing;            /* records that are no execution of their own */
+    uint64_t continuing;            /* records that are not executions of their own */
     bool disordered;
     uint64_t crowded;                       /* a cycle in which more committed than can; 0: none */
     AS_VEC(struct as_oracle_tally) tallies; /* by edge */

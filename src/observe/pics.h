@@ -2,7 +2,7 @@
  *
  * A stack is the entries of one instruction, one for each combination of events that its executions met, in the
  * Oracle's units; the entry without events is what the TEA paper calls Base. The golden reference (observe/oracle.h)
- * and every sampler with events (sampler/sampling.h) give their result as this, so that whoever reads one reads all.
+ * and every sampler with events (sampler/sampling.h) give their result as this, so that code which reads one can read all.
  */
 #ifndef AS_OBSERVE_PICS_H
 #define AS_OBSERVE_PICS_H
@@ -42,7 +42,7 @@ uint64_t as_pics_total(const struct as_pics *pics);
 /* Events outside the mask cleared; ids replaced by groups unless `grouping` is NULL. The caller frees. */
 struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping);
 
-/* Adds up as it goes: for whoever charges single samples. All 0 is an empty one. */
+/* Adds up as it goes: for code that charges single samples. All 0 is an empty one. */
 struct as_pics_tally {
     struct as_map index; /* id << 32 | events to the number of the entry */
     struct as_pics entries;
@@ -51,7 +51,7 @@ void as_pics_tally_add(struct as_pics_tally *tally, uint32_t id, uint32_t events
 void as_pics_tally_merge(struct as_pics_tally *into, const struct as_pics_tally *from);
 void as_pics_tally_free(struct as_pics_tally *tally);
 
-/* ---- what they say in sum ---- */
+/* ---- sums ---- */
 
 /* One event, whatever else was met with it. */
 struct as_event_sum {

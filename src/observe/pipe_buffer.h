@@ -2,7 +2,7 @@
  *
  * The records are an array of fixed size. Blocks whose times are known are put in as edges (assay/edge.h); their records
  * are filled in when the first observer wants them. What only some observers ask for (as_fanout_wants) grows as it is filled; a
- * producer that nobody asks leaves it empty, and it takes no memory.
+ * producer that is not asked for it leaves it empty, and it takes no memory.
  */
 #ifndef AS_OBSERVE_PIPE_BUFFER_H
 #define AS_OBSERVE_PIPE_BUFFER_H

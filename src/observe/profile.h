@@ -1,4 +1,4 @@
-/* Profiles: time by static instruction, and what samples said against what was true. How far one is from another is
+/* Profiles: time by static instruction, and what samples reported against what was true. How far one is from another is
  * scored in src/score.
  */
 #ifndef AS_OBSERVE_PROFILE_H
@@ -26,11 +26,11 @@ void as_profile_free(struct as_profile *profile);
 /* Sums by group: count + 1 numbers, the last one for what is in no group. The caller frees. */
 uint64_t *as_profile_group(const struct as_profile *profile, const struct as_grouping *grouping);
 
-/* What samples said against what was true. Pairs of (said, true) instructions that differ are kept with their units, so
+/* What samples reported against what was true. Pairs of (reported, true) instructions that differ are kept with their units, so
  * that any level can be asked for at the end; memory grows with the pairs that occur, not with the samples. */
 struct as_confusion {
     uint64_t same, total; /* units */
-    struct as_map pairs;  /* said << 32 | true */
+    struct as_map pairs;  /* reported << 32 | true */
 };
 
 /* Exact where the two are equal or one of them charges a single instruction. That is always so: two different commit

@@ -244,7 +244,7 @@ void as_code_report_execute(const char *path, bool followed)
     pthread_mutex_unlock(&code_lock);
 }
 
-/* QEMU announces in words that it is about to kill the program; where the thread stands tells what completed. */
+/* QEMU announces in words that it is about to kill the program; the place of the thread then shows what completed. */
 static void report_death(const char *line)
 {
     static const char announcement[] = "uncaught target signal ";

@@ -31,7 +31,8 @@ bool as_cpu_find_signal(const void *cpu, struct as_cpu_signal *signal)
         !as_guest_read(registers[layout->info] + SIGINFO_CODE, &code, sizeof code))
         return false;
     signal->number = (uint32_t)registers[layout->number];
-    signal->synchronous = code > 0 && as_wire_is_fault(signal->number); /* timers and dead children say code > 0 too */
+    signal->synchronous =
+        code > 0 && as_wire_is_fault(signal->number); /* timers and dead children have code > 0, too */
     return true;
 }
 

@@ -3,7 +3,7 @@
  * Translated code keeps a pointer to the vcpu's state in a fixed host register (rbp on x86-64, x19 on AArch64). That
  * state starts with the integer registers, which are up to date whenever a block starts. Callbacks for blocks are
  * entered through a stub that passes that register on. Every value is checked: a signal frame must lie where the
- * guest's stack pointer and argument registers all say it does.
+ * guest's stack pointer and argument registers all agree with it.
  */
 #ifndef AS_PLUGIN_CPU_STATE_H
 #define AS_PLUGIN_CPU_STATE_H
@@ -38,7 +38,7 @@
 struct as_cpu_signal {
     uint32_t number;
     bool synchronous;     /* raised by the instruction at `interrupted`, which did not complete */
-    uint64_t interrupted; /* where the thread goes on after the handler, as far as nobody changes that */
+    uint64_t interrupted; /* where the thread goes on after the handler, unless the handler changes that */
 };
 
 /* At the start of the block at a handler's entry: whether a signal is being delivered (and not the function called). */

@@ -164,7 +164,7 @@ void as_on_handler(unsigned vcpu, void *userdata, void *cpu)
     begin_block(vcpu, userdata, cpu);
 }
 
-/* A block with prefetches or cache-line flushes: its registers tell where they point. */
+/* A block with prefetches or cache-line flushes: its registers hold where they point. */
 void as_on_hints(unsigned vcpu, void *userdata, void *cpu)
 {
     begin_block(vcpu, userdata, cpu);

@@ -27,7 +27,7 @@ void as_follow_note_syscall(unsigned vcpu)
     this_vcpu = vcpu;
 }
 
-/* The reader holds the mutex while it lives. Getting it from a dead owner means that nobody wants our results; getting
+/* The reader holds the mutex while it lives. Getting it from a dead owner means that no one reads our results; getting
  * it otherwise that the reader has let go of us. */
 static void *wait_for_death(void *unused)
 {

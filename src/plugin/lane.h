@@ -33,7 +33,7 @@ void as_lane_setup(void);
 struct as_wire_lane *as_lane_mine(void);                            /* of the calling thread; NULL: none */
 void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word); /* the chunk is full */
 struct as_wire_lane *as_lane_check(unsigned vcpu); /* claims the vcpu's lane, or holds the thread back if it is ahead */
-void as_lane_ask(unsigned vcpu); /* publishes, and waits for the reader to say that the thread may go on */
+void as_lane_ask(unsigned vcpu);                   /* publishes, and waits until the reader lets the thread go on */
 struct as_wire_lane *as_lane_claim(bool is_code);
 void as_lane_publish(struct as_wire_lane *lane);
 void as_lane_end(struct as_wire_lane *lane);

@@ -1,4 +1,4 @@
-/* See shared.h. What is shared, and what it is, the kernel says in /proc/self/maps: device and inode are the same in all processes
+/* See shared.h. /proc/self/maps shows what is shared and what it is: device and inode are the same in all processes
  * for a file, for System V memory and for anonymous shared memory alike. It is read only where the program maps something as
  * shared, and after a fork where it has done so. */
 #include "plugin/shared.h"
@@ -69,7 +69,7 @@ static void push_private(struct as_wire_lane *lane, uint64_t start, uint64_t byt
     push_mapping(lane, words, NULL);
 }
 
-/* Tells of all shared memory, or of that which holds a guest address; returns the bytes of the last. Our own lanes are not the
+/* Reports all shared memory, or that which holds a guest address; returns the bytes of the last. Our own lanes are not the
  * program's. */
 static uint64_t push_shared(struct as_wire_lane *lane, bool all, uint64_t guest)
 {

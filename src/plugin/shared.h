@@ -1,4 +1,4 @@
-/* Tells the reader what memory of this process others may share: events AS_WIRE_MAPPING. */
+/* Reports to the reader what memory of this process others may share: events AS_WIRE_MAPPING. */
 #ifndef AS_PLUGIN_SHARED_H
 #define AS_PLUGIN_SHARED_H
 

@@ -27,7 +27,7 @@ struct as_query {
 struct as_sampler {
     const char *name;
     const char *stands_for; /* the hardware or tool that works like this */
-    uint32_t events;        /* that it records with a sample; 0: it tells where only, not why */
+    uint32_t events;        /* that it records with a sample; 0: it records where the time goes, not why */
     bool any_events;        /* … and can be given another set: its vectors are Assay's to choose */
     enum as_verdict (*take)(const struct as_query *query, struct as_attribution *sample);
 };
@@ -36,7 +36,7 @@ extern const struct as_sampler as_sampler_software, as_sampler_dispatch, as_samp
     as_sampler_nci_ilp, as_sampler_tip_ilp, as_sampler_tip, as_sampler_ris, as_sampler_ibs, as_sampler_spe,
     as_sampler_nci_tea, as_sampler_tea;
 
-/* From the worst to the best as in the papers: first those that tell where, then those that tell why too. */
+/* From the worst to the best as in the papers: first those that record where the time goes, then those that also record why. */
 enum { AS_SAMPLER_COUNT = 12 };
 extern const struct as_sampler *const as_samplers[AS_SAMPLER_COUNT];
 const struct as_sampler *as_sampler_find(const char *name); /* NULL: there is none */

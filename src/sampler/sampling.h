@@ -36,13 +36,13 @@ extern const struct as_observer as_sampling_observer; /* its self is the as_samp
 const struct as_sampling_result *as_sampling_results(const struct as_sampling *sampling, size_t *n);
 const struct as_schedule *as_sampling_schedule(const struct as_sampling *sampling);
 
-/* What sampler number `index` says: cycle stacks, of all threads and of one of them. Threads are kept apart as the
+/* The result of sampler number `index`: cycle stacks, of all threads and of one of them. Threads are kept apart as the
  * Oracle keeps them; AS_NO_THREAD: those that are not. One that records no events has all time on the component
  * without any. A sample that is charged to several instructions is counted with one of them, taking turns, so that the
  * counts add up to the samples. The caller frees. */
 struct as_pics as_sampling_pics(const struct as_sampling *sampling, size_t index);
 struct as_pics as_sampling_thread_pics(const struct as_sampling *sampling, size_t index, uint32_t thread);
-/* The same by call path, which tells threads apart by itself (as_pipe.path). */
+/* The same by call path, which differs between threads (as_pipe.path). */
 struct as_pics as_sampling_path_pics(const struct as_sampling *sampling, size_t index);
 
 #endif

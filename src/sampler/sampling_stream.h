@@ -12,7 +12,7 @@ struct as_sampling_sample {
     struct as_attribution truth;
 };
 
-/* How far somebody who answers has come. */
+/* How far a policy that answers has come. */
 struct as_sampling_reader {
     uint64_t cursor;   /* see as_query */
     uint64_t busy;     /* likewise */

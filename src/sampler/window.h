@@ -22,7 +22,7 @@ struct as_window {
 };
 
 void as_window_open(struct as_window *window, const struct as_pipe_batch *batch);
-/* A batch of n records that nobody asks about, in place of open and close. Before the next one is opened, as_window_keep
+/* A batch of n records that no sampler asks about, in place of open and close. Before the next one is opened, as_window_keep
  * gives those that came before it: the last of them, AS_WINDOW_TAIL or as many as there were. */
 void as_window_pass(struct as_window *window, size_t n);
 void as_window_keep(struct as_window *window, const struct as_pipe *pipes, size_t n);

@@ -5,12 +5,12 @@
  * frames that a longjmp or an exception threw away go with it. A jump to another function's entry is a tail call: it
  * replaces the top function. Landing in the middle of another function (longjmp, an exception's handler, a return that
  * matches no frame) pops to the nearest frame of that function, if there is one, and else replaces the top function. A call to the instruction right
- * behind it (how position-independent code finds its address) is no call. A signal handler is a frame of its own kind
+ * behind it (how position-independent code finds its address) is not a call. A signal handler is a frame of its own kind
  * on top of whatever was interrupted; sigreturn pops to below it; its return into the trampoline replaces its function.
  *
  * A path is that of one stack. A frame's *slot* is the address at which its return address lies; with slots a return
- * belongs to one frame of one stack, so whoever keeps the paths of several stacks (count/waiting_stacks.h) can find the one that
- * a coroutine goes on with. A frame whose slot is unknown (0) matches by its return address alone. What cannot be told
+ * belongs to one frame of one stack, so code that keeps the paths of several stacks (count/waiting_stacks.h) can find the one that
+ * a coroutine goes on with. A frame whose slot is unknown (0) matches by its return address alone. What cannot be decided
  * without slots: after a longjmp inside a recursion, which instance of the recursive function was meant. The innermost
  * is taken; the next return to a frame outside of the recursion puts it right.
  *
@@ -38,7 +38,7 @@ void as_call_tree_free(struct as_call_tree *tree);
 size_t as_call_tree_count(const struct as_call_tree *tree);
 uint64_t as_call_tree_folded(const struct as_call_tree *tree); /* calls that got no node of their own */
 
-/* Tells which function an address is in: returns its entry, or the address itself where that is unknown. Asked only for
+/* Finds the function of an address: returns its entry, or the address itself where that is unknown. Called only for
  * returns that match no frame. Without one, such a return counts as entering a function at its target. */
 typedef uint64_t as_function_of(void *context, uint64_t address);
 void as_call_tree_set_resolver(struct as_call_tree *tree, as_function_of *function_of, void *context);

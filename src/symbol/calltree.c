@@ -11,7 +11,7 @@ struct node {
 
 struct as_call_tree {
     AS_VEC(struct node) nodes;
-    uint32_t *slots; /* 0: free (the root is no child); open addressing */
+    uint32_t *slots; /* 0: free (the root is never a child); open addressing */
     size_t n_slots;  /* a power of two, more than twice the nodes */
     uint64_t folded;
     as_function_of *function_of;

@@ -189,7 +189,7 @@ bool as_elf_has_debug(const struct as_elf *elf)
     return info != NULL && info->type != SHT_NOBITS && info->size > 0;
 }
 
-/* What a compressed section says that it unpacks to; 0 where that is nonsense. */
+/* The unpacked size that a compressed section claims; 0 where that is impossible. */
 static uint64_t unpacked_size(const struct as_elf *elf, const struct as_elf_section *section)
 {
     uint8_t head[12];

@@ -17,7 +17,7 @@
 
 enum { AS_ELF_PAD = 64 }; /* zero bytes behind whatever as_elf_read returns */
 
-/* Tells whether a path still means the same bytes. */
+/* Identifies the bytes of a file: shows whether a path still leads to the same ones. */
 struct as_file_identity {
     bool known;
     uint64_t device, inode, size;

@@ -1,4 +1,4 @@
-/* See jitcode.h. Pieces are kept in the order of their addresses; `reach` says how far those before go, so that a look-up
+/* See jitcode.h. Pieces are kept in the order of their addresses; `reach` is how far those before go, so that a look-up
  * walks back over no more than it must. */
 #include "symbol/jitcode.h"
 

@@ -3,7 +3,7 @@
  *   /tmp/perf-PID.map   lines of START SIZE NAME, in hexadecimal: V8 (--perf-basic-prof), Java agents, Python (-X perf)
  *   jit-PID.dump        perf's jitdump, with the bytes of each piece: V8 (--perf-prof), LLVM, Java agents
  *
- * A piece may lie where another one was before. Whoever knows when an instruction was executed, its bytes, or how many
+ * A piece may lie where another one was before. A caller that knows when an instruction was executed, its bytes, or how many
  * others were at its address before, gets the piece that it was in; everyone else the one that came last. Files are untrusted: what is
  * damaged costs names. One that another user owns is not read, as anyone can write to /tmp.
  */

@@ -270,7 +270,7 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
         m->now.address += take(r, 2);
         m->now.op_index = 0;
         break;
-    default: /* flags without an operand, or unknown ones with as many as the header says */
+    default: /* flags without an operand, or unknown ones with as many as the header declares */
         for (uint8_t i = 0; i < m->program->lengths[opcode - 1]; i++)
             take_uleb(r);
     }

@@ -1,5 +1,5 @@
 /* Names for the stubs through which a module calls others: each stub jumps through a slot of the global offset table,
- * and a relocation says whose address the dynamic linker puts there. The stubs are found by decoding them, not by
+ * and a relocation names the function whose address the dynamic linker puts there. The stubs are found by decoding them, not by
  * counting: that holds for every layout in use (.plt, .plt.sec with endbr64, .plt.got, lld's, RISC-V's).
  */
 #include "symbol/symtab.h"
@@ -142,7 +142,7 @@ static void add_stubs(struct as_symtab *table, const struct as_elf *elf, const s
             add_stub(table, address, step, (const char *)(uintptr_t)*name, &total);
     }
     free(code);
-    /* What is no stub (the header, the lazy part next to .plt.sec) belongs to the table as a whole. */
+    /* What is not a stub (the header, the lazy part next to .plt.sec) belongs to the table as a whole. */
     struct as_symbol whole = {.address = section->address,
                               .size = section->size,
                               .raw = ".plt",

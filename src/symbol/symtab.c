@@ -94,7 +94,7 @@ static bool is_private_label(const char *name)
     return name[0] == '\0' || strncmp(name, ".L", 2) == 0 || (name[0] == '$' && (name[1] == 'x' || name[1] == 'd'));
 }
 
-/* The class of a symbol, or AS_SYMBOL_RANKS where it is no code (no variable). */
+/* The class of a symbol, or AS_SYMBOL_RANKS where it is not code (not a variable). */
 static enum as_symbol_rank rank_of(const Elf64_Sym *sym, const char *name, bool data)
 {
     unsigned type = ELF64_ST_TYPE(sym->st_info), binding = ELF64_ST_BIND(sym->st_info);
@@ -152,7 +152,7 @@ void as_symtab_add_symbols(struct as_symtab *table, const struct as_elf *elf)
     }
 }
 
-/* Leading underscores, as far as they matter. Mangled names all begin alike: theirs say nothing. */
+/* Leading underscores, as far as they matter. Mangled names all begin alike: theirs carry no information. */
 static size_t underscores(const char *name)
 {
     size_t n = 0;

@@ -22,7 +22,7 @@ static size_t encoded_size(uint8_t encoding)
     }
 }
 
-/* A value in one of the fixed-size encodings; sign-extended where the encoding says so. */
+/* A value in one of the fixed-size encodings; sign-extended where the encoding is signed. */
 static uint64_t take_encoded(struct as_bytes *cursor, uint8_t encoding)
 {
     size_t bytes = encoded_size(encoding);

@@ -31,8 +31,8 @@ same() {
         report "$name" "standard output differs: $(cmp native.out seen.out 2>&1)"
     elif ! cmp -s native.err seen.err; then
         report "$name" "standard error was: $(head -c 2000 native.err)"
-    elif ! [ "$(counted 'd["instructions"] > 0 and sum(d["classes"].values()) == d["instructions"]')" = True ]; then
-        report "$name" "the counts are not there or do not add up: $(head -c 500 "$counts")"
+    elif ! judge 'd["instructions"] > 0 and sum(d["classes"].values()) == d["instructions"]' "$counts"; then
+        report "$name" "the counts are not there or do not add up: $told"
     else
         pass "$name"
     fi
