@@ -52,8 +52,8 @@ export function trustLevels(model: Model): Level[] {
 /** "down to the block": the finest level whose error is small enough. */
 function verdict(levels: Level[]): string {
     const order = [...levels].sort((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));
-    const good = order.filter((level, i) => order.slice(0, i + 1).every(({ error }) => error <= ENOUGH));
-    const next = order[good.length];
+    const bad = order.findIndex(({ error }) => error > ENOUGH);
+    const good = bad < 0 ? order : order.slice(0, bad), next = bad < 0 ? null : order[bad];
     if (!good.length) return `Even by ${clean(order[0].by, 20)}, expect an error of ${percent(order[0].error)}.`;
     if (!next) return `Believe it down to the ${clean(good[good.length - 1].by, 20)}.`;
     return `Believe it by ${clean(good[good.length - 1].by, 20)}; by ${clean(next.by, 20)} expect an error of ${percent(next.error)}.`;
