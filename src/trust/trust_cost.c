@@ -1,7 +1,7 @@
 /* What samples cost: time by what the program does with them and by how many events there are, and memory. See trust.h.
  *
  * Of a modelled unit that is computed from its file; on this machine a run is timed with samples and without. Costs are those at
- * intervals of 100,003. As modelled PEBS counts right at all intervals, it is run at a hundredth of that, which needs shorter
+ * intervals of 100,003, of clocks nanoseconds. As modelled PEBS counts right at all intervals, it is run at a hundredth of that, which needs shorter
  * runs, and its samples are divided by as much. */
 #include "trust/trust_parts.h"
 
@@ -32,9 +32,14 @@ static void add_costs(struct as_trust_report *report, const char *what, const ch
     }
 }
 
+static bool is_native(const struct as_trust_subject *subject)
+{
+    return subject->machine || subject->timer;
+}
+
 static uint64_t tried_interval(const struct as_trust_subject *subject)
 {
-    return as_trust_is_pebs(subject) && !subject->machine ? SHORT : PERIOD;
+    return as_trust_is_pebs(subject) && !is_native(subject) ? SHORT : PERIOD;
 }
 
 static bool run_scaled(struct as_trust_subject *subject, const struct as_trust_probe *probe,
@@ -56,7 +61,8 @@ static bool cost_of(struct as_trust_subject *subject, const char *event, uint32_
     char setting[64];
     probe.options.ratio = ratio;
     probe.options.iterations = 1;
-    as_trust_lengthen(&probe, subject, probe.period == SHORT ? 1 : ratio, subject->machine ? NATIVE_SAMPLES : SAMPLES);
+    as_trust_lengthen(&probe, subject, probe.period == SHORT ? 1 : ratio,
+                      is_native(subject) ? NATIVE_SAMPLES : SAMPLES);
     probe.timed = true;
     if (!run_scaled(subject, &probe, result, err))
         return false;
@@ -117,8 +123,8 @@ static void add_memory(const struct as_trust_subject *subject, struct as_trust_r
         struct as_trust_row *row = as_trust_add(report, "cost", "memory");
         snprintf(row->setting, sizeof row->setting, "%d thread%s", (int)threads, threads == 1 ? "" : "s");
         row->unit = AS_TRUST_BYTES;
-        row->got = (double)(subject->machine ? bytes : bytes * threads);
-        if (subject->machine) /* buffers are the processors' */
+        row->got = (double)(is_native(subject) ? bytes : bytes * threads);
+        if (is_native(subject)) /* buffers are the processors' */
             return;
     }
 }
@@ -127,7 +133,7 @@ bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report 
 {
     static const uint32_t ratios[] = {20, 100};
     const char *usual = as_trust_usual_event(subject);
-    bool tags = subject->pmu.kind == AS_PMU_IBS && !subject->machine;
+    bool tags = subject->pmu.kind == AS_PMU_IBS && !is_native(subject);
     const char *events[] = {usual, as_trust_is_pebs(subject) ? "l1-miss" : tags ? "fetches" : NULL};
     struct as_trust_result result, first = {0};
     for (size_t i = 0; i < 2 && events[i]; i++)
@@ -137,7 +143,7 @@ bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report 
             if (i == 0 && j == 0)
                 first = result;
         }
-    if (as_trust_is_pebs(subject) && !subject->machine && !cost_of_sets(subject, report, err))
+    if (as_trust_is_pebs(subject) && !is_native(subject) && !cost_of_sets(subject, report, err))
         return false;
     add_memory(subject, report, first.bytes);
     if (isnan(first.overhead[AS_HANDLER_SIGNAL]))

@@ -206,31 +206,35 @@ static void make_command(struct command *command, struct as_trust_subject *subje
 
 /* The same run with next to no samples. */
 static bool time_without(struct as_trust_subject *subject, const struct as_trust_probe *probe, uint64_t iterations,
-                         double *seconds, struct as_error *err)
+                         struct as_trust_result *result, struct as_error *err)
 {
     struct as_trust_subject clock = *subject;
     struct as_trust_probe rare = {
         .kernel = probe->kernel, .events = {"task-clock"}, .n_events = 1, .period = 1000000007};
-    struct as_trust_result result = {0};
     struct command command;
+    *result = (struct as_trust_result){0};
     clock.timer = true;
     clock.machine = false;
     make_command(&command, subject, probe, iterations);
-    bool ok = measure(&clock, &rare, command.argv, &result, err);
-    *seconds = result.seconds;
-    return ok;
+    return measure(&clock, &rare, command.argv, result, err);
+}
+
+static double seconds_of(const struct as_trust_result *result, bool clock)
+{
+    return clock ? (double)result->counts[0].happened * 1e-9 : result->seconds;
 }
 
 /* What starting the program takes is not the kernel's. */
 static bool time_kernel(struct as_trust_subject *subject, const struct as_trust_probe *probe,
                         struct as_trust_result *result, struct as_error *err)
 {
-    double start, without;
+    struct as_trust_result start, without;
+    bool clock = subject->timer; /* then the processor's time is known, and others on the machine do not matter */
     if (!time_without(subject, probe, 1, &start, err) ||
         !time_without(subject, probe, probe->options.iterations, &without, err))
         return false;
-    double alone = fmax(without - start, 1e-9);
-    result->overhead[AS_HANDLER_NONE] = (result->seconds - start) / alone - 1;
+    double before = seconds_of(&start, clock), alone = fmax(seconds_of(&without, clock) - before, 1e-9);
+    result->overhead[AS_HANDLER_NONE] = (seconds_of(result, clock) - before) / alone - 1;
     result->cycles = (uint64_t)(alone * clock_rate());
     return true;
 }

@@ -5,7 +5,7 @@
 
 bool as_trust_is_pebs(const struct as_trust_subject *subject)
 {
-    return subject->pmu.kind == AS_PMU_PEBS;
+    return !subject->timer && subject->pmu.kind == AS_PMU_PEBS;
 }
 
 const char *as_trust_usual_event(const struct as_trust_subject *subject)

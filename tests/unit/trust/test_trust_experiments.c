@@ -491,6 +491,27 @@ static void cost_of_events(void **state)
     as_trust_report_free(&report);
 }
 
+/* On this machine a run is timed, without a signal; the buffers are the processors'. */
+static void timed(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    assert_true(probe->timed && probe->period == 100003);
+    assert_string_equal(probe->events[0], "task-clock");
+    result->overhead[AS_HANDLER_NONE] = 0.02;
+    result->overhead[AS_HANDLER_SIGNAL] = result->overhead[AS_HANDLER_IOCTL] = NAN;
+    result->bytes = 1 << 20;
+}
+
+static void cost_of_clocks(void **state)
+{
+    struct as_trust_subject subject = {.options = &options, .timer = true};
+    struct as_trust_report report = run(&subject, "cost", timed);
+    assert_int_equal(report.rows.len, 3);
+    check_row(&report, 1, "task-clock", "one of 100, kept by the kernel", 0, 0.02, 0.02);
+    assert_float_equal(report.rows.data[2].got, 1048576, 0);
+    check_verdict(&report, 0, "cost: 2 % of the time at intervals of 100,003");
+    as_trust_report_free(&report);
+}
+
 static void three_of_200(const struct as_trust_probe *probe, struct as_trust_result *result)
 {
     assert_int_equal(probe->period, played_on->pmu.kind == AS_PMU_SPE ? 1024 : 11);
@@ -676,6 +697,7 @@ int main(void)
         cmocka_unit_test(distance),
         cmocka_unit_test(cost),
         cmocka_unit_test(cost_of_events),
+        cmocka_unit_test(cost_of_clocks),
         cmocka_unit_test(modes),
         cmocka_unit_test(clocks),
         cmocka_unit_test(who_supports_what),
