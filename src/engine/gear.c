@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/gates.h"
 #include "engine/reader.h"
+#include "engine/sieve.h"
 
 enum {
     WORTH_IT = 3000000,       /* instructions: below that, translating all code anew takes longer than it saves … */
@@ -17,9 +18,11 @@ enum {
     MARGIN_HELD = 2048,       /* … and its margin: a few blocks, since it stops where it should … */
     MARGIN_HELD_LEAST = 1024, /* … nearly always */
     BEYOND = 512,             /* what a held thread may execute beyond a region: less than a block, so that it ends */
-    FEW_PASSES = 1024,        /* executions of a landmark before the one that matters, from which on threads ask */
+    FINE_LEAD =
+        250000, /* instructions before a border from which on the sieve is the fine one: what fills first caches */
+    FEW_PASSES = 1024, /* executions of a landmark before the one that matters, from which on threads ask */
 };
-static const double stop_seconds = 0.2, retry_seconds = 0.2, pass_seconds = 5;
+static const double stop_seconds = 0.2, stop_seconds_held = 10, retry_seconds = 0.2, pass_seconds = 5;
 
 /* Whether there can be counted stretches: something before the first region, or between two. */
 static bool has_gaps(const struct as_regions *regions)
@@ -60,6 +63,7 @@ void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options
     wire->gated = !options->blocks_only && !in_turn && has_gaps(options->regions);
     wire->watches_markers = wire->gated && starts_at_marker(options->regions);
     atomic_store(&wire->record_accesses, options->blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
+    atomic_store(&wire->sieve_slots, AS_SIEVE_SLOTS);
     atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
 }
 
@@ -190,8 +194,15 @@ static void hold(struct as_reader *reader)
         as_gates_ring(reader->wire);
 }
 
+static void set_sieve(struct as_reader *reader, bool coarse)
+{
+    reader->gear.coarse = coarse;
+    atomic_store(&reader->wire->sieve_slots, coarse ? AS_SIEVE_COARSE_SLOTS : AS_SIEVE_SLOTS);
+}
+
 static void record(struct as_reader *reader)
 {
+    set_sieve(reader, false);
     if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end && !reader->sink->passed)
         reader->sink->gap_end(reader->context);
     atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
@@ -256,6 +267,16 @@ static bool has_passed(const struct as_reader *reader)
     return false;
 }
 
+/* Instructions before a border at which threads are stopped. */
+static uint64_t margin_of(const struct as_reader *reader, uint32_t threads)
+{
+    if (reader->regions.awaits == AS_POINT_LANDMARK)
+        return 0;
+    if (reader->gear.coarse)
+        return FINE_LEAD;
+    return can_hold(reader) ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
+}
+
 static bool drive_fast(struct as_reader *reader)
 {
     bool asks;
@@ -263,7 +284,9 @@ static bool drive_fast(struct as_reader *reader)
     uint64_t left = distance(reader, &asks);
     bool by_landmark = reader->regions.awaits == AS_POINT_LANDMARK;
     bool alone = can_hold(reader);
-    uint64_t margin = by_landmark ? 0 : alone ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
+    if (reader->gear.coarse && left <= FINE_LEAD + LEAST_GRANT && any_stopped(reader))
+        set_sieve(reader, false);
+    uint64_t margin = margin_of(reader, threads);
     uint64_t least = alone ? MARGIN_HELD_LEAST : MARGIN_LEAST;
     /* What is given must be worth a few blocks for each thread, or no thread would get on. A single thread is let come to the
      * place where it stops, which is the same in every run. */
@@ -303,7 +326,9 @@ static bool wait_for_rest(struct as_reader *reader)
     bool asks;
     uint64_t left = distance(reader, &asks);
     double now = as_clock_seconds();
-    bool late = now > reader->gear.stopping + stop_seconds; /* a thread does not stop: it is inside QEMU, say */
+    bool held = reader->gear.held && can_hold(reader);
+    /* A thread does not stop: it is inside QEMU, say. */
+    bool late = now > reader->gear.stopping + (held ? stop_seconds_held : stop_seconds);
     if (late || !is_worth_it(reader, left)) {
         reader->gear.not_before = late ? now + retry_seconds : 0;
         record(reader);
@@ -312,6 +337,8 @@ static bool wait_for_rest(struct as_reader *reader)
     if (!all_at_rest(reader))
         return false;
     atomic_store(&reader->wire->asks, asks);
+    /* A thread that was held begins with the coarse sieve at the same instruction in every run. */
+    set_sieve(reader, held && reader->regions.awaits != AS_POINT_LANDMARK && left >= 2 * FINE_LEAD);
     atomic_store(&reader->wire->record_accesses, reader->sink->passed ? AS_WIRE_SIEVED : AS_WIRE_VARYING);
     reader->gear.state = AS_GEAR_FAST;
     as_log_debug("accesses are not recorded from instruction %lu on", reader->regions.count);

@@ -10,7 +10,8 @@
  *             goes on, recording is switched off:
  *   fast      each thread may execute a number of instructions that cannot reach the next border, then waits for more.
  *             It asks the reader before landmarks that may start a region. Near the border the reader switches
- *             recording on and opens all gates: record.
+ *             recording on and opens all gates: record. Where accesses are sieved and there is one thread, the sieve is a
+ *             coarse one up to some place before the border, and a fine one from there on.
  *
  * Each translated block states whether its accesses are recorded (as_block_gist.bare), so streams need no other sign.
  * If threads follow simulated time (pace.h), their budgets close the gates while accesses are recorded. Threads that run in
@@ -34,6 +35,7 @@ enum as_gear_state { AS_GEAR_RECORD, AS_GEAR_STOPPING, AS_GEAR_FAST };
 struct as_gear {
     bool possible; /* the run can have stretches in which accesses are not needed */
     enum as_gear_state state;
+    bool coarse;       /* while fast: the sieve is the coarse one */
     bool held;         /* while accesses are recorded: the only thread waits at the end of its region */
     bool wanted;       /* something outside the program starts a region: it waits for accesses to be recorded */
     double stopping;   /* since when */

@@ -153,6 +153,7 @@ struct as_wire_header {
     _Atomic uint32_t cheap_switch;    /* recording is switched without translating code anew (plugin/code_sets.h) */
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
+    _Atomic uint32_t sieve_slots;     /* of the sieve, where accesses are sieved */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint32_t stamped;                 /* blocks have stamps */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */

@@ -70,7 +70,7 @@ static void warm_words(struct as_model_sieve *sieve, struct as_core *core, const
     for (size_t i = 0; i < exec->n_words; i++) {
         uint64_t word = exec->words[i], address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
         uint8_t kind = as_access_kind(word);
-        if (as_sieve_pass(sieve->slots, address, kind >> 1))
+        if (as_sieve_pass(sieve->slots, AS_SIEVE_SLOTS, address, kind >> 1))
             as_core_warm_accesses(
                 core, &(struct as_core_access){.address = as_access_address(word), .size = 1, .kind = kind}, 1);
     }

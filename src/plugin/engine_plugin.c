@@ -203,11 +203,12 @@ static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
 static qemu_mem_cb on_access = on_access_slow;
 
 /* Only for a process with one thread. */
-static uint64_t sieve[AS_SIEVE_SLOTS];
+static uint64_t sieve[AS_SIEVE_COARSE_SLOTS];
 
 static void on_access_sieved(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
-    if (as_sieve_pass(sieve, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), info >> 17 & 1))
+    if (as_sieve_pass(sieve, as_plugin.sieve_slots, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1),
+                      info >> 17 & 1))
         on_access_fast(vcpu, info, address, userdata);
 }
 
@@ -428,8 +429,12 @@ static uint32_t recording_first; /* what as_plugin.recording was at the start: t
  * is as it shall be. */
 static void switch_recording(unsigned vcpu)
 {
+    uint32_t before = as_plugin.recording;
     as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses);
+    as_plugin.sieve_slots = atomic_load(&as_plugin.wire->sieve_slots);
     memset(sieve, 0, sizeof sieve);
+    if (as_plugin.recording == before)
+        return;
     if (!atomic_load(&threaded) && as_code_sets_find(vcpu))
         as_code_sets_switch(vcpu, (as_plugin.recording - recording_first) % AS_CODE_SETS);
     else
@@ -479,6 +484,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     plugin_id = id;
     as_plugin.switch_recording = switch_recording;
     as_plugin.recording = recording_first = atomic_load(&as_plugin.wire->record_accesses);
+    as_plugin.sieve_slots = atomic_load(&as_plugin.wire->sieve_slots);
     register_callbacks(id);
     return 0;
 }
