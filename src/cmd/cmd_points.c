@@ -25,6 +25,14 @@ static const struct as_option options_table[] = {
      .min = 1000,
      .max = UINT64_C(10000000000),
      .help = "Cut the run into intervals of N instructions (default 10M)."},
+    {.name = "loop",
+     .type = AS_OPTION_STRING,
+     MEMBER(loop),
+     .value = "PLACE",
+     .help =
+         "End an interval where this place is executed next after N instructions, instead of after exactly N: the head "
+         "of a loop that all threads work in (a function, an address, marker:N; see --region of 'assay record'). So "
+         "intervals are the same in every run, however threads are interleaved."},
     {.name = "by-thread",
      .type = AS_OPTION_FLAG,
      MEMBER(by_thread),
@@ -150,6 +158,9 @@ static bool check_run(const struct as_points_session *session, struct as_error *
     uint64_t instructions = as_vectors_instructions(vectors);
     if (instructions == 0)
         return as_error_set(err, "the program executed no instruction");
+    if (vectors->list.len == 1 && !session->run.end.interrupted && session->options->loop)
+        return as_error_set(err, "no interval ends: '%s' was not executed after the first %" PRIu64 " instructions",
+                            session->options->loop, session->options->interval);
     if (vectors->list.len == 1 && !session->run.end.interrupted)
         return as_error_set(err,
                             "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
@@ -164,14 +175,16 @@ static bool run_program(struct as_points_session *session, struct as_error *err)
     struct as_regions regions = {0};
     struct as_progress_watch watch = {0};
     struct as_engine_options engine = as_run_engine_options(&options->run, session->argv);
-    as_collect_region(&regions, options->interval);
     session->collect = as_collect_new(options->by_thread);
+    bool ok = !options->loop || as_collect_by_loop(session->collect, &regions, options->loop, options->interval, err);
+    if (!options->loop)
+        as_collect_region(&regions, options->interval);
     engine.regions = &regions;
     engine.blocks_only = true;
     engine.stdout_to_stderr = (options->json || options->csv) && !options->output;
     engine.tick = as_progress_tick;
     engine.tick_context = &watch;
-    bool ok = (session->engine = as_engine_start(&engine, err)) != NULL;
+    ok = ok && (session->engine = as_engine_start(&engine, err)) != NULL;
     watch.engine = session->engine;
     as_progress_start(&watch.progress, 0);
     ok = ok && as_engine_run(session->engine, &as_collect_sink, session->collect, &session->run, err);
@@ -349,6 +362,10 @@ static const char *wrong_usage(const struct as_points_options *options, bool pro
         return "either --from-bb or a program";
     if (options->from_simpoints && !program)
         return "--from-simpoints needs the program whose CPI is to be predicted";
+    if (options->loop && (options->sweep || options->from_bb || options->from_simpoints))
+        return "--loop is for choosing points of a program that runs";
+    if (options->loop && options->warm && strcmp(options->warm, "all") != 0)
+        return "--loop: where an interval starts is not known in advance, so only --warm=all can warm it";
     if (options->bb && options->from_simpoints)
         return "--bb needs vectors, and points that are read have none";
     return options->from_bb || program ? NULL : "no program given";
@@ -373,7 +390,6 @@ static int run_points(int argc, char **argv)
                                         .seed = 1,
                                         .threshold = 0.9,
                                         .cpi = "on",
-                                        .warm = "10M",
                                         .core = NULL};
     int rest;
     if (argc > 1 && strcmp(argv[1], "sweep") == 0) {
@@ -386,6 +402,8 @@ static int run_points(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     const char *wrong = wrong_usage(&options, rest < argc);
+    if (!options.warm)
+        options.warm = options.loop ? "all" : "10M";
     struct as_default_core core;
     if (rest < argc && !wrong)
         options.core = as_core_or_default(options.core, argv[rest], &core);

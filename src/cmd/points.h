@@ -17,7 +17,7 @@ struct as_points_options {
     const char *cpi; /* on or off */
     bool by_thread, json, csv;
     bool sweep; /* assay points sweep */
-    const char *output, *bb, *simpoints, *weights, *from_bb, *from_simpoints, *from_weights, *warm, *core;
+    const char *output, *bb, *simpoints, *weights, *from_bb, *from_simpoints, *from_weights, *warm, *core, *loop;
     struct as_strlist set;
 };
 

@@ -15,7 +15,12 @@
 
 uint64_t as_points_start(const struct as_points_session *session, const struct as_chosen_point *point)
 {
-    return (uint64_t)point->interval * session->options->interval;
+    uint64_t start = 0;
+    if (!session->options->loop)
+        return (uint64_t)point->interval * session->options->interval;
+    for (uint32_t i = 0; i < point->interval; i++)
+        start += session->vectors->list.data[i].instructions;
+    return start;
 }
 
 /* ---- is it the same run? ---- */
@@ -104,6 +109,23 @@ static const struct as_sink check_sink = {.block = on_block, .stretch = on_stret
  * loads wait for which stores) is known in the point then. */
 enum { SETTLE = 100000 };
 
+/* From one execution of the loop's head to another. What only timed execution teaches the core has to be learnt in the
+ * interval: its start is not known in advance. */
+static bool add_by_loop(const struct as_points_session *session, const struct as_chosen_point *point,
+                        struct as_regions *regions, struct as_error *err)
+{
+    uint64_t from = as_collect_pass(session->collect, point->interval);
+    uint64_t to = as_collect_pass(session->collect, point->interval + 1);
+    char *start = from ? as_format("%s#%" PRIu64, session->options->loop, from) : as_strdup("");
+    char *stop = to ? as_format("%s#%" PRIu64, session->options->loop, to) : as_strdup("");
+    char *text = as_format("%s..%s,warm=all,weight=%.17g", start, stop, point->weight);
+    bool ok = as_regions_parse(regions, text, err);
+    free(start);
+    free(stop);
+    free(text);
+    return ok;
+}
+
 static bool make_regions(const struct as_points_session *session, struct as_regions *regions, struct as_error *err)
 {
     uint64_t warm = 0;
@@ -113,6 +135,11 @@ static bool make_regions(const struct as_points_session *session, struct as_regi
                                    session->options->warm);
     for (size_t i = 0; i < session->choice.points.len; i++) {
         const struct as_chosen_point *point = &session->choice.points.data[i];
+        if (session->options->loop) {
+            if (!add_by_loop(session, point, regions, err))
+                return false;
+            continue;
+        }
         struct as_region *region = as_regions_add(regions);
         region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = as_points_start(session, point)};
         region->max = session->options->interval;

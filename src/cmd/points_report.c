@@ -185,6 +185,8 @@ static void json_points(const struct as_points_session *session, struct as_json 
         as_json_u64(json, "phase", i + 1);
         as_json_u64(json, "interval", point->interval);
         as_json_u64(json, "start", as_points_start(session, point));
+        if (session->options->loop)
+            as_json_u64(json, "pass", as_collect_pass(session->collect, point->interval));
         if (session->choice.groups.len)
             as_json_u64(json, "intervals", intervals_of(session, i));
         as_json_double(json, "weight", point->weight);

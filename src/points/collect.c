@@ -22,6 +22,10 @@ struct as_collect {
     AS_VEC(struct book *) books; /* by thread - 1; the first is all there is without by_thread */
     AS_VEC(struct as_collect_block) known;
     struct as_vectors vectors;
+    /* By loop: instructions of an interval at least, those of the open one, executions of the place so far, and those with
+     * which the intervals behind the first one start. */
+    uint64_t least, executed, passes;
+    AS_VEC(uint64_t) starts;
     bool begun; /* the first stretch is announced before anything is executed */
 };
 
@@ -43,6 +47,7 @@ void as_collect_free(struct as_collect *collect)
     }
     as_vec_free(&collect->books);
     as_vec_free(&collect->known);
+    as_vec_free(&collect->starts);
     as_vectors_free(&collect->vectors);
     free(collect);
 }
@@ -53,6 +58,29 @@ void as_collect_region(struct as_regions *regions, uint64_t interval)
     region->max = interval;
     region->repeat = true;
     region->text = as_format("intervals of %" PRIu64 " instructions", interval);
+}
+
+bool as_collect_by_loop(struct as_collect *collect, struct as_regions *regions, const char *place, uint64_t least,
+                        struct as_error *err)
+{
+    char *text = as_format("%s..", place);
+    bool ok = as_regions_parse(regions, text, err);
+    free(text);
+    if (!ok)
+        return false;
+    struct as_region *region = &regions->list.data[regions->list.len - 1];
+    if (region->start.kind != AS_POINT_LANDMARK || region->start.number)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--loop=%s: not a function, an address or a marker", place);
+    region->stop = region->start;
+    region->start = (struct as_point){0};
+    region->repeat = true;
+    collect->least = least;
+    return true;
+}
+
+uint64_t as_collect_pass(const struct as_collect *collect, size_t interval)
+{
+    return interval && interval <= collect->starts.len ? collect->starts.data[interval - 1] : 0;
 }
 
 static void on_thread_start(void *context, struct as_thread *thread)
@@ -79,6 +107,7 @@ static void note(struct as_collect *collect, struct book *book, const struct as_
     if (own->instructions == 0 && instructions > 0)
         *as_vec_push(&book->touched) = block->index;
     own->instructions += instructions;
+    collect->executed += instructions;
 }
 
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
@@ -103,13 +132,17 @@ static void close_interval(struct as_collect *collect)
         as_vec_clear(&book->touched);
     }
     as_vectors_end(&collect->vectors);
+    collect->executed = 0;
 }
 
 static void on_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_collect *collect = context;
-    if (collect->begun)
+    collect->passes += collect->begun;
+    if (collect->begun && collect->executed > 0 && collect->executed >= collect->least) {
         close_interval(collect);
+        *as_vec_push(&collect->starts) = collect->passes;
+    }
     collect->begun = true;
 }
 

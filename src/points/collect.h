@@ -3,6 +3,10 @@
  * The engine must run blocks_only, with the region that as_collect_region makes: one that covers the whole program,
  * piece after piece. Instructions are counted over all threads; with `by_thread` a block that two threads execute is
  * two blocks, so that intervals in which different threads do the work are not alike.
+ *
+ * Intervals can also end at the head of a loop: each at the first of its executions after so many instructions. How threads
+ * are interleaved then moves no border: the execution that ends an interval has the same number in every run (LoopPoint, HPCA
+ * 2022).
  */
 #ifndef AS_POINTS_COLLECT_H
 #define AS_POINTS_COLLECT_H
@@ -17,6 +21,12 @@ extern const struct as_sink as_collect_sink;      /* its context is the collect 
 
 /* Makes the list that cuts a program into intervals. */
 void as_collect_region(struct as_regions *regions, uint64_t interval);
+
+/* The same with intervals that end at a place, as a region names it (a function, an address, a marker). */
+bool as_collect_by_loop(struct as_collect *collect, struct as_regions *regions, const char *place, uint64_t least,
+                        struct as_error *err) AS_MUST_CHECK;
+/* The number of the place's execution, from 1, with which an interval starts; 0: the program's start. */
+uint64_t as_collect_pass(const struct as_collect *collect, size_t interval);
 
 /* After the run: closes the last interval. The vectors stay the collect's. */
 const struct as_vectors *as_collect_finish(struct as_collect *collect);

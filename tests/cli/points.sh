@@ -50,6 +50,15 @@ check "CSV" "$ASSAY" points --interval 100k --cpi off --csv -- "$demo" 3
 check_same "… has a header" "phase,interval,start,intervals,weight,instructions,cycles,cpi" "$(head -1 <<<"$out")"
 check "threads" "$ASSAY" points --interval 50k --by-thread --cpi off --json -o threads.json -- "$WORKLOADS/threads"
 holds "… with code of their own" 'd["blocks"] > 0 and abs(sum(p["weight"] for p in d["points"]) - 1) < 1e-9' threads.json
+# by loop: borders have numbers that do not depend on how threads are interleaved
+check "intervals by a loop" "$ASSAY" points --interval 20k --loop word_end --json -o loop.json --bb loop.bb -- "$demo" 3
+holds "… are measured from one execution of it to another" 'any(p["pass"] > 0 for p in d["points"]) and all(p["differs"] < 0.001 for p in d["points"])' loop.json
+check "… and have as many instructions as they take" python3 -c 'import re
+v = [sum(map(int, re.findall(r":\d+:(\d+)", l))) for l in open("loop.bb") if l[0] == "T"]
+assert len(v) > 3 and min(v[:-1]) >= 20000 and len(set(v)) > 2, v'
+check_status 125 "a loop that is never executed" "$ASSAY" points --interval 20k --loop 0x10 --cpi off -- "$demo" 3
+check_status 2 "a place that is no loop" "$ASSAY" points --loop 5M --cpi off -- "$demo" 3
+check_status 2 "a loop, warmed in part" "$ASSAY" points --loop word_end --warm 1M -- "$demo" 3
 check "the same seed" "$ASSAY" points --interval 100k --cpi off --csv -o one.csv -- "$demo" 3
 check "… twice" "$ASSAY" points --interval 100k --cpi off --csv -o two.csv -- "$demo" 3
 check "… gives the same points" cmp one.csv two.csv
