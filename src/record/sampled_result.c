@@ -377,6 +377,21 @@ static void make_paths(struct as_sampled *sampled)
         sampled->paths.data[largest].units += sampled->summary.units - sum; /* modulo 2^64 */
 }
 
+/* What all regions may have in common, which their differences do not show, as a part of the estimate: the tolerance with
+ * which the length of warming is chosen; with several threads also that between regions they are ordered by their
+ * pace alone (doc/design/sampled.md has how far off such runs were). */
+static double common_error(const struct as_sampled *sampled)
+{
+    static const double of_warming = 0.005, of_threads = 0.01;
+    const struct as_sampled_summary *summary = &sampled->summary;
+    uint32_t threads = 0;
+    for (size_t i = 0; i < sampled->threads.len; i++)
+        threads += sampled->threads.data[i].number != AS_NO_THREAD;
+    if (summary->instructions == 0)
+        return 0;
+    return (threads > 1 ? of_threads : of_warming) * (1 - (double)summary->measured / (double)summary->instructions);
+}
+
 void as_sampled_make_rows(struct as_sampled *sampled)
 {
     double sums[AS_SAMPLED_GROUPS] = {0};
@@ -389,7 +404,8 @@ void as_sampled_make_rows(struct as_sampled *sampled)
         for (size_t id = 0; id < sampled->replicates[group].len; id++)
             sums[group] += sampled->replicates[group].data[id];
     if (sampled->summary.units)
-        sampled->summary.error = as_jackknife_interval(sums, AS_SAMPLED_GROUPS) / (double)sampled->summary.units;
+        sampled->summary.error = hypot(as_jackknife_interval(sums, AS_SAMPLED_GROUPS) / (double)sampled->summary.units,
+                                       common_error(sampled));
     sampled->counters.instructions = sampled->summary.instructions;
     sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
     if (!sampled->points)

@@ -96,7 +96,7 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
         summary->error_how = isnan(summary->error)
                                  ? "is not known: of each phase one interval was measured"
                                  : "the 95 % interval of the cycles is this wide on each side, as computed from the "
-                                   "differences between the regions";
+                                   "differences between the regions and from what warming may leave out";
         return;
     }
     summary->error = as_store_estimate_of(store, summary->series, "error", "instruction");
