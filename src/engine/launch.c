@@ -25,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,12 +95,25 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     return true;
 }
 
+/* QEMU keeps 24 bytes for each page that a program reserves: the terabyte that GHC's runtime asks for takes 6 GB and half
+ * a minute before the first instruction of the program. Such runtimes ask for less where there is a limit. */
+static void limit_addresses(void)
+{
+    struct rlimit limit;
+    rlim_t most = 2 * (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
+        return;
+    limit.rlim_cur = most > (rlim_t)64 << 30 ? most : (rlim_t)64 << 30;
+    setrlimit(RLIMIT_AS, &limit);
+}
+
 /* In the forked child; does not return. */
 static _Noreturn void become_qemu(const struct as_qemu_command *command, const struct as_engine_options *options,
                                   int failure)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     personality(ADDR_NO_RANDOMIZE);
+    limit_addresses();
     int nowhere = options->discard_stdout ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (nowhere >= 0)
         dup2(nowhere, STDOUT_FILENO);
