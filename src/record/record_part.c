@@ -43,10 +43,11 @@ struct as_record_start as_record_start_of(const struct as_modelled *modelled)
 
 static void remark(const struct as_record *record, const struct as_record_start *start, double share, bool cut)
 {
-    char *text = as_format(
-        "start-up dominates: %s of the instructions are in the dynamic linker; --from main or --skip "
-        "leaves them out%s",
-        AS_COUNT(start->instructions), cut ? "; --budget or --sampled estimate the whole program instead" : "");
+    char *text = as_format("part of the instructions (%s) are in the dynamic linker: start-up dominates; --from main "
+                           "or --skip leaves them "
+                           "out%s",
+                           AS_COUNT(start->instructions),
+                           cut ? "; --budget or --sampled estimate the whole program instead" : "");
     as_store_add_quality(record->writer, "start_up", share, text);
     free(text);
 }

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "symbol/debugfile.h"
 #include "symbol/demangle.h"
+#include "symbol/entry_main.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ static void read_module(struct as_module *module, const struct as_elf *elf, cons
     for (size_t i = 0; i < elf->segments.len; i++)
         *as_vec_push(&module->segments) = elf->segments.data[i];
     keep_build_id(module, elf);
+    module->start_main = as_elf_main(elf);
     read_symbols(module, elf, roots);
 }
 

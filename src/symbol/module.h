@@ -17,6 +17,7 @@ struct as_module {
     uint16_t type; /* ET_* */
     AS_VEC(struct as_elf_segment) segments;
     struct as_symtab symbols;
+    uint64_t start_main;        /* what `_start` calls as main, for programs without that symbol; 0: unknown */
     struct as_symtab variables; /* once asked for */
     bool variables_tried;
     char build_id[2 * AS_BUILD_ID_MAX + 1];

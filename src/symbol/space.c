@@ -407,6 +407,28 @@ static uint64_t resolve_both(struct as_space *space, const char *module, const c
     return address != 0 ? address : resolve_in(space, module, name, true);
 }
 
+/* The main of a program that was stripped. */
+static uint64_t resolve_main(struct as_space *space, const char *module, const char *name)
+{
+    for (size_t i = 0; i < space->modules.len && strcmp(name, "main") == 0; i++) {
+        struct as_module *m = space->modules.data[i];
+        bool wanted = m->has_file && (module == NULL || is_module(m, module, strlen(module)));
+        struct mapping *map = wanted ? first_map(space, m) : NULL;
+        if (map == NULL)
+            continue;
+        prepare(space, map);
+        if (m->start_main != 0)
+            return m->start_main + map->bias;
+    }
+    return 0;
+}
+
+static uint64_t resolve(struct as_space *space, const char *module, const char *name)
+{
+    uint64_t address = resolve_both(space, module, name);
+    return address != 0 ? address : resolve_main(space, module, name);
+}
+
 /* A single colon separates a module; "::" belongs to a name. */
 static const char *module_end(const char *name)
 {
@@ -423,12 +445,12 @@ uint64_t as_space_resolve(struct as_space *space, const char *name)
     const char *colon = module_end(name);
     if (colon != NULL && colon != name && colon[1] != '\0') {
         char *module = as_strndup(name, (size_t)(colon - name));
-        uint64_t address = resolve_both(space, module, colon + 1);
+        uint64_t address = resolve(space, module, colon + 1);
         free(module);
         if (address != 0)
             return address;
     }
-    return resolve_both(space, NULL, name);
+    return resolve(space, NULL, name);
 }
 
 static bool is_short(const struct as_symbol *symbol, const char *name)

@@ -80,7 +80,8 @@ size_t as_space_inline(struct as_space *space, uint64_t address, struct as_inlin
 /* The run-time address of a function by name: as in the symbol table (labels in assembly too), or demangled with or
  * without its parameters; "libm.so.6:sin" or "module:name" (name or path of the module) limits it to a module. Modules
  * are searched in the order of their first mapping. A function with several implementations (memcpy) resolves to what
- * chooses among them. 0 where no mapped module has it. */
+ * chooses among them. The main of a stripped program is found by its entry (entry_main.h). 0 where no mapped module has
+ * the name. */
 uint64_t as_space_resolve(struct as_space *space, const char *name);
 /* The run-time addresses of all C++ functions that a name without namespaces, classes and template arguments can mean
  * (base/cpp_name.h), in the modules of that name or path (NULL: all); "module:name" limits

@@ -272,6 +272,14 @@ static int recurses(int n)
     frame[0] = (char)n;
     return n ? recurses(n - 1) + 1 + 0 * frame[0] : 0;
 }
+/* As GHC's runtime does it: a terabyte, or as much of it as can be had. */
+static int reserves(void)
+{
+    size_t bytes = (size_t)1 << 40;
+    while (bytes > 1 << 30 && mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        bytes /= 2;
+    return puts(bytes < (size_t)1 << 40 && bytes > 1 << 30 ? "a part" : "all or nothing") < 0;
+}
 static int huge(void)
 {
     size_t size = (size_t)4 << 30, sum = 0;
@@ -346,6 +354,7 @@ int main(int argc, char **argv)
            : IS("among-threads")   ? ends_among_threads(argv + 2)
            : IS("recurse")         ? printf("%d\n", recurses(n)) < 0
            : IS("huge")            ? huge()
+           : IS("reserve")         ? reserves()
            : IS("print")           ? prints(n)
            : IS("stop")            ? stops()
                                    : printf("%d arguments\n", argc) < 0;
@@ -535,6 +544,14 @@ for program in "${programs[@]}"; do
     expect "$name: --from alone counts to the end" 0 "" 'd["instructions"] > 2 * 202 and d["complete"]' --from work -- "$program" both
 done
 expect "a region in many threads" 0 "" 'd["instructions"] == 300000' --skip 200000 --max 300000 -- ./tricks threads 8 100000
+# The main of programs as distributions ship them, without symbols, is what their entry gives to the C library.
+mkdir has not
+for how in -pie -no-pie -static; do
+    gcc -O1 $how -pthread -o has/prog tricks.c && strip -o not/prog has/prog
+    run measured --from main -- has/prog both
+    from_main=$(counted 'd["instructions"]')
+    expect "$how, stripped: --from main" 0 "" "d[\"instructions\"] == $from_main and $from_main > 404" --from main -- not/prog both
+done
 run measured --from absent -- ./tricks both
 check "a function that is never reached: a note says so" grep -q "never reached 'absent'" <<<"$err"
 check_same "… and nothing is counted" 0 "$(counted 'd["instructions"]')"
@@ -624,6 +641,11 @@ for program in "${programs[@]}"; do
     expect "$name: another directory, another argv[0]" 0 "x in /" 'd["processes"] == 1' -- "$program" rename
     expect "$name: deep recursion" 0 "40000" 'd["calls"] > 40000 and d["returns"] > 40000' -- "$program" recurse 40000
     expect "$name: 4 GiB of address space" 0 "sum 64" 'd["instructions"] > 100' -- "$program" huge
+    if [ "$(ulimit -v)" = unlimited ] && [ "$(awk '/^MemTotal/ {print $2}' /proc/meminfo)" -lt 500000000 ]; then
+        expect "$name: a terabyte, which would take QEMU gigabytes" 0 "a part" 'd["instructions"] > 100' -- "$program" reserve
+    else
+        skip "$name: a terabyte" "address space is limited, or memory is not"
+    fi
 done
 many_words() { printf 'w%.0s' {1..90000}; }
 word=$(many_words)

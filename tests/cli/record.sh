@@ -254,7 +254,7 @@ check_same "… are named in the headline, with the dynamic linker's part" 1 \
     "$(grep -c '^demo on .*: the first 120,000 instructions of an unknown number, [0-9]* % of them in ld-' <<<"$err")"
 check_same "… their error is that of the part" 1 "$(grep -c '^error 0.00 %: every cycle of this part of the run' <<<"$err")"
 check_same "… and the start-up has a remedy" 1 \
-    "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'start-up dominates: .* --from main or --skip leaves them out; --budget or --sampled')"
+    "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'note: [0-9.]* % of the instructions ([0-9,]*) are in the dynamic linker: start-up dominates; --from main or --skip leaves them out; --budget or --sampled')"
 db "… the linker's part is that of its executions" 'abs(one("SELECT value FROM quality WHERE key = \"start_up\"") -
     one("SELECT sum(executions) FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/ld-%\"")
     / 120000) < 1e-9' first.db

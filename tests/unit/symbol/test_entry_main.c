@@ -1,0 +1,37 @@
+/* What `_start` gives to the C library as main, from its bytes. */
+#include "unit.h"
+
+#include "symbol/entry_main.h"
+
+static const uint64_t entry = 0x1000;
+
+static uint64_t main_of(const char *code, size_t n)
+{
+    return as_main_of_start((const uint8_t *)code, n, entry);
+}
+#define MAIN_OF(code) main_of(code, sizeof code - 1)
+
+/* xor ebp, ebp first, as in all of them; offsets count from the end of the instruction that loads. */
+static void test_known(void **state)
+{
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\xf4"), entry + 9 + 0x10);
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\xf0\xff\xff\xff\x67\xe8\x01\x02\x03\x04\xf4"), entry + 9 - 0x10);
+    assert_int_equal(MAIN_OF("\x31\xed\x48\xc7\xc7\x30\x12\x40\x00\xe8\x01\x02\x03\x04\xf4"), 0x401230);
+}
+
+static void test_others(void **state)
+{
+    assert_int_equal(MAIN_OF(""), 0);
+    /* no hlt, no call, not rdi, and one that breaks off */
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\x90"), 0);
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\x90\x90\x90\x90\x90\x90\xf4"), 0);
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x35\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\xf4"), 0);
+    for (size_t n = 0; n < 16; n++)
+        assert_int_equal(main_of("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\xf4", n), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_others)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
