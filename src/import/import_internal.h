@@ -159,6 +159,7 @@ struct as_import {
     uint64_t stray_frames, huge_periods;
     struct as_import_chains whole;
     uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
+    uint64_t lone_generated;      /* of the latter, those in code that the program made */
     struct as_import_raw raw;
     AS_VEC(struct as_import_waiting_sample *) waiting; /* import_waiting.c */
     bool releasing;                                    /* samples do not wait again */

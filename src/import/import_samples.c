@@ -287,6 +287,17 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
     }
 }
 
+static void count_chain(struct as_import *import, uint32_t path, const struct as_import_location *location)
+{
+    import->chains++;
+    if (import->paths.data[path].path.parent != AS_STORE_NONE) {
+        import->ways[import->way]++;
+        return;
+    }
+    import->lone_chains++;
+    import->lone_generated += location->recorded.generated;
+}
+
 bool as_import_add_sample(struct as_import *import, const struct as_perf_sample *sample,
                           const struct as_import_facts *facts)
 {
@@ -307,13 +318,8 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     as_import_code_find(&import->code, &frames.data[0], &location);
     uint32_t instruction = as_import_code_instruction(&import->code, &frames.data[0], &location);
     uint32_t path = sample->has & PERF_SAMPLE_CALLCHAIN ? walk_path(import, &frames, &location) : AS_STORE_NONE;
-    if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER) {
-        import->chains++;
-        if (import->paths.data[path].path.parent == AS_STORE_NONE)
-            import->lone_chains++;
-        else
-            import->ways[import->way]++;
-    }
+    if (path != AS_STORE_NONE && sample->mode == AS_PERF_USER)
+        count_chain(import, path, &location);
     add_time(import, sample, facts, path, instruction);
     as_import_sample_address(import, sample, facts);
     as_import_sample_branches(import, sample, facts);

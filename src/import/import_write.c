@@ -394,6 +394,21 @@ static void add_same_events(const struct as_import *import, const struct as_perf
         }
 }
 
+static const char *why_alone(const struct as_import *import)
+{
+    if (import->lone_generated > import->lone_chains / 2)
+        return "part of the call chains have no caller: most of them are in code that the program made while it ran, "
+               "which "
+               "has no unwind tables; runtimes keep frame pointers when asked (java -XX:+PreserveFramePointer)";
+    if (import->walked + import->unwalked)
+        return "part of the call chains have no caller: neither unwind tables nor frame pointers led to one, or a "
+               "thread "
+               "begins there";
+    return "part of the call chains have no caller: the code was built without frame pointers (--call-graph=dwarf "
+           "unwinds "
+           "it), or a thread begins there";
+}
+
 static void add_quality(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
@@ -421,11 +436,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     add_same_events(import, reader);
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
-                             import->walked + import->unwalked
-                                 ? "part of the call chains have no caller: neither unwind tables nor frame pointers "
-                                   "led to one, or a thread begins there"
-                                 : "part of the call chains have no caller: the code was built without frame pointers "
-                                   "(--call-graph=dwarf unwinds it), or a thread begins there");
+                             why_alone(import));
     add_note(import, "raw_bad", import->raw.bad,
              "IBS samples whose raw data is too short: only their addresses are used");
     add_note(import, "raw_invalid", import->raw.invalid,
