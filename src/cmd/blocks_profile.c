@@ -61,7 +61,7 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
     struct as_view view = {0};
     struct as_block_counts counts = {0};
     struct as_block_counts_options how = {
-        .method = options->method - 1, .balance = options->balance, .debug_path = options->debug_path};
+        .method = options->method - 1, .balance = options->balance, .edges = true, .debug_path = options->debug_path};
     bool opened = as_output_open(&output, options->output, &err);
     bool ok = opened && as_view_open(&view, &(struct as_view_options){.file = path, .series = options->event}, &err) &&
               as_block_counts_make(&counts, &view, &how, &err);

@@ -198,7 +198,7 @@ static void find_edges(struct as_flow *flow)
     free(exact);
 }
 
-static void count_exactly(struct as_block_counts *counts, const struct as_store_rows *rows)
+static void count_exactly(struct as_block_counts *counts, const struct as_store_rows *rows, bool edges)
 {
     executed_list list = {0};
     see_executed(counts, rows, &list);
@@ -209,7 +209,8 @@ static void count_exactly(struct as_block_counts *counts, const struct as_store_
         if (block != AS_CFG_NONE)
             counts->flow->counts[list.data[i].module][block] += (double)list.data[i].executions;
     }
-    find_edges(counts->flow);
+    if (edges)
+        find_edges(counts->flow);
     as_vec_free(&list);
 }
 
@@ -242,7 +243,7 @@ bool as_block_counts_make(struct as_block_counts *counts, const struct as_view *
     count_refused(counts, &rows);
     bool ok = true;
     if (has_executions(&rows) && options->method < 0) {
-        count_exactly(counts, &rows);
+        count_exactly(counts, &rows, options->edges);
     } else {
         counts->samples = as_samples_new(NULL);
         add_samples(counts, &rows);

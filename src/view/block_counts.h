@@ -13,6 +13,7 @@
 struct as_block_counts_options {
     int method; /* enum as_method; -1: by what the profile has */
     bool balance;
+    bool edges;             /* between blocks, too: of counted executions, that takes longer than all else */
     const char *debug_path; /* as in struct as_space_options */
 };
 
