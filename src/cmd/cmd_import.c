@@ -61,9 +61,9 @@ static void report(const struct as_import_counts *counts, const struct as_perf_s
                     summary->problem[0] ? summary->problem : "it ends early");
     if (counts->samples == 0)
         as_log_warn("the recording has no samples");
-    as_log_note("wrote %s: %s samples of %zu event%s in %zu thread%s; next: assay report %s", output,
+    as_log_note("wrote %s: %s samples of %zu event%s in %s thread%s; next: assay report %s", output,
                 AS_COUNT(counts->samples), counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
-                counts->threads, counts->threads == 1 ? "" : "s", output);
+                AS_COUNT(counts->threads), counts->threads == 1 ? "" : "s", output);
 }
 
 /* Puts the file's name before the message. Returns false. */

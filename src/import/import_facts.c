@@ -2,6 +2,7 @@
 #include "import/import_facts.h"
 
 #include "base/alloc.h"
+#include "base/show.h"
 #include "base/str.h"
 #include "perfdata/mem_source.h"
 
@@ -108,8 +109,8 @@ const char *as_import_unit_counts(const struct as_import_tagging *tagging)
 
 static char *every(const struct as_perf_event *event, const char *what)
 {
-    return event->period ? as_format("one every %" PRIu64 " %s", event->period, what)
-                         : as_format("%" PRIu64 " a second, counted in %s", event->frequency, what);
+    return event->period ? as_format("one every %s %s", AS_COUNT(event->period), what)
+                         : as_format("%s a second, counted in %s", AS_COUNT(event->frequency), what);
 }
 
 char *as_import_unit_text(const struct as_import_tagging *tagging, const struct as_perf_event *event)

@@ -62,7 +62,7 @@ void as_gate_text(const struct as_gate_result *result, const struct as_diff *dif
         as_str_add(&text, "\n");
     }
     if (!isnan(result->gate.row) && result->failed_rows == 0)
-        as_str_addf(&text, "passed %zu %ss: none grew by more than %g %%\n", result->rows,
+        as_str_addf(&text, "passed %s %ss: none grew by more than %g %%\n", AS_COUNT(result->rows),
                     as_view_level_name(diff->level), 100 * result->gate.row);
     fputs(as_str_get(&text), out);
     as_str_free(&text);

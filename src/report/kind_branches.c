@@ -80,8 +80,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     for (size_t i = n; i < branches->n; i++)
         rest += branches->rows[i].taken;
     if (n < branches->n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(rest, branches->taken),
-                branches->n - n);
+        fprintf(out, "%7.2f %%  in %s more; --limit 0 shows all\n", 100 * as_ratio(rest, branches->taken),
+                AS_COUNT(branches->n - n));
 }
 
 /* ---- JSON and CSV ---- */

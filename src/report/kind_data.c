@@ -118,7 +118,7 @@ static void put_top(const struct as_data *data, const struct as_data_row *row, F
         fprintf(out, "%s%s %.0f %%", i ? ", " : "", AS_SHOW(place_name(data, NULL, row->top[i].instruction, name)),
                 100 * as_ratio(row->top[i].units, row->units));
     if (row->n_instructions > row->n_top)
-        fprintf(out, ", %zu more", row->n_instructions - row->n_top);
+        fprintf(out, ", %s more", AS_COUNT(row->n_instructions - row->n_top));
 }
 
 static void put_row(const struct as_data *data, const struct as_data_row *row, FILE *out, const struct as_term *term,
@@ -163,7 +163,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     for (size_t i = n; i < data->n; i++)
         rest += data->rows[i].units;
     if (n < data->n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(rest, data->units), data->n - n);
+        fprintf(out, "%7.2f %%  in %s more; --limit 0 shows all\n", 100 * as_ratio(rest, data->units),
+                AS_COUNT(data->n - n));
 }
 
 /* ---- JSON ---- */

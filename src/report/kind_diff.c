@@ -246,7 +246,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     for (size_t i = 0; i < n; i++)
         put_row(diff, out, term, &diff->rows.data[i], name);
     if (n < diff->rows.len)
-        fprintf(out, "%zu more; --limit 0 shows all\n", diff->rows.len - n);
+        fprintf(out, "%s more; --limit 0 shows all\n", AS_COUNT(diff->rows.len - n));
     if (shown->gated) {
         fputc('\n', out);
         as_gate_text(&shown->gate, diff, out);

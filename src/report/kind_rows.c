@@ -148,8 +148,8 @@ static void put_rest(const struct as_rows *list, FILE *out, size_t n)
     for (size_t i = n; i < list->rows.n; i++)
         units += list->rows.rows[i].units;
     if (n < list->rows.n)
-        fprintf(out, "%7.2f %%  in %zu more; --limit 0 shows all\n", 100 * as_ratio(units, list->rows.total),
-                list->rows.n - n);
+        fprintf(out, "%7.2f %%  in %s more; --limit 0 shows all\n", 100 * as_ratio(units, list->rows.total),
+                AS_COUNT(list->rows.n - n));
 }
 
 static void put_filters(const struct as_rows *list, FILE *out)

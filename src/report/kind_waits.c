@@ -117,7 +117,7 @@ static void put_level(const struct shown *shown, enum as_waits_level level, cons
     for (size_t i = 0; i < n; i++)
         put_row(waits, level, &waits->rows[level][i], out, term);
     if (n < all)
-        fprintf(out, "           and %zu more; --limit 0 shows all\n", all - n);
+        fprintf(out, "           and %s more; --limit 0 shows all\n", AS_COUNT(all - n));
 }
 
 static void put_text(const void *state, FILE *out, const struct as_term *term)

@@ -207,7 +207,8 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text && strncmp(rows[i].key, "agent_", 6) == 0 && rows[i].value >= 1)
-            as_str_addf(line, "%s%.0f %s", line->len ? "; " : "", rows[i].value, AS_SHOW(rows[i].text));
+            as_str_addf(line, "%s%s %s", line->len ? "; " : "", AS_COUNT(count_of(rows[i].value)),
+                        AS_SHOW(rows[i].text));
 }
 
 /* That libraries may have chosen other code than on this machine, and that the program waits for a clock that is not the

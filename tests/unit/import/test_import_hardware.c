@@ -168,7 +168,7 @@ static void expect_profile(const struct as_str *file, const char *wanted)
 /* ---- IBS ---- */
 
 static const char ibs_text[] =
-    "ibs_op/cnt_ctl=1/ [operations] 14: AMD IBS op: tagged operations, one every 1600 dispatched operations\n"
+    "ibs_op/cnt_ctl=1/ [operations] 14: AMD IBS op: tagged operations, one every 1,600 dispatched operations\n"
     "  101 prog 401010 L2+L1-miss+load 1600 of 1\n"
     "  101 prog 401010 L1+load+page-2M 1600 of 1\n"
     "  101 prog 401010 cache+L1-miss+L2-miss+load+remote+modified 1600 of 1\n"
@@ -190,7 +190,7 @@ static const char ibs_text[] =
     "  access 101 prog 401020 store 4 at 60003e how 0: 1600 of 1\n"
     "  branch prog 401030 to prog 401000 taken 2 mispredicted 1\n"
     "  branch prog 401050 to prog 402000 taken 1 mispredicted 0\n"
-    "ibs_fetch// [fetches] 3: AMD IBS fetch: tagged fetches, one every 3200 fetches, at random\n"
+    "ibs_fetch// [fetches] 3: AMD IBS fetch: tagged fetches, one every 3,200 fetches, at random\n"
     "  101 prog 402000 incomplete 3200 of 1\n"
     "  101 prog 402000 L1-miss+L2-miss+LLC-miss+TLB-walk+TLB-miss+op-cache-miss 3200 of 1\n"
     "  101 prog 402040 page-2M 3200 of 1\n"
@@ -293,7 +293,7 @@ static void test_cycles_by_ibs(void **state)
 /* ---- SPE ---- */
 
 static const char spe_text[] =
-    "arm_spe_0/ts_enable=1/ [operations] 13: Arm SPE: sampled operations, one every 1024 operations\n"
+    "arm_spe_0/ts_enable=1/ [operations] 13: Arm SPE: sampled operations, one every 1,024 operations\n"
     "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 1024 of 1\n"
     "  101 second 401010 L1+load 1024 of 1\n"
     "  101 second 401010 L3+L1-miss+load 1024 of 1\n"
@@ -471,7 +471,7 @@ static void test_spe_live(void **state)
     as_native_close(session);
     struct as_str text = profile_text();
     static const char *const lines[] = {
-        "arm_spe_0/ts_enable=1/ [operations] 6: Arm SPE: sampled operations, one every 1024 operations\n",
+        "arm_spe_0/ts_enable=1/ [operations] 6: Arm SPE: sampled operations, one every 1,024 operations\n",
         "  101 first 401010 L1-miss+LLC-miss+TLB-walk+load+remote 1024 of 1\n", /* a processor nobody knows */
         "  101 second 401010 L1+load 1024 of 1\n",
         "  102 second 401030 mispredicted+branch+taken+conditional 1024 of 1\n",
