@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The core that is modelled where nobody names one: the nearest to this processor for x86-64 programs, the same for all
+# The core that is modelled where none is named: the nearest to this processor for x86-64 programs, the same for all
 # verbs, with the reason; and what a profile says about the processor that the program saw.
 # plain-only: a choice among files, and few instructions
 . "$(dirname "$0")/lib.sh"

@@ -10,7 +10,7 @@ answers() { python3 "$SOURCE/tests/cli/event_answers.py" "$table" "$@"; }
 check "the counting observer builds" \
     cc -O2 -Wall -Wextra -shared -fPIC -I "$SOURCE/include" "$SOURCE/tests/cli/event_counter.c" -o "$TMP/counter.so"
 
-# known_events PROGRAM: all that differs is told. In one run, the observer counts combinations of events (to stderr), and
+# known_events PROGRAM: all that differs is printed. In one run, the observer counts combinations of events (to stderr), and
 # the cycle stacks say what they took.
 known_events() {
     local differences program=$WORKLOADS/events/$1

@@ -8,7 +8,7 @@ DEFAULT_CORE=boom-tip
 table=$SOURCE/workloads/known/known_answers.table
 known() { python3 "$SOURCE/tests/cli/known_answers.py" "$table" "$@"; }
 
-# known_answer PROGRAM: one case; all fields that differ are told.
+# known_answer PROGRAM: one case; all fields that differ are printed.
 known_answer() {
     local differences
     run "$ASSAY" stat --json -o "$TMP/counts" -- "$WORKLOADS/known/$1"

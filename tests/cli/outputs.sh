@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Where results go: no profile is lost to a report, permissions and links stay, "-" is standard output, and whoever
-# cannot write says what.
+# Where results go: no profile is lost to a report, permissions and links stay, "-" is standard output, and what
+# cannot be written is named.
 # sanitized-only: its checks are the same in both builds
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"

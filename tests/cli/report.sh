@@ -343,7 +343,7 @@ sqlite3 runs.db "DELETE FROM meta WHERE key LIKE '%\_mean' ESCAPE '\'"
 check "runs without a mean" show runs.db
 check_same "… have no line" "" "$(grep -iE 'nan|runs' <<<"$out")"
 
-# ---- partial profiles are told as such ------------------------------------------------------------------------------
+# ---- partial profiles are marked as such ----------------------------------------------------------------------------
 # shellcheck disable=SC2016
 "$ASSAY" record -q -o died.db -- sh -c 'kill -ABRT $$' 2>/dev/null
 check_same "a partial profile says so" 1 "$(show died.db | grep -c '^PARTIAL: .*signal 6')"

@@ -74,7 +74,7 @@ else
         "$ASSAY" report --calls --json exec.db
 fi
 
-# What is counted and what the model is told are the same.
+# What is counted and what the model receives are the same.
 counts() { python3 -c '
 import json, sys
 stat, compare = (json.load(open(name)) for name in sys.argv[1:])

@@ -26,7 +26,7 @@ holds "… takes about as long as was foretold" '
 check_stderr_line "no line of a variable 'counters' went from core to core" "a variable whose lines stay where they are" \
     eval 'whatif -q --separate counters -- "$lines" padded 4 200'
 
-# ---- what nobody asked for ------------------------------------------------------------------------------------------
+# ---- what was not asked for ------------------------------------------------------------------------------------------
 check "without options" whatif --json -o plain.json --max 600k -- "$demo" 2
 holds "five pairs of instruction and event, ranked by what they bring" '
     len(d["experiments"]) == 5 and all(x["happened"] and len(x["causes"]) == 1 and x["text"] for x in d["experiments"])

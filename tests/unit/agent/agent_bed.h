@@ -1,4 +1,4 @@
-/* Both sides of the agent in one process: the shared memory that Assay makes, and the agent that is told of it. */
+/* Both sides of the agent in one process: the shared memory that Assay makes, and the agent that gets its place. */
 #ifndef AS_TESTS_AGENT_BED_H
 #define AS_TESTS_AGENT_BED_H
 

@@ -67,7 +67,7 @@ void core_bed_warm(struct core_bed *bed, uint64_t address, uint64_t bytes);
 void core_bed_give_away(struct core_bed *bed, uint64_t address, uint64_t bytes);
 /* That core, where there are such lines, or NULL; the caller frees it. */
 struct as_memory *core_bed_other_core(const struct core_bed *bed, struct as_uncore *uncore);
-/* What the steps are for whoever executes them. */
+/* The steps, for the code that executes them. */
 struct as_op core_bed_op(const struct core_bed *bed, const struct bed_step *step);
 /* Calls `touch` for each line of code and data that is to be warm, in the order in which the core sees them. */
 void core_bed_each_warm(const struct core_bed *bed, void (*touch)(void *context, bool code, uint64_t address),

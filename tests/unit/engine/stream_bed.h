@@ -1,4 +1,4 @@
-/* A bed for streams: blocks of real bytes in a code table, words written by hand, and what the sink was told as text.
+/* A bed for streams: blocks of real bytes in a code table, words written by hand, and the calls of the sink as text.
  *
  * Blocks are named by their address. A line of the record is, for a block execution,
  *     1000[0,3) t c >1018 =2       block, instructions executed, taken, continues a rep, next, number of access words
@@ -12,7 +12,7 @@
 #include "engine/stream.h"
 #include "engine/wire.h"
 
-/* How a sequence is told: in one way alone, without the end of its thread. */
+/* How a sequence is reported: in one way alone, without the end of its thread. */
 enum { RECORDED_ONLY = 1, BLOCKS_ONLY = 2, NO_FINISH = 4 };
 
 /* The code of bed_add_code. */
@@ -44,7 +44,7 @@ struct bed {
     uint64_t summed;        /* executions that came in tallies, in all runs of bed_expect */
 };
 
-/* How a run of the words is told. */
+/* How a run of the words is reported. */
 struct bed_run {
     bool blocks_only;
     size_t split; /* consumed in two pieces, cut here (SIZE_MAX: word by word) */

@@ -1,4 +1,4 @@
-/* Transfers that wait: a call and its return are never told, the rest is, in order and before anything else. */
+/* Transfers that wait: a call and its return are never reported, the rest is, in order and before anything else. */
 #include "engine/hops.h"
 
 #include "stream_bed.h"
@@ -31,7 +31,7 @@ static void set_up(struct test *test)
     assert_int_equal(as_code_table_block(&test->bed.code, CALLS)->end, BEHIND_CALL);
 }
 
-/* Compares what is told up to here, with what still waits. */
+/* Compares what is reported up to here, including what still waits. */
 static void expect(struct test *test, const char *expected)
 {
     as_hops_tell(&test->stream);

@@ -136,7 +136,7 @@ static void walk(size_t n, uint64_t seed)
 
 /* ---- the reading side ---- */
 
-/* What each thread was told, by number. */
+/* What was reported of each thread, by number. */
 struct told {
     struct bed_record records[20000];
     uint32_t starts, ends;
@@ -299,7 +299,7 @@ static void test_writers_die_later(void **state)
     run_threads(3, AS_WIRE_RING + 5000, true);
 }
 
-/* Killed between the words of a record: what is whole is told. */
+/* Killed between the words of a record: what is whole is reported. */
 static void test_writer_dies_within_a_record(void **state)
 {
     start_process();

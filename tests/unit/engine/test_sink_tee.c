@@ -1,4 +1,4 @@
-/* The tee: every sink is told everything, with a `user` of its own; what all of them must be able to do, and what one is
+/* The tee: every sink gets every call, with a `user` of its own; what all of them must be able to do, and what one is
  * enough for. */
 #include "unit.h"
 
@@ -117,7 +117,7 @@ static void everyone_is_told(void **state)
     sink->thread_end(context, &first);
     assert_null(first.user);
     b.own = c.own = NULL;
-    tell(sink, context, &second); /* its end is never told: nothing may leak */
+    tell(sink, context, &second); /* its end is never reported: nothing may leak */
     assert_string_equal(b.text, "S3cGL!.4ES3cGL!.4");
     as_sink_tee_free(tee);
 }

@@ -1,4 +1,4 @@
-/* Streams: words written by hand, told as block executions. Every sequence is consumed whole, in two pieces cut at
+/* Streams: words written by hand, reported as block executions. Every sequence is consumed whole, in two pieces cut at
  * every place, and word by word, with all accesses and with those alone that vary; the executions must always be the
  * same. */
 #include "stream_fixture.h"

@@ -14,7 +14,7 @@ struct naive_run {
     uint32_t dispatch_width;
 };
 
-/* What a cycle is charged to: equal shares to these records (positions), oldest first. n == 0: to nobody. */
+/* What a cycle is charged to: equal shares to these records (positions), oldest first. n == 0: to none. */
 struct naive_answer {
     enum as_state state;
     size_t n, at[AS_GROUP_MAX];

@@ -179,7 +179,7 @@ void pipe_gen_feed(struct pipe_gen *gen, const struct as_observer *ops, void *se
     while (n > 0) {
         size_t piece = 1 + pipe_gen_below(gen, most);
         piece = piece < n ? piece : n;
-        /* Exactly as large as needed: a sanitizer sees whoever reads beyond. */
+        /* Exactly as large as needed: a sanitizer sees a read beyond it. */
         struct as_pipe *copy = malloc(piece * sizeof *copy);
         memcpy(copy, pipes, piece * sizeof *copy);
         struct as_pipe_batch batch = {.size = sizeof batch, .thread = thread, .n = piece, .pipes = copy};

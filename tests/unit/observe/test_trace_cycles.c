@@ -1,4 +1,4 @@
-/* The cycle trace as somebody else's sampler would use it: from the 64 bytes of each token alone, the policies LCI,
+/* The cycle trace as a sampler of others would use it: from the 64 bytes of each token alone, the policies LCI,
  * NCI, NCI+ILP, TIP-ILP and TIP say for every cycle what their definitions (naive.h) say from the records. */
 #include "trace_bed.h"
 
@@ -210,7 +210,7 @@ static struct answer to_blame(const struct trace *trace, size_t at)
     return (struct answer){0};
 }
 
-/* Who gets the time up to this token; nobody: the next token's. */
+/* Which instructions get the time up to this token; none: the next token's. */
 static struct answer charged_at(const struct trace *trace, size_t at)
 {
     const struct token *token = &trace->tokens[at];

@@ -1,4 +1,4 @@
-/* Sampling cycles: one in each period, increasing, the same for whoever asks, spread evenly where they are random. */
+/* Sampling cycles: one in each period, increasing, the same for every caller, spread evenly where they are random. */
 #include "unit.h"
 
 #include "sampler/schedule.h"

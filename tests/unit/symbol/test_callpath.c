@@ -101,7 +101,7 @@ static void test_longjmp(void **state)
     EXPECT(1, 2, 5);
 }
 
-/* Nobody told us about the jump: the next return from the outer function puts it right. */
+/* The jump was not reported: the next return from the outer function puts it right. */
 static void test_longjmp_unseen(void **state)
 {
     call(1, 0x10, 2);

@@ -62,7 +62,7 @@ static void test_map(void **state)
     assert_string_equal(name_at(0x1000, NULL), "first");
 }
 
-/* The last one counts, unless somebody knows better. A long piece below short ones is still found. */
+/* The last one counts, unless the caller knows better. A long piece below short ones is still found. */
 static void test_versions(void **state)
 {
     write_text("1000 1000 long\n1100 10 a\n1100 20 b\n1100 10 c\n1200 10 d\n");
