@@ -17,7 +17,8 @@ compiler=$(command -v clang || echo cc)
 cat >some_optimised <<END
 #!/bin/sh
 case "\$*" in
-*src/core/*.c | *src/observe/*.c | *src/sampler/*.c) exec $compiler "\$@" -O1 -g1 ;;
+*src/core/*.c | *src/observe/*.c | *src/sampler/*.c) exec $compiler "\$@" -O1 -g0 ;;
+*src/*.c) exec $compiler "\$@" -O0 -g0 ;;
 *) exec $compiler "\$@" -O0 -g1 ;;
 esac
 END
