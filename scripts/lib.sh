@@ -88,12 +88,12 @@ sys.exit(os.path.realpath(info["directories"]["source"]) != os.path.realpath("."
 END
 }
 
-# configure_tree DIR OPTION…: sets up, or brings up to date when packages have changed. A tree of another checkout, or
-# one whose set-up broke off, is made anew; a directory that Meson never saw is left alone.
+# configure_tree DIR OPTION…: sets up, or brings up to date when packages have changed. A tree of another checkout, one
+# with other options, or one whose set-up broke off, is made anew; a directory that Meson never saw is left alone.
 configure_tree() {
     local dir=$1
     shift
-    if is_our_tree "$dir"; then
+    if is_our_tree "$dir" && { [ $# -eq 0 ] || [ "$*" = "$(cat "$dir/options.stamp" 2>/dev/null)" ]; }; then
         [ "$(cat "$dir/packages.stamp" 2>/dev/null)" = "$(package_stamp)" ] && return 0
         quietly meson setup --reconfigure "$dir" "$@" || return 1
     else
@@ -105,6 +105,7 @@ configure_tree() {
         quietly meson setup "$dir" "$@" || return 1
     fi
     package_stamp >"$dir/packages.stamp"
+    echo "$*" >"$dir/options.stamp"
 }
 
 # The files that DIR builds and users run: all but those of tests/ and bench/ and the programs with known answers, which are more
