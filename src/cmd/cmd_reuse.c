@@ -287,6 +287,13 @@ static bool follows_calls(const struct reuse_options *options)
     return options->method != METHOD_LINES && !options->no_paths;
 }
 
+/* Whether what a thread saw comes behind the store that it saw. A sample of the lines is for long runs: threads that spin take several
+ * times as long to read in that order where they are more than the processors. */
+static bool is_ordered(const struct reuse_options *options)
+{
+    return options->method != METHOD_LINES;
+}
+
 static struct as_reuse_feed *make_feed(struct session *session)
 {
     const struct reuse_options *options = session->options;
@@ -323,7 +330,8 @@ static bool open_session(struct session *session, struct as_error *err)
     plan(session);
     session->fanout = as_fanout_new(&fanout);
     session->stream = as_access_stream_new(session->fanout, NULL, NULL);
-    as_access_stream_keep_order(session->stream, AS_WEAVE_QUANTUM);
+    if (is_ordered(session->options))
+        as_access_stream_keep_order(session->stream, AS_WEAVE_QUANTUM);
     if (follows_calls(session->options))
         as_access_stream_follow_calls(session->stream);
     session->feed = make_feed(session);
@@ -347,7 +355,8 @@ static bool run_engine(struct session *session, struct as_error *err)
     *options = as_run_engine_options(&session->options->run, session->argv);
     options->stdout_to_stderr =
         (session->options->json || session->options->csv || session->options->html) && !session->options->output;
-    options->observed = options->causal = true;
+    options->observed = true;
+    options->causal = is_ordered(session->options);
     options->environment = session->environment;
     options->tick = tick;
     options->tick_context = session;
