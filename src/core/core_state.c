@@ -176,10 +176,18 @@ static void put_flights(struct writer *writer, const struct as_core *core)
     writer->out += n;
 }
 
-/* Number *n before now goes at the end of `cycle`. */
-static void go_before(struct ring *ring, uint64_t *n, uint64_t cycle)
+/* Number *n before now goes at the end of `cycle`, if it is one of those (1; else 0). Without branches, which the host could
+ * not foresee: the place in question is written in any case, and once more when its turn comes. */
+static inline void go_before(struct ring *ring, uint64_t *n, uint64_t is_one, uint64_t cycle)
 {
-    go(ring, --*n, cycle);
+    go(ring, *n - 1, cycle);
+    *n -= is_one;
+}
+
+/* What was written too much. Rings are longer than their limit, so that it is nobody's place. */
+static inline void clear_before(struct ring *ring, uint64_t n)
+{
+    ring->gone[(n - 1) & ring->mask] = 0;
 }
 
 static void clear_ring(struct ring *ring)
@@ -191,11 +199,11 @@ static void get_flights(struct reader *reader, struct as_core *core)
 {
     uint64_t together = get(reader), n = get(reader), commit = core->last_commit, number = core->n_uops;
     uint64_t ints = core->n_writes[AS_REGISTERS_INT], fps = core->n_writes[AS_REGISTERS_FP], loads = core->n_loads,
-             rows = core->n_rows;
-    bool row_begins = true;
+             rows = core->n_rows, row_begins = 1;
+    struct ring *int_file = &core->registers[AS_REGISTERS_INT], *fp_file = &core->registers[AS_REGISTERS_FP];
     memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
-    clear_ring(&core->registers[AS_REGISTERS_INT]);
-    clear_ring(&core->registers[AS_REGISTERS_FP]);
+    clear_ring(int_file);
+    clear_ring(fp_file);
     clear_ring(&core->load_queue);
     clear_ring(&core->rows);
     for (uint64_t i = 1; i <= together; i++)
@@ -203,17 +211,18 @@ static void get_flights(struct reader *reader, struct as_core *core)
     for (const uint16_t *word = reader->in + n; word-- > reader->in;) {
         core->trail[--number & core->flights_mask] = *word;
         core->flights[number & core->flights_mask].committed = commit + 1;
-        if (*word & TRAIL_INT)
-            go_before(&core->registers[AS_REGISTERS_INT], &ints, commit);
-        if (*word & TRAIL_FP)
-            go_before(&core->registers[AS_REGISTERS_FP], &fps, commit);
-        if (*word & TRAIL_LOAD)
-            go_before(&core->load_queue, &loads, commit);
-        if (core->has_rows && row_begins)
-            go_before(&core->rows, &rows, commit);
-        row_begins = *word & TRAIL_ROW;
+        go_before(int_file, &ints, (*word & TRAIL_INT) != 0, commit);
+        go_before(fp_file, &fps, (*word & TRAIL_FP) != 0, commit);
+        go_before(&core->load_queue, &loads, (*word & TRAIL_LOAD) != 0, commit);
+        if (core->has_rows)
+            go_before(&core->rows, &rows, row_begins, commit);
+        row_begins = (*word & TRAIL_ROW) != 0;
         commit -= *word & TRAIL_CYCLES;
     }
+    clear_before(int_file, ints);
+    clear_before(fp_file, fps);
+    clear_before(&core->load_queue, loads);
+    clear_before(&core->rows, rows);
     reader->in += n;
     core->trail_commit = core->last_commit;
     core->trail_break = 0;
@@ -238,7 +247,8 @@ static void get_rows(struct reader *reader, struct as_core *core)
 
 /* ---- registers that are not ready, units that are busy ---- */
 
-enum { MAP_WORDS = (AS_REG_COUNT + 15) / 16 };
+enum { MAP_WORDS = (AS_REG_COUNT + 15) / 16, READY_STEP = 8 };
+_Static_assert(AS_REG_COUNT % READY_STEP == 0, "registers are looked at in steps");
 
 static void put_ready(struct writer *writer, const struct as_core *core, uint64_t floor)
 {
@@ -247,12 +257,19 @@ static void put_ready(struct writer *writer, const struct as_core *core, uint64_
     writer->out += MAP_WORDS;
     uint16_t *out = writer->out;
     uint64_t bias = BIAS - writer->base, beyond = 0;
-    for (uint32_t i = 0; i < AS_REG_COUNT; i++) { /* without branches: nobody foresees which are ready */
-        uint64_t late = core->ready[i] > floor, since = core->ready[i] + bias;
-        map[i / 16] |= (uint16_t)(late << i % 16);
-        *out = (uint16_t)since;
-        out += late;
-        beyond |= since & -late;
+    for (uint32_t first = 0; first < AS_REG_COUNT; first += READY_STEP) {
+        uint64_t any = 0;
+        for (uint32_t i = 0; i < READY_STEP; i++)
+            any |= core->ready[first + i] > floor;
+        if (!any) /* most of those that the program does not use at all */
+            continue;
+        for (uint32_t i = first; i < first + READY_STEP; i++) { /* without branches: nobody foresees which are ready */
+            uint64_t late = core->ready[i] > floor, since = core->ready[i] + bias;
+            map[i / 16] |= (uint16_t)(late << i % 16);
+            *out = (uint16_t)since;
+            out += late;
+            beyond |= since & -late;
+        }
     }
     writer->out = out;
     writer->beyond |= beyond >> 15;
@@ -262,8 +279,10 @@ static void get_ready(struct reader *reader, struct as_core *core)
 {
     const uint16_t *map = reader->in;
     reader->in += MAP_WORDS;
-    for (uint32_t i = 0; i < AS_REG_COUNT; i++)
-        core->ready[i] = map[i / 16] >> i % 16 & 1 ? get_time(reader) : 0;
+    memset(core->ready, 0, AS_REG_COUNT * sizeof *core->ready);
+    for (uint32_t i = 0; i < MAP_WORDS; i++)
+        for (uint32_t late = map[i]; late; late &= late - 1)
+            core->ready[i * 16 + (uint32_t)__builtin_ctz(late)] = get_time(reader);
 }
 
 /* Units of a kind are all alike: the busiest first. */
@@ -340,10 +359,20 @@ static void set_leaving(struct as_occupancy *occupancy, struct as_calendar *cale
         as_calendar_set(calendar, cycle, (uint32_t)leave);
 }
 
+/* Nobody is in it any more. */
+static void clear_occupancy(struct as_occupancy *occupancy)
+{
+    uint64_t n = occupancy->used ? occupancy->latest - occupancy->cursor + 1 : 0;
+    uint64_t from = occupancy->cursor % AS_CALENDAR_SPAN, straight = AS_CALENDAR_SPAN - from;
+    straight = n < straight ? n : straight;
+    memset(&occupancy->leaves[from], 0, straight * sizeof *occupancy->leaves);
+    memset(occupancy->leaves, 0, (n - straight) * sizeof *occupancy->leaves);
+    occupancy->used = 0;
+}
+
 static void get_occupancy(struct reader *reader, struct as_occupancy *occupancy, struct as_calendar *calendar)
 {
-    while (occupancy->used > 0)
-        as_occupancy_step(occupancy);
+    clear_occupancy(occupancy);
     occupancy->cursor = reader->base;
     occupancy->latest = 0;
     uint64_t n = get(reader);

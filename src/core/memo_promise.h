@@ -22,8 +22,8 @@ static inline uint64_t as_promise_since(const struct as_core *core, uint64_t tim
 
 static inline uint64_t as_promise_signature(const struct as_core *core, const struct as_body *body)
 {
-    enum { FLIGHTS = 16, WORD = 4, REGISTERS = 32 };
-    uint64_t base = core->last_dispatch, floor = base + core->dispatch_to_issue, registers = 0, words;
+    enum { FLIGHTS = 16, WORD = 4, REGISTERS = 32, PARTS = 4, PART = REGISTERS / PARTS };
+    uint64_t base = core->last_dispatch, floor = base + core->dispatch_to_issue, registers[PARTS] = {0}, words;
     /* Not the body's place in memory: what is counted would differ from run to run. */
     uint64_t hash = as_promise_mix(body->insns[0]->address, (uint64_t)body->n << 32 | (core->last_commit - base));
     hash = as_promise_mix(hash, (as_core_next_packet(core) - base) << 32 | (uint64_t)core->packet_slots << 16 |
@@ -35,9 +35,10 @@ static inline uint64_t as_promise_signature(const struct as_core *core, const st
         memcpy(&words, &core->trail[at], sizeof words);
         hash = as_promise_mix(hash, words);
     }
-    for (uint32_t i = 0; i < REGISTERS; i++)
-        registers = registers * 31 + as_promise_since(core, core->ready[i], floor);
-    hash = as_promise_mix(hash, registers);
+    for (uint32_t i = 0; i < PART; i++) /* in parts that do not wait for each other */
+        for (uint32_t k = 0; k < PARTS; k++)
+            registers[k] = registers[k] * 31 + as_promise_since(core, core->ready[k * PART + i], floor);
+    hash = as_promise_mix(hash, (registers[0] * 31 + registers[1]) * 961 + registers[2] * 31 + registers[3]);
     return as_promise_mix(hash, as_promise_since(core, core->stores_known, base));
 }
 
