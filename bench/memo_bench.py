@@ -62,7 +62,7 @@ def memo_cases(build, folder, smoke):
     for name, program in LOOPS.items():
         path = program_of(name)
         if path:
-            argv = [path, "-e" if name == "perl" else "-c", program]
+            argv = [path, *(["-e"] if name == "perl" else ["-I", "-S", "-c"]), program]  # else python starts for 140 M instructions
             yield name, "loops", "zen4-like", ["--skip", "40M"], [*argv, ENDLESS], ["qemu-x86_64", *argv, "1000000"]
     if not smoke:
         yield from code_cases(folder)
