@@ -182,10 +182,14 @@ static inline void as_history_push_many(struct as_branch_history *history, uint3
     for (uint32_t i = n; i-- > 0;)
         as_history_note(history, bits >> i & 1);
     for (uint32_t group = 0; group < history->groups; group++) {
-        uint16_t gone[AS_HISTORY_LANES] __attribute__((aligned(16))) = {0};
-        for (uint32_t i = 0; i < AS_HISTORY_LANES && group * AS_HISTORY_LANES + i < history->tables; i++)
-            gone[i] = (uint16_t)as_history_bits(history, history->length[group * AS_HISTORY_LANES + i]) & mask;
-        as_lanes leaves = *(const as_lanes *)gone;
+        const uint32_t *length = &history->length[group * AS_HISTORY_LANES];
+        /* Not through memory: small words that are read as one are waited for. */
+        as_lanes leaves = {
+            (uint16_t)as_history_bits(history, length[0]), (uint16_t)as_history_bits(history, length[1]),
+            (uint16_t)as_history_bits(history, length[2]), (uint16_t)as_history_bits(history, length[3]),
+            (uint16_t)as_history_bits(history, length[4]), (uint16_t)as_history_bits(history, length[5]),
+            (uint16_t)as_history_bits(history, length[6]), (uint16_t)as_history_bits(history, length[7])};
+        leaves &= mask;
         as_folds_push_many(&history->index, group, (uint16_t)n, enters, leaves);
         as_folds_push_many(&history->tag, group, (uint16_t)n, enters, leaves);
         as_folds_push_many(&history->again, group, (uint16_t)n, enters, leaves);

@@ -205,9 +205,7 @@ static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *p
     return true;
 }
 
-/* The instruction raised an exception, or loaded too early: at the head of the ROB the pipeline is flushed and it is
- * fetched again. */
-static __attribute__((noinline)) void try_again(const struct passage *first, uint64_t before)
+void as_core_try_again(const struct passage *first, uint64_t before)
 {
     struct as_core *core = first->core;
     struct as_pipe *pipe = first->pipe;
@@ -329,28 +327,16 @@ static __attribute__((noinline)) void pass(struct as_core *core, const struct as
 {
     struct passage p = {.core = core, .op = op, .recipe = recipe, .pipe = pipe};
     uint64_t before = core->last_commit;
-    if (recipe->shape == AS_SHAPE_LOAD)
+    if (recipe->shape == AS_SHAPE_LOAD || recipe->shape == AS_SHAPE_PLAIN_LOAD)
         pass_load(core, op, recipe, pipe, &p.trouble);
     else if (recipe->shape == AS_SHAPE_STORE)
         pass_store(core, op, recipe, pipe, &p.trouble);
     else
         as_core_pass(&p);
     if (__builtin_expect((p.trouble.violated | p.trouble.fault) != 0, 0))
-        try_again(&p, before);
+        as_core_try_again(&p, before);
     if (recipe->traits & AS_RECIPE_STORES)
         as_core_put_off_drains(core, op, recipe, pipe);
-}
-
-/* All but the times, path and thread. */
-static inline void open_record(const struct as_recipe *recipe, bool continues, struct as_pipe *pipe)
-{
-    pipe->insn = recipe->insn;
-    pipe->events = 0;
-    pipe->exception = 0;
-    pipe->wrong_path = 0;
-    pipe->flags = continues ? AS_PIPE_CONTINUES : 0;
-    pipe->uops = recipe->n;
-    pipe->wrong_delay = 0;
 }
 
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
@@ -362,7 +348,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
     fetch(core, op, recipe, pipe);
     if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, pipe))
         ; /* nothing is left to do */
-    else if (recipe->shape == AS_SHAPE_UNIT)
+    else if (recipe->shape >= AS_SHAPE_UNIT)
         pass_unit(core, recipe, pipe);
     else
         pass(core, op, recipe, pipe);

@@ -20,6 +20,18 @@ uint64_t as_core_issue_long(struct as_core *core, const struct as_micro *micro, 
 uint64_t as_core_wide_operands(const struct as_core *core, const struct as_insn *insn, uint8_t mask);
 void as_core_write_wide(struct as_core *core, const struct as_insn *insn, uint8_t mask, uint64_t cycle);
 
+/* All of a record but the times, path and thread. */
+static inline void open_record(const struct as_recipe *recipe, bool continues, struct as_pipe *pipe)
+{
+    pipe->insn = recipe->insn;
+    pipe->events = 0;
+    pipe->exception = 0;
+    pipe->wrong_path = 0;
+    pipe->flags = continues ? AS_PIPE_CONTINUES : 0;
+    pipe->uops = recipe->n;
+    pipe->wrong_delay = 0;
+}
+
 static inline struct flight *flight(const struct as_core *core, uint64_t n)
 {
     return &core->flights[n & core->flights_mask];
@@ -123,10 +135,15 @@ static inline uint64_t leave_row(struct as_core *core, uint64_t cycle)
     return cycle;
 }
 
+/* The bits of a trail's word that say what is freed lie as in a micro-operation. */
+enum { TRAIL_FILE_SHIFT = 12, TRAIL_LOAD_SHIFT = 13 };
+_Static_assert(AS_REGISTERS_INT << TRAIL_FILE_SHIFT == TRAIL_INT && AS_REGISTERS_FP << TRAIL_FILE_SHIFT == TRAIL_FP,
+               "");
+_Static_assert(AS_MICRO_LOADS << TRAIL_LOAD_SHIFT == TRAIL_LOAD, "");
+
 /* For the memo: the micro-operation has committed. */
 static inline void leave_trail(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint64_t cycle)
 {
-    static const uint16_t files[AS_REGISTERS_COUNT] = {[AS_REGISTERS_INT] = TRAIL_INT, [AS_REGISTERS_FP] = TRAIL_FP};
     uint64_t n = core->n_uops - 1, cycles = cycle - core->trail_commit;
     if (__builtin_expect(cycles >= TRAIL_CYCLES, 0)) {
         cycles = TRAIL_CYCLES;
@@ -134,8 +151,8 @@ static inline void leave_trail(struct as_core *core, const struct as_micro *micr
     }
     core->trail_commit = cycle;
     core->trail[n & core->flights_mask] =
-        (uint16_t)(cycles | files[micro->registers] | (traits & AS_MICRO_LOADS ? TRAIL_LOAD : 0) |
-                   (core->opens_row ? TRAIL_ROW : 0));
+        (uint16_t)(cycles | (uint32_t)micro->registers << TRAIL_FILE_SHIFT |
+                   (traits & AS_MICRO_LOADS) << TRAIL_LOAD_SHIFT | (core->opens_row ? TRAIL_ROW : 0));
 }
 
 /* The micro-operation, dispatched and issued, is done: what it frees, and when it commits. */

@@ -42,9 +42,9 @@ static __attribute__((noinline)) struct as_memory_answer drain_by_script(struct 
     struct as_memory_answer answer = {.done = start};
     if (*writes)
         answer = as_core_ask_drain(core, start);
-    as_script_note(
-        script, (struct as_ask){.kind = AS_ASK_DRAIN, .flag = *writes, .ideal = core->ideal, .events = answer.events},
-        start, answer.done);
+    struct as_ask *ask = as_script_note_answer(script, AS_ASK_DRAIN, core->ideal, start, answer.done);
+    ask->flag = *writes;
+    ask->events = answer.events;
     return answer;
 }
 
@@ -75,27 +75,37 @@ void as_core_plan_drain(struct as_core *core)
     core->next_drain = core->n_drained < core->n_stores ? drain_start(core) : UINT64_MAX;
 }
 
-/* Where the script knows it, all but the commit is in the list already. */
-static void put_off_by_script(struct as_core *core, struct pending pending, const struct as_core_access *access,
-                              uint32_t back, uint64_t dispatched)
+/* Adds the next store to the list. `number` is its struct store's. access NULL: it wrote nothing. */
+static void add_pending(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
 {
-    struct as_script *script = core->script;
-    const struct as_ask *given = as_script_next(script, AS_ASK_PUT_OFF, pending.commit);
-    core->pending[core->n_stores & core->pending_mask].commit = pending.commit;
-    if (given)
-        return;
-    core->pending[core->n_stores & core->pending_mask] = pending;
-    as_script_note(script,
-                   (struct as_ask){.kind = AS_ASK_PUT_OFF,
-                                   .flag = access != NULL,
-                                   .access = access ? (uint16_t)(access - script->accesses) : 0,
-                                   .done = (int32_t)(dispatched - script->base),
-                                   .back = back,
-                                   .id = pending.insn},
-                   pending.commit, 0);
+    struct pending *pending = &core->pending[core->n_stores & core->pending_mask];
+    pending->address = access ? access->address : 0;
+    pending->size = access ? access->size : 0;
+    pending->insn = access ? insn_of(core, access) : 0;
+    pending->commit = commit;
+    pending->number = number;
 }
 
-/* A store drains after its commit; `number` is its struct store's. access NULL: it wrote nothing. */
+/* Where the script knows it, all but the commit is in the list already. */
+static void put_off_by_script(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
+                              uint64_t number)
+{
+    struct as_script *script = core->script;
+    const struct as_ask *given = as_script_next(script, AS_ASK_PUT_OFF, pipe->commit);
+    struct pending *pending = &core->pending[core->n_stores & core->pending_mask];
+    pending->commit = pipe->commit;
+    if (given)
+        return;
+    add_pending(core, access, pipe->commit, number);
+    struct as_ask *ask = as_script_note(script, AS_ASK_PUT_OFF, 0, pipe->commit);
+    ask->flag = access != NULL;
+    ask->access = access ? (uint16_t)(access - script->accesses) : 0;
+    ask->done = (int32_t)(pipe->dispatch - script->base);
+    ask->back = (uint32_t)(core->n_stores - number);
+    ask->id = pending->insn;
+}
+
+/* A store drains after its commit. */
 static void put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
                           uint64_t number)
 {
@@ -103,15 +113,10 @@ static void put_off_drain(struct as_core *core, const struct as_core_access *acc
         as_core_drain_one(core);
     if (core->stays)
         core->store_dispatched[core->n_stores & core->pending_mask] = pipe->dispatch;
-    struct pending pending = {.address = access ? access->address : 0,
-                              .size = access ? access->size : 0,
-                              .insn = access ? insn_of(core, access) : 0,
-                              .commit = pipe->commit,
-                              .number = number};
     if (core->script)
-        put_off_by_script(core, pending, access, (uint32_t)(core->n_stores - number), pipe->dispatch);
+        put_off_by_script(core, access, pipe, number);
     else
-        core->pending[core->n_stores & core->pending_mask] = pending;
+        add_pending(core, access, pipe->commit, number);
     if (core->n_drained == core->n_stores++)
         core->next_drain = drain_start(core);
 }

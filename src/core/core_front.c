@@ -8,29 +8,26 @@
 
 enum { WRONG_PATH_MOST = 512 };
 
-static __attribute__((noinline)) struct as_memory_answer fetch_by_script(struct as_core *core, const struct as_op *op,
-                                                                         uint64_t cycle, uint64_t address)
+static __attribute__((noinline)) struct as_memory_answer
+fetch_by_script(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t cycle, uint64_t address)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_FETCH, cycle);
     if (given)
         return (struct as_memory_answer){.done = as_script_done(script, given), .events = given->events};
     struct as_memory_answer answer = as_core_ask_line(core, cycle, address);
-    as_script_note(script,
-                   (struct as_ask){.kind = AS_ASK_FETCH,
-                                   .flag = address > op->insn->address,
-                                   .access = op->number,
-                                   .ideal = core->ideal,
-                                   .events = answer.events},
-                   cycle, answer.done);
+    struct as_ask *ask = as_script_note_answer(script, AS_ASK_FETCH, core->ideal, cycle, answer.done);
+    ask->flag = address > insn->address;
+    ask->access = number;
+    ask->events = answer.events;
     return answer;
 }
 
-static struct as_memory_answer fetch_line(struct as_core *core, const struct as_op *op, uint64_t cycle,
-                                          uint64_t address)
+static struct as_memory_answer fetch_line(struct as_core *core, const struct as_insn *insn, uint16_t number,
+                                          uint64_t cycle, uint64_t address)
 {
     drain_until(core, cycle);
-    return core->script ? fetch_by_script(core, op, cycle, address) : as_core_ask_line(core, cycle, address);
+    return core->script ? fetch_by_script(core, insn, number, cycle, address) : as_core_ask_line(core, cycle, address);
 }
 
 uint64_t as_core_next_packet(const struct as_core *core)
@@ -40,16 +37,16 @@ uint64_t as_core_next_packet(const struct as_core *core)
     return later(cycle, gone_at(&core->targets, core->n_packets));
 }
 
-void as_core_open_packet(struct as_core *core, const struct as_op *op, uint64_t not_before, struct as_pipe *pipe)
+void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t not_before,
+                         struct as_pipe *pipe)
 {
     const struct as_machine *machine = core->machine;
-    const struct as_insn *insn = op->insn;
     uint64_t cycle = later(core->fetch_next, not_before), last_byte = insn->address + insn->length - 1;
     cycle = later(cycle, gone_at(&core->targets, core->n_packets));
     for (uint64_t line = insn->address >> core->line_shift; line <= last_byte >> core->line_shift; line++) {
         if (line == core->packet_line)
             continue;
-        struct as_memory_answer answer = fetch_line(core, op, cycle, line << core->line_shift);
+        struct as_memory_answer answer = fetch_line(core, insn, number, cycle, line << core->line_shift);
         cycle = later(cycle, answer.done);
         pipe->events |= answer.events;
         core->packet_line = line;
@@ -148,11 +145,12 @@ uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn
            (prediction.btb_miss ? AS_PREDICT_BTB_MISS : 0) | (prediction.fast ? AS_PREDICT_FAST : 0);
 }
 
-/* What was predicted, and how long the wrong path is where it was wrong. */
+/* What was predicted, and how long the wrong path is where it was wrong. Whole words: small ones would be put together in
+ * memory and read from there at once, for which the host has to wait until they are in its cache. */
 struct forecast {
-    uint32_t bits; /* enum as_ask_prediction */
-    uint32_t most; /* instructions that the wrong path can have … */
-    uint32_t n;    /* … and has */
+    uint64_t bits; /* enum as_ask_prediction */
+    uint64_t most; /* instructions that the wrong path can have … */
+    uint64_t n;    /* … and has */
 };
 
 static struct forecast predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
@@ -162,7 +160,7 @@ static struct forecast predict(struct as_core *core, const struct as_op *op, str
     if (!(forecast.bits & AS_PREDICT_WRONG))
         return forecast;
     forecast.most = wrong_path_most(core, pipe);
-    forecast.n = as_core_walk_wrong_path(core, target, forecast.most);
+    forecast.n = as_core_walk_wrong_path(core, target, (uint32_t)forecast.most);
     return forecast;
 }
 
@@ -174,16 +172,13 @@ static __attribute__((noinline)) struct forecast predict_by_script(struct as_cor
     const struct as_ask *given = as_script_next(script, AS_ASK_PREDICT, 0);
     if (!given) {
         struct forecast forecast = predict(core, op, pipe);
-        as_script_note(script,
-                       (struct as_ask){.kind = AS_ASK_PREDICT,
-                                       .memory = op->taken,
-                                       .flag = op->last,
-                                       .access = op->number,
-                                       .ideal = core->ideal,
-                                       .done = (int32_t)forecast.n,
-                                       .events = forecast.bits,
-                                       .most = forecast.most},
-                       script->base, 0);
+        struct as_ask *ask = as_script_note(script, AS_ASK_PREDICT, core->ideal, script->base);
+        ask->memory = op->taken;
+        ask->flag = op->last;
+        ask->access = op->number;
+        ask->done = (int32_t)forecast.n;
+        ask->events = (uint32_t)forecast.bits;
+        ask->most = (uint32_t)forecast.most;
         return forecast;
     }
     struct forecast forecast = {.bits = given->events, .n = (uint32_t)given->done};
@@ -191,9 +186,9 @@ static __attribute__((noinline)) struct forecast predict_by_script(struct as_cor
         return forecast;
     forecast.most = wrong_path_most(core, pipe);
     if (asked) {
-        forecast.n = as_core_walk_wrong_path(core, script->target, forecast.most);
+        forecast.n = as_core_walk_wrong_path(core, script->target, (uint32_t)forecast.most);
         script->asks[script->n - 1].done = (int32_t)forecast.n;
-        script->asks[script->n - 1].most = forecast.most;
+        script->asks[script->n - 1].most = (uint32_t)forecast.most;
     }
     return forecast;
 }

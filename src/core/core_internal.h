@@ -5,6 +5,7 @@
  *   core_memory_order.c  loads, stores, atomics and fences: forwarding, speculation, barriers
  *   core_drain.c         committed stores on their way to the cache
  *   core_ask.h           the questions themselves, inline
+ *   core_plain.h         the common instructions' way through all of it, where no resource is short
  *   core_script.h, .c    what a block asks outside, and the answers, for the memo
  *   core_state.h, .c     the state of all this at the start of a block
  *   core_run.c           blocks, from the memo or instruction by instruction
@@ -201,7 +202,9 @@ struct passage {
 /* ---- core_front.c ---- */
 
 uint64_t as_core_next_packet(const struct as_core *core); /* the earliest cycle of a new packet */
-void as_core_open_packet(struct as_core *core, const struct as_op *op, uint64_t not_before, struct as_pipe *pipe);
+/* … for an instruction, which has this number in its block. */
+void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t not_before,
+                         struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
 /* Returns enum as_ask_prediction. `next` 0: not known. */
@@ -221,7 +224,7 @@ static inline void fetch(struct as_core *core, const struct as_op *op, const str
     bool joins = core->packet_slots != 0 && recipe->block == core->packet_block && recipe->line == core->packet_line &&
                  not_before <= core->packet_cycle;
     if (!joins)
-        as_core_open_packet(core, op, not_before, pipe);
+        as_core_open_packet(core, op->insn, op->number, not_before, pipe);
     core->packet_slots--;
     pipe->fetch = core->packet_cycle;
 }
@@ -267,6 +270,12 @@ static inline uint32_t store_slot(uint64_t granule)
 {
     return (granule ^ granule >> 10) % STORE_TABLE;
 }
+
+/* ---- core.c ---- */
+
+/* The instruction raised an exception, or loaded too early: at the head of the ROB the pipeline is flushed and it is
+ * fetched again. `before` is the commit before it. */
+void as_core_try_again(const struct passage *first, uint64_t before);
 
 /* ---- core_run.c ---- */
 

@@ -44,13 +44,12 @@ access_by_script(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
         answer = given_answer(script, given);
     } else {
         answer = as_core_ask_access(core, kind, cycle, access);
-        as_script_note(script,
-                       (struct as_ask){.kind = AS_ASK_ACCESS,
-                                       .memory = (uint8_t)kind,
-                                       .ideal = core->ideal,
-                                       .events = answer.events,
-                                       .access = number_of(core, access)},
-                       cycle, answer.done);
+        struct as_ask *ask = kind <= AS_MEMORY_STORE
+                                 ? as_script_note_answer(script, AS_ASK_ACCESS, core->ideal, cycle, answer.done)
+                                 : as_script_note(script, AS_ASK_ACCESS, core->ideal, cycle);
+        ask->memory = (uint8_t)kind;
+        ask->events = answer.events;
+        ask->access = number_of(core, access);
     }
     script->spoiled |= answer.fault;
     return answer;
@@ -119,11 +118,9 @@ static __attribute__((noinline)) struct as_memory_answer load_by_script(struct a
     if (given) {
         answer = given_answer(script, given);
     } else if (as_core_ask_load(core, access, cycle, &answer)) {
-        as_script_note(
-            script,
-            (struct as_ask){
-                .kind = AS_ASK_LOAD, .access = number_of(core, access), .ideal = core->ideal, .events = answer.events},
-            cycle, answer.done);
+        struct as_ask *ask = as_script_note_answer(script, AS_ASK_LOAD, core->ideal, cycle, answer.done);
+        ask->access = number_of(core, access);
+        ask->events = answer.events;
     } else {
         script->spoiled = true;
         answer = load_oddly(core, access, cycle, waits, trouble);
@@ -141,9 +138,9 @@ static bool ask_waits(struct as_core *core, const uint8_t *waits)
     const struct as_ask *given = as_script_next(script, AS_ASK_WAITS, 0);
     if (given)
         return given->events;
-    as_script_note(script,
-                   (struct as_ask){.kind = AS_ASK_WAITS, .slot = (uint16_t)(waits - core->waits), .events = *waits},
-                   script->base, 0);
+    struct as_ask *ask = as_script_note(script, AS_ASK_WAITS, 0, script->base);
+    ask->slot = (uint16_t)(waits - core->waits);
+    ask->events = *waits;
     return *waits;
 }
 
@@ -234,13 +231,10 @@ translate_by_script(struct as_core *core, const struct as_core_access *access, u
         answer = given_answer(script, given);
     } else {
         answer = as_core_ask_translation(core, access, known, data);
-        as_script_note(script,
-                       (struct as_ask){.kind = AS_ASK_TRANSLATE,
-                                       .access = number_of(core, access),
-                                       .ideal = core->ideal,
-                                       .events = answer.events,
-                                       .data = (int32_t)(data - script->base)},
-                       known, answer.done);
+        struct as_ask *ask = as_script_note_answer(script, AS_ASK_TRANSLATE, core->ideal, known, answer.done);
+        ask->access = number_of(core, access);
+        ask->events = answer.events;
+        ask->data = (int32_t)(data - script->base);
     }
     script->spoiled |= answer.fault;
     return answer;

@@ -5,6 +5,7 @@
  * there. What it does then becomes another edge.
  */
 #include "core/core_follow.h"
+#include "core/core_plain.h"
 #include "core/memo_promise.h"
 
 #include <inttypes.h>
@@ -20,28 +21,76 @@ static void begin(struct as_core *core, const struct as_body *body)
     drain_until(core, packet < core->last_dispatch ? packet : core->last_dispatch);
 }
 
-static void execute(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+static inline struct as_op op_of(const struct as_body_run *run, const struct as_recipe *recipe, uint32_t i)
+{
+    const struct as_body *body = run->body;
+    bool last = i + 1 == body->n;
+    struct as_op op = {.insn = body->insns[i],
+                       .recipe = recipe,
+                       .accesses = run->accesses + body->first_access[i],
+                       .n_accesses = body->first_access[i + 1] - body->first_access[i],
+                       .continues = body->continues && i == 0,
+                       .last = last,
+                       .number = (uint16_t)i,
+                       .ideal = body->ideals ? body->ideals[i] : 0};
+    if (recipe->traits & AS_RECIPE_CONTROL) {
+        op.next = last ? run->next : body->insns[i + 1]->address;
+        op.taken = last ? run->taken : body->taken && body->taken[i];
+    }
+    return op;
+}
+
+/* One that is tried again takes more than its body was counted with. */
+static __attribute__((noinline)) void try_load_again(struct as_core *core, const struct as_body_run *run,
+                                                     const struct as_recipe *recipe, uint32_t i, uint64_t before,
+                                                     const struct trouble *trouble, struct as_pipe *pipe)
+{
+    struct as_op op = op_of(run, recipe, i);
+    struct passage first = {.core = core, .op = &op, .recipe = recipe, .pipe = pipe, .trouble = *trouble};
+    as_core_try_again(&first, before);
+}
+
+static inline __attribute__((always_inline)) void execute_all(struct as_core *core, const struct as_body_run *run,
+                                                              struct as_pipe *pipes, bool rows)
 {
     const struct as_body *body = run->body;
     const struct as_recipe *recipe = body->recipes;
-    struct as_op op = {.continues = body->continues};
-    begin(core, body);
-    core->insns = body->insns;
+    bool roomy = !core->stays && !body->ideals && !body->continues && has_room_for(core, body);
     for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
-        op.insn = body->insns[i];
-        op.recipe = recipe;
-        op.accesses = run->accesses + body->first_access[i];
-        op.n_accesses = body->first_access[i + 1] - body->first_access[i];
-        op.ideal = body->ideals ? body->ideals[i] : 0;
-        op.last = i + 1 == body->n;
-        op.number = (uint16_t)i;
-        if (recipe->traits & AS_RECIPE_CONTROL) {
-            op.next = op.last ? run->next : body->insns[i + 1]->address;
-            op.taken = op.last ? run->taken : body->taken && body->taken[i];
+        struct as_pipe *pipe = &pipes[i];
+        const struct as_insn *insn = body->insns[i];
+        if (roomy && recipe->shape == AS_SHAPE_PLAIN_UNIT) {
+            pass_plainly(core, insn, recipe, (uint16_t)i, rows, false, NULL, pipe, NULL);
+            end_plainly(core, insn, recipe, pipe);
+            continue;
         }
-        as_core_execute(core, &op, &pipes[i]);
-        op.continues = false;
+        if (roomy && recipe->shape == AS_SHAPE_PLAIN_LOAD && body->first_access[i + 1] - body->first_access[i] == 1 &&
+            run->accesses[body->first_access[i]].kind & AS_ACCESS_LOAD) {
+            struct trouble trouble = {0};
+            uint64_t before = core->last_commit;
+            pass_plainly(core, insn, recipe, (uint16_t)i, rows, true, &run->accesses[body->first_access[i]], pipe,
+                         &trouble);
+            if (__builtin_expect((trouble.violated | trouble.fault) != 0, 0)) {
+                try_load_again(core, run, recipe, i, before, &trouble, pipe);
+                roomy = false;
+            }
+            end_plainly(core, insn, recipe, pipe);
+            continue;
+        }
+        struct as_op op = op_of(run, recipe, i);
+        as_core_execute(core, &op, pipe);
+        roomy &= !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED));
     }
+}
+
+static void execute(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
+{
+    begin(core, run->body);
+    core->insns = run->body->insns;
+    if (core->has_rows)
+        execute_all(core, run, pipes, true);
+    else
+        execute_all(core, run, pipes, false);
 }
 
 /* ---- edges as counts and records ---- */

@@ -48,24 +48,29 @@ const struct as_ask *as_script_next(struct as_script *script, enum as_ask_kind k
     return script->answered ? take_answer(script) : NULL;
 }
 
-static int32_t since(const struct as_script *script, uint64_t cycle, bool *has_room)
+static int32_t since(struct as_script *script, uint64_t cycle)
 {
     int64_t cycles = (int64_t)(cycle - script->base);
-    *has_room &= cycles == (int32_t)cycles;
+    script->spoiled |= cycles != (int32_t)cycles;
     return (int32_t)cycles;
 }
 
-void as_script_note(struct as_script *script, struct as_ask ask, uint64_t cycle, uint64_t done)
+struct as_ask *as_script_note(struct as_script *script, enum as_ask_kind kind, uint32_t ideal, uint64_t cycle)
 {
-    bool has_room = script->n < AS_SCRIPT_ASKS;
-    ask.cycle = since(script, cycle, &has_room);
-    if (ask.kind != AS_ASK_PREDICT && ask.kind != AS_ASK_PUT_OFF && ask.kind != AS_ASK_WAITS &&
-        ask.memory <= AS_MEMORY_STORE)
-        ask.done = since(script, done, &has_room);
-    if (has_room && !script->spoiled)
-        script->asks[script->n++] = ask;
-    else
-        script->spoiled = true;
+    script->spoiled |= script->n >= AS_SCRIPT_ASKS;
+    int32_t cycles = since(script, cycle);
+    struct as_ask *ask = &script->asks[script->spoiled ? AS_SCRIPT_ASKS : script->n++];
+    *ask = (struct as_ask){.kind = (uint8_t)kind, .ideal = ideal, .cycle = cycles};
+    return ask;
+}
+
+struct as_ask *as_script_note_answer(struct as_script *script, enum as_ask_kind kind, uint32_t ideal, uint64_t cycle,
+                                     uint64_t done)
+{
+    int32_t cycles = since(script, done);
+    struct as_ask *ask = as_script_note(script, kind, ideal, cycle);
+    ask->done = cycles;
+    return ask;
 }
 
 /* ---- questions that are kept ---- */

@@ -89,13 +89,16 @@ struct as_script {
     struct as_ask answer;
     uint64_t target; /* of the prediction that is the answer */
     uint32_t n;
-    struct as_ask asks[AS_SCRIPT_ASKS]; /* those that were not given */
+    struct as_ask asks[AS_SCRIPT_ASKS + 1]; /* those that were not given; the last is for those without room */
 };
 
 /* The answer that the script has for the next question; NULL: it has to be asked. */
 const struct as_ask *as_script_next(struct as_script *script, enum as_ask_kind kind, uint64_t cycle);
-/* Notes a question with its answer. Times in `ask` are filled from `cycle` and `done`. */
-void as_script_note(struct as_script *script, struct as_ask ask, uint64_t cycle, uint64_t done);
+/* Notes a question, asked for `cycle`; the caller fills in the rest, of which the answer's time is as_script_note_answer's.
+ * (In place: to copy what has just been written in small words, the host has to wait until they are in its cache.) */
+struct as_ask *as_script_note(struct as_script *script, enum as_ask_kind kind, uint32_t ideal, uint64_t cycle);
+struct as_ask *as_script_note_answer(struct as_script *script, enum as_ask_kind kind, uint32_t ideal, uint64_t cycle,
+                                     uint64_t done);
 
 /* False: it does not fit, and is not worth it: something waited for a very long time. */
 bool as_question_pack(const struct as_ask *ask, struct as_question *question);

@@ -249,14 +249,18 @@ static struct as_recipe *make_recipes(const struct as_machine *machine, const st
     return (struct as_recipe *)bytes.data;
 }
 
-static uint32_t count_stores(const struct as_body *body)
+static void count_needs(struct as_body *body)
 {
-    uint32_t stores = 0;
     const struct as_recipe *recipe = body->recipes;
     for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe))
-        for (uint8_t k = 0; k < recipe->n; k++)
-            stores += (recipe->micro[k].traits & AS_MICRO_STORES) != 0;
-    return stores;
+        for (uint8_t k = 0; k < recipe->n; k++) {
+            const struct as_micro *micro = &recipe->micro[k];
+            body->uops++;
+            body->stores += (micro->traits & AS_MICRO_STORES) != 0;
+            body->loads += (micro->traits & AS_MICRO_LOADS) != 0;
+            body->int_writes += micro->registers == AS_REGISTERS_INT;
+            body->fp_writes += micro->registers == AS_REGISTERS_FP;
+        }
 }
 
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
@@ -269,7 +273,7 @@ struct as_body *as_body_new(const struct as_machine *machine, const struct as_in
     body->insns = as_alloc_array(n, sizeof *body->insns);
     memcpy(body->insns, insns, n * sizeof *insns);
     body->recipes = make_recipes(machine, insns, n);
-    body->stores = count_stores(body);
+    count_needs(body);
     if (ideals) {
         body->ideals = as_alloc_array(n, sizeof *ideals);
         memcpy(body->ideals, ideals, n * sizeof *ideals);

@@ -28,7 +28,8 @@ struct as_body {
      * instruction i; there are n + 1 of them. */
     struct as_core_access *shape;
     uint32_t *first_access, n_accesses;
-    uint32_t stores; /* micro-operations that take an entry of the store queue */
+    uint32_t stores;                             /* micro-operations that take an entry of the store queue … */
+    uint32_t uops, loads, int_writes, fp_writes; /* … of the ROB, of the load queue, a physical register */
     bool
         *taken; /* chains: whether control left the fall-through path behind an instruction but the last; NULL: never */
 };

@@ -92,13 +92,16 @@ static uint8_t recipe_traits(const struct as_machine *machine, const struct as_i
 
 static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *recipe)
 {
+    bool plain = !(recipe->traits & ~AS_RECIPE_FUSED);
     if (recipe->n != 1 || recipe->micro[0].traits & AS_MICRO_WIDE)
         return AS_SHAPE_ANY;
     switch (recipe->micro[0].kind) {
     case AS_MICRO_UNIT:
-        return AS_SHAPE_UNIT;
+        return plain ? AS_SHAPE_PLAIN_UNIT : AS_SHAPE_UNIT;
     case AS_MICRO_LOAD:
-        return insn->flags & (AS_INSN_LOCKED | AS_INSN_MULTI_MEM) ? AS_SHAPE_ANY : AS_SHAPE_LOAD;
+        if (insn->flags & (AS_INSN_LOCKED | AS_INSN_MULTI_MEM))
+            return AS_SHAPE_ANY;
+        return plain ? AS_SHAPE_PLAIN_LOAD : AS_SHAPE_LOAD;
     case AS_MICRO_STORE:
         return AS_SHAPE_STORE;
     default:
@@ -126,4 +129,6 @@ void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn
     if (insn->flags & AS_INSN_SERIALISES)
         recipe->micro[0].traits |= AS_MICRO_SERIALISES;
     recipe->shape = shape_of(insn, recipe);
+    size_t align = _Alignof(struct as_recipe), bytes = sizeof *recipe + recipe->n * sizeof *recipe->micro;
+    recipe->words = (uint8_t)((bytes + align - 1) / align * align / 8);
 }

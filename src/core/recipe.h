@@ -59,8 +59,16 @@ enum as_recipe_trait {
     AS_RECIPE_SYSTEM = 1 << 6,     /* … and the kernel's time */
 };
 
-/* Instructions of one micro-operation, with a few registers, that have a way of their own through the core. */
-enum as_recipe_shape { AS_SHAPE_ANY, AS_SHAPE_UNIT, AS_SHAPE_LOAD, AS_SHAPE_STORE };
+/* Instructions of one micro-operation, with a few registers, that have a way of their own through the core. PLAIN_UNIT and
+ * PLAIN_LOAD do nothing to those behind them, but for what may fuse with a branch. */
+enum as_recipe_shape {
+    AS_SHAPE_ANY,
+    AS_SHAPE_STORE,
+    AS_SHAPE_LOAD,
+    AS_SHAPE_PLAIN_LOAD,
+    AS_SHAPE_UNIT,
+    AS_SHAPE_PLAIN_UNIT
+};
 
 struct as_recipe {
     uint64_t block, line; /* of its address, and of its last byte: fetch block and cache line */
@@ -68,6 +76,7 @@ struct as_recipe {
     uint8_t n;            /* micro-operations: at least 1 */
     uint8_t traits;       /* enum as_recipe_trait */
     uint8_t shape;        /* enum as_recipe_shape */
+    uint8_t words;        /* of 8 bytes that it takes, with what the one behind it needs to be aligned */
     struct as_micro micro[];
 };
 
@@ -77,11 +86,9 @@ union as_recipe_room {
     uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro) + _Alignof(struct as_recipe)];
 };
 
-/* With what the one behind it needs to be aligned. */
 static inline size_t as_recipe_bytes(const struct as_recipe *recipe)
 {
-    return (sizeof *recipe + recipe->n * sizeof *recipe->micro + _Alignof(struct as_recipe) - 1) &
-           ~(_Alignof(struct as_recipe) - 1);
+    return (size_t)recipe->words * 8;
 }
 
 /* The one behind it, where recipes lie one behind the other. */
