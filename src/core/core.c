@@ -372,14 +372,43 @@ uint64_t as_core_time(const struct as_core *core)
     return core->last_commit + core->offset;
 }
 
+static uint64_t sooner(uint64_t time, uint64_t waited)
+{
+    return time > waited ? time - waited : 0;
+}
+
+/* Stores go on draining while the core stands still, and are gone by then for the loads behind them, which may have issued long
+ * before the last commit: they must not get what another core has written over. */
+static void go_on_draining(struct as_core *core, uint64_t waited)
+{
+    enum { LONGEST = 4096 }; /* cycles from the issue of a load to its commit, about */
+    if (core->last_drain + LONGEST <= core->last_commit)
+        return;
+    for (size_t i = 0; i < STORE_TABLE; i++)
+        if (core->stores[i].drained != UINT64_MAX)
+            core->stores[i].drained = sooner(core->stores[i].drained, waited);
+    core->last_drain = sooner(core->last_drain, waited);
+    core->last_drain_start = sooner(core->last_drain_start, waited);
+}
+
 void as_core_wait_until(struct as_core *core, uint64_t time)
 {
+    uint64_t before = as_core_time(core);
     as_core_leave_memo(core);
     drain_first(core, core->n_stores); /* in the time that they belong to */
-    if (time > as_core_time(core))
+    if (time > before) {
         core->offset = time - core->last_commit;
+        go_on_draining(core, time - before);
+    }
     if (core->stays)
         core->stays->offset = core->offset;
+}
+
+uint64_t as_core_show_stores(struct as_core *core)
+{
+    as_core_leave_memo(core);
+    drain_first(core, core->n_stores);
+    return later(core->last_drain, core->last_commit) + core->offset;
 }
 
 uint64_t as_core_kernel_cycles(const struct as_core *core)

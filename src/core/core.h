@@ -97,7 +97,9 @@ uint64_t as_core_cycles(const struct as_core *core); /* commit cycle of the last
 /* The machine's time, which all cores share: own cycles, and those in which the thread was not running. */
 uint64_t as_core_time(const struct as_core *core);
 void as_core_wait_until(struct as_core *core, uint64_t time); /* it did not run until then; never backwards */
-uint64_t as_core_kernel_cycles(const struct as_core *core);   /* system calls and page faults, not part of the above */
+/* Drains all stores: when, in the machine's time, others can see the last of them. */
+uint64_t as_core_show_stores(struct as_core *core);
+uint64_t as_core_kernel_cycles(const struct as_core *core); /* system calls and page faults, not part of the above */
 
 /* All that the core and its memory count; processes and threads are not theirs to know. */
 void as_core_count(const struct as_core *core, struct as_counters *counters);

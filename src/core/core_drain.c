@@ -129,4 +129,6 @@ void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const 
     for (uint8_t i = 0; i < recipe->n; i++)
         if (recipe->micro[i].traits & AS_MICRO_STORES)
             put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), pipe, number);
+    if (op->insn->flags & AS_INSN_ATOMIC)
+        drain_first(core, core->n_stores); /* the core has the line: nobody gets it between the load and the store */
 }

@@ -3,13 +3,12 @@
 #include "engine/causal_reading.h"
 
 #include "base/clock.h"
+#include "engine/lane_idle.h"
 #include "engine/reader_lanes.h"
 #include "engine/stamp.h"
 
 enum { MOST_READS = 256, AT_ONCE = 2048 };
-/* Seconds for a thread that writes nothing: before the kernel is asked about it, before a thread that sleeps is not waited for although its
- * block stores something, and before nobody is waited for any more. */
-static const double patience = 0.002, long_patience = 0.5, most_patience = 5;
+static const double most_patience = 5; /* seconds before nobody is waited for any more */
 
 struct causal_lane {
     uint32_t number, state;
@@ -37,68 +36,12 @@ static uint64_t front_of(const struct causal_lane *lane)
 bool as_causal_applies(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
-    for (uint32_t i = 0; i < used && reader->wire->stamped; i++)
+    for (uint32_t i = 0; i < used && reader->options->causal; i++)
         threads += reader->streams[i] != NULL;
     for (uint32_t i = 0; i < used && threads > AS_CAUSAL_THREADS; i++)
         if (reader->streams[i])
             reader->streams[i]->causal.horizon = reader->streams[i]->causal.bound = UINT64_MAX;
-    return reader->wire->stamped && threads <= AS_CAUSAL_THREADS;
-}
-
-static bool is_idle_activity(uint32_t activity)
-{
-    return activity == AS_WIRE_IN_SYSCALL || activity == AS_WIRE_GATED || activity == AS_WIRE_THROTTLED;
-}
-
-/* Publishes what a thread has written and not published. If it does so meanwhile, that is as good. The order in which turn_chunk and
- * as_lane_append (lane.c) store is that in which x86 shows it; elsewhere the thread must be asleep. */
-static void publish_for(struct as_wire_lane *lane)
-{
-    uint64_t published = atomic_load(&lane->published), position = *(volatile uint64_t *)&lane->chunk_position;
-    uint64_t *chunk = *(uint64_t *volatile *)&lane->chunk;
-    uint64_t in_chunk = (uint64_t)(*(uint64_t *volatile *)&lane->write - chunk);
-    bool turned =
-        position != *(volatile uint64_t *)&lane->chunk_position || chunk != *(uint64_t *volatile *)&lane->chunk;
-    if (!turned && in_chunk <= AS_WIRE_CHUNK && position + in_chunk > published)
-        atomic_compare_exchange_strong(&lane->published, &published, position + in_chunk);
-}
-
-static bool can_look_ahead(void)
-{
-#if defined(__x86_64__)
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* The kernel does not run it: it waits inside QEMU, or is stopped. If its block stores something, that may have happened: it may wait for
- * its next block to be translated. */
-static bool is_asleep(struct as_wire_lane *lane, const struct as_stream *stream, double stalled)
-{
-    char letter = stalled > patience ? as_pace_thread_state(lane) : 'R';
-    if (letter == 'R' || letter == 'D')
-        return false;
-    publish_for(lane);
-    return !stream->block || !stream->block->publishes || stalled > long_patience;
-}
-
-/* A thread that runs, or that the kernel lets wait, in a block that stores nothing: no other thread can have seen anything of it. */
-static bool is_silent(struct as_wire_lane *lane, const struct as_stream *stream)
-{
-    if (!can_look_ahead() || atomic_load(&lane->activity) != AS_WIRE_RUNNING)
-        return false;
-    publish_for(lane);
-    return stream->block && !stream->block->publishes;
-}
-
-/* `activity` is loaded before `published`: a thread publishes before it marks itself as waiting. */
-static bool is_idle(const struct as_reader *reader, const struct causal_lane *own, double stalled)
-{
-    struct as_wire_lane *lane = &reader->wire->lanes[own->number];
-    bool idle = own->state == AS_WIRE_ENDED || is_idle_activity(atomic_load(&lane->activity)) ||
-                (stalled > 0 && is_silent(lane, own->stream)) || is_asleep(lane, own->stream, stalled);
-    return idle && atomic_load(&lane->published) == atomic_load(&lane->consumed);
+    return reader->options->causal && threads <= AS_CAUSAL_THREADS;
 }
 
 /* Returns false if a trace is corrupt. */
@@ -125,9 +68,12 @@ static bool begin_round(struct causal_round *round)
     double stalled = reader->stalled > 0 ? as_clock_seconds() - reader->stalled : 0;
     if (!collect_lanes(round))
         return false;
-    for (uint32_t i = 0; i < round->n; i++)
-        if (is_idle(reader, &round->lanes[i], stalled))
-            round->lanes[i].idle = now;
+    for (uint32_t i = 0; i < round->n; i++) {
+        struct causal_lane *own = &round->lanes[i];
+        struct as_wire_lane *lane = &reader->wire->lanes[own->number];
+        if (as_lane_is_idle(lane, own->state, own->stream->block, atomic_load(&lane->consumed), stalled))
+            own->idle = now;
+    }
     return true;
 }
 

@@ -13,7 +13,7 @@ struct close_lane {
     struct as_stream *stream;
     struct as_wire_lane *lane;
     const uint64_t *ring;
-    uint64_t position, read_before, published, clock;
+    uint64_t position, read_before, published, limit, clock; /* limit: see handover.h */
 };
 
 struct close_round {
@@ -35,7 +35,7 @@ static bool collect_lanes(struct close_round *round)
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
-        if (!as_reader_has_clock(reader, i))
+        if (!as_reader_has_clock(reader, i) || as_handover_blocks(reader, i))
             continue;
         if (round->n == MOST_LANES || !as_pace_reads(reader, i) || atomic_load(&lane->activity) == AS_WIRE_FULL)
             return false;
@@ -45,6 +45,7 @@ static bool collect_lanes(struct close_round *round)
         own->ring = as_wire_ring(reader->wire, i);
         own->position = own->read_before = atomic_load(&lane->consumed);
         own->published = atomic_load(&lane->published);
+        own->limit = as_handover_limit(reader, i);
         own->clock = clock_of(round, own);
     }
     return round->n > 1;
@@ -63,14 +64,27 @@ static bool is_event(uint64_t word)
     return !(word & AS_WIRE_ACCESS_MASK) && word >> AS_WIRE_EVENT_SHIFT != AS_WIRE_BLOCK;
 }
 
+/* A mark of a hand-over lies here, or this thread has to wait for that of another. Returns whether it can be read on. */
+static bool pass_limit(struct close_round *round, struct close_lane *own)
+{
+    uint32_t number = (uint32_t)(own->lane - round->reader->wire->lanes);
+    as_lane_give_room(round->reader, number, own->position);
+    as_handover_arrive(round->reader, number);
+    own->limit = as_handover_limit(round->reader, number);
+    return own->position < own->limit;
+}
+
 /* Reads a few words of a thread. Returns whether all is as it should be, so that more can follow. */
 static bool read_step(struct close_round *round, struct close_lane *own)
 {
+    if (own->position == own->limit && !pass_limit(round, own))
+        return false;
     if (own->position == own->published)
         own->published = atomic_load(&own->lane->published);
     size_t at = own->position % AS_WIRE_RING, n = (size_t)(own->published - own->position), done = 0;
     n = n < AS_CLOSE_WORDS ? n : AS_CLOSE_WORDS;
     n = n < AS_WIRE_RING - at ? n : AS_WIRE_RING - at;
+    n = n < own->limit - own->position ? n : (size_t)(own->limit - own->position);
     for (size_t i = 0; i < n; i++)
         if (is_event(own->ring[at + i]))
             return false;

@@ -261,6 +261,10 @@ struct as_sink {
     uint64_t (*clock)(void *context, const struct as_thread *thread);
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
     bool (*shares)(void *context);
+    /* Threads that wait for each other (handover.h): what the thread has stored so far can be seen from here on, and later that a
+     * thread has seen it, so that it goes on no earlier. Marks are numbered. */
+    void (*show)(void *context, struct as_thread *thread, uint32_t mark);
+    void (*await)(void *context, struct as_thread *thread, uint32_t mark);
 };
 
 struct as_engine_options {
@@ -270,6 +274,7 @@ struct as_engine_options {
     uint64_t window;    /* instructions a thread may run ahead of its process's slowest running one; 0: no limit */
     uint64_t quantum;   /* cycles of simulated time that threads may be apart, where the sink has clocks; 0: no limit */
     bool causal;        /* a block that decides is reported after those that it depends on: see causal_reading.h */
+    bool handovers;     /* threads that wait for each other do so in simulated time, too: see handover.h */
     bool deterministic; /* … and one thread executes at a time, in a fixed order: see pace.h */
     const struct as_regions *regions; /* the parts of the run that the sink sees; NULL: all of it */
     const _Atomic uint32_t *switches; /* how often the user asked to start or stop; NULL: he cannot */

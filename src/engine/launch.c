@@ -87,7 +87,7 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
     wire->window = options->window;
     as_gear_prepare(wire, options);
     wire->stacks = options->stacks;
-    wire->stamped = options->causal;
+    wire->stamped = options->causal ? AS_WIRE_STAMPED : options->handovers ? AS_WIRE_STAMPED_THREADS : 0;
     as_pace_prepare(wire, options);
     wire->header_size = sizeof *wire;
     wire->version = AS_WIRE_VERSION;

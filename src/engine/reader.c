@@ -125,7 +125,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->disagreements = &reader->disagreements;
     stream->clock_calls = reader->clock_calls;
     stream->blocks_only = reader->options->blocks_only;
-    stream->causal = (struct as_causal){.stamped = reader->wire->stamped, .horizon = UINT64_MAX, .bound = UINT64_MAX};
+    stream->causal = (struct as_causal){.stamped = reader->options->causal, .horizon = UINT64_MAX, .bound = UINT64_MAX};
     reader->streams[number] = stream;
     as_lane_give_room(reader, number, START_WORDS);
     if (reader->sink->thread_start)
@@ -165,6 +165,8 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     /* Acquires the words before `published` from as_lane_publish (lane.c). */
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
+    uint64_t limit = as_handover_limit(reader, number);
+    end = end < limit ? end : limit;
     size_t at = position % AS_WIRE_RING, n = (size_t)(end - position), done = 0;
     const uint64_t *words = as_wire_ring(reader->wire, number) + at;
     uint64_t wrapped[1 + AS_WIRE_REGISTERS];
@@ -182,6 +184,8 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     }
     if (done) {
         as_lane_give_room(reader, number, position + done);
+        if (position + done == limit)
+            as_handover_arrive(reader, number);
         *progress = true;
     }
     if (status == AS_STREAM_NEEDS_CODE)
@@ -205,10 +209,11 @@ bool as_reader_read_lane(struct as_reader *reader, uint32_t number, uint32_t sta
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
-    bool moved = false;
-    if (position < end && !read_from(reader, number, (size_t)(end - position), &moved))
+    bool moved = false, limited = as_handover_limit(reader, number) < end;
+    if (position < end && as_handover_limit(reader, number) > position &&
+        !read_from(reader, number, (size_t)(end - position), &moved))
         return false;
-    bool waits = !reader->streams[number] && end - position >= START_WORDS; /* for its process, or to be forked */
+    bool waits = limited || (!reader->streams[number] && end - position >= START_WORDS); /* … or to be forked */
     bool held = reader->streams[number] && as_causal_holds(&reader->streams[number]->causal);
     if (position < end && !moved && !waits && !held && state == AS_WIRE_ENDED && !reader->regions.over) {
         as_lane_give_room(reader, number, end); /* a killed thread left half a record */
@@ -243,7 +248,7 @@ static uint64_t clock_limit(const struct as_reader *reader, uint64_t slack)
     uint64_t behind = UINT64_MAX - slack;
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0, first = 0;
     for (uint32_t i = 0; i < used; i++) {
-        if (!as_reader_has_clock(reader, i))
+        if (!as_reader_has_clock(reader, i) || as_handover_blocks(reader, i))
             continue;
         if (threads++ == 0) {
             first = i;
@@ -291,6 +296,8 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
         return as_read_causally(reader, progress);
     bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
     enum { SLACK = 2000 };
+    if (!as_handover_look(reader, timed, progress))
+        return false;
     bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
     if (closely && !as_read_closely(reader, progress))
         return false;
@@ -527,5 +534,6 @@ void as_reader_free(struct as_reader *reader)
     as_region_run_free(&reader->regions);
     as_code_table_free(&reader->code);
     as_pace_free(reader);
+    as_handover_free(reader);
     as_twin_free(reader);
 }

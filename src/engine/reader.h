@@ -5,6 +5,7 @@
 
 #include "engine/code_table.h"
 #include "engine/gear.h"
+#include "engine/handover.h"
 #include "engine/launch.h"
 #include "engine/pace.h"
 #include "engine/stream.h"
@@ -19,6 +20,7 @@ struct as_reader {
     struct as_region_run regions;
     struct as_gear gear;
     struct as_pace pace;
+    struct as_handovers handovers;
     struct as_twin *twin; /* a copy of the run is fed by this one, or this is such a copy; NULL: neither (twin.h) */
     uint64_t blind;       /* see as_stream */
     uint32_t switches;    /* of options->switches, those that were heeded */

@@ -210,6 +210,18 @@ static bool shares(void *context)
     return false;
 }
 
+static void on_show(void *context, struct as_thread *thread, uint32_t mark)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, show, mark);
+}
+
+static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, await, mark);
+}
+
 const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
 {
     if (tee->branches.len == 1) {
@@ -218,7 +230,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
-    bool recorded = true, words = false, passed = false;
+    bool recorded = true, words = false, passed = false, awaits = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words;
@@ -230,6 +242,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         skipped |= tee->branches.data[i].sink->skipped != NULL;
         passed |= tee->branches.data[i].sink->passed != NULL;
         calls |= tee->branches.data[i].sink->all_calls;
+        awaits |= sink->await != NULL;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -253,6 +266,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .all_calls = calls,
         .clock = clock ? clock_of : NULL,
         .shares = clock ? shares : NULL,
+        .show = awaits ? on_show : NULL,
+        .await = awaits ? on_await : NULL,
     };
     return &tee->sink;
 }

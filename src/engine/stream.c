@@ -548,6 +548,8 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
             }
             if (stream->causal.stamped)
                 stream->causal.begun = stream->causal.time = time_of(stream, words[i]);
+            else if (stream->causal.time)
+                stream->causal.time = time_of(stream, words[i]);
             from = i = next;
             continue;
         }

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 10,
+    AS_WIRE_VERSION = 11,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -121,6 +121,11 @@ enum as_wire_accesses {
     AS_WIRE_SIEVED, /* … and of the others those that pass a sieve: engine/sieve.h */
 };
 
+enum as_wire_stamps {
+    AS_WIRE_STAMPED = 1,
+    AS_WIRE_STAMPED_THREADS, /* … once the process has had a second thread; the first stamp of a lane comes as AS_WIRE_TIME */
+};
+
 struct as_wire_lane {
     /* The writer's, in its own addresses: */
     _Alignas(64) uint64_t *write; /* the next word goes here */
@@ -155,7 +160,7 @@ struct as_wire_header {
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     _Atomic uint32_t sieve_slots;     /* of the sieve, where accesses are sieved */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
-    uint32_t stamped;                 /* blocks have stamps */
+    uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
     uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
     uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */

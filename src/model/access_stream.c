@@ -2,8 +2,8 @@
  * elsewhere. */
 #include "model/access_stream.h"
 
+#include "engine/word_clocks.h"
 #include "model/access_buffer.h"
-#include "model/word_clocks.h"
 
 #include <stdatomic.h>
 

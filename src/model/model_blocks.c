@@ -273,6 +273,23 @@ static bool shares(void *context)
     return model->shares > 0;
 }
 
+static void on_show(void *context, struct as_thread *thread, uint32_t mark)
+{
+    struct as_model *model = context;
+    const struct model_thread *own = thread->user;
+    as_model_settle(model);
+    model->marks[mark % AS_MODEL_MARKS] = as_core_show_stores(own->seat.core);
+}
+
+static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+{
+    struct as_model *model = context;
+    const struct model_thread *own = thread->user;
+    as_model_settle(model);
+    if (model->marks[mark % AS_MODEL_MARKS] > as_core_time(own->seat.core))
+        as_core_wait_until(own->seat.core, model->marks[mark % AS_MODEL_MARKS]);
+}
+
 const struct as_sink as_model_sink = {
     .thread_start = as_model_thread_start,
     .thread_end = as_model_thread_end,
@@ -289,4 +306,6 @@ const struct as_sink as_model_sink = {
     .unmeasured = true,
     .clock = clock_of,
     .shares = shares,
+    .show = on_show,
+    .await = on_await,
 };

@@ -58,6 +58,8 @@ struct model_thread {
     char last_line[HOST_LINE];
 };
 
+enum { AS_MODEL_MARKS = 1 << 12 }; /* that are remembered */
+
 struct as_model {
     const struct as_machine *machine;
     struct as_uncore *uncore;
@@ -75,8 +77,9 @@ struct as_model {
     struct as_measure measure;
     struct as_model_pace pace;  /* of all threads */
     uint64_t let_pass, retired; /* cycles: of instructions that were not modelled; of cores whose threads have ended */
-    uint64_t stopped;           /* the latest time at which a thread stopped, to wait or for good */
-    struct as_model_result total; /* counts of threads that have ended */
+    uint64_t marks[AS_MODEL_MARKS]; /* by number: when what was stored before it could be seen */
+    uint64_t stopped;               /* the latest time at which a thread stopped, to wait or for good */
+    struct as_model_result total;   /* counts of threads that have ended */
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;

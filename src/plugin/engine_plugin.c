@@ -144,9 +144,18 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
         push_stamped(lane, block >> COUNT_BITS);
 }
 
+static _Atomic bool threaded; /* the process has, or had, more than one thread */
+
+/* With its second thread QEMU translates everything anew, so all code of a thread has stamps from then on. */
+static bool are_stamped(void)
+{
+    uint32_t stamped = as_plugin.wire->stamped;
+    return stamped == AS_WIRE_STAMPED || (stamped && atomic_load(&threaded));
+}
+
 static void begin_block(unsigned vcpu, void *userdata, void *cpu)
 {
-    if (as_plugin.wire->stamped)
+    if (are_stamped())
         as_on_stamped(vcpu, userdata, cpu);
     else
         as_on_block(vcpu, userdata, cpu);
@@ -275,7 +284,7 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    return as_plugin.wire->stamped ? on_stamped : on_block;
+    return are_stamped() ? on_stamped : on_block;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -322,7 +331,6 @@ static void wait_for_clone(uint64_t flags)
 }
 
 static __thread uint64_t call_args[AS_WIRE_SYSCALL_ARGS]; /* of the call that the thread is in */
-static _Atomic bool threaded;                             /* the process has, or had, more than one thread */
 
 static void note_clone(uint64_t flags)
 {
@@ -374,7 +382,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
         wait_for_clone(call_args[0]);
     as_lane_leave_syscall(lane);
-    if (as_plugin.wire->stamped)
+    if (as_plugin.wire->stamped == AS_WIRE_STAMPED || lane->stamp) /* not before the first block that has one */
         push_time(lane, as_stamp_now());
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);

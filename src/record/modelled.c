@@ -117,6 +117,7 @@ bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engi
     const struct as_meter *meter = modelled->meter;
     engine.tick = meter ? tick : NULL;
     engine.tick_context = modelled;
+    engine.handovers = engine.quantum && !engine.deterministic;
     if (meter)
         meter->start(modelled->meter_context, as_regions_length(engine.regions));
     bool ok = as_model_run(modelled->model, &engine, modelled->fanout, &modelled->result, err);

@@ -204,6 +204,46 @@ static void json_matrix(const struct as_waits *waits, const char *name, bool is_
     as_json_end(json);
 }
 
+/* The place of a thread of the profile in the matrices; n_threads: it took no part. */
+static size_t place_of(const struct as_waits *waits, uint32_t thread)
+{
+    size_t place = 0;
+    while (place < waits->n_threads && waits->threads[place] != thread)
+        place++;
+    return place;
+}
+
+/* How often a thread (row) waited for another: lines that came, and lines whose other copies had to go. */
+static void json_transfers(const struct as_waits *waits, const char *name, bool sharing, struct as_json *json)
+{
+    size_t n = waits->n_threads;
+    uint64_t *cells = as_alloc_array(n * n + 1, sizeof *cells);
+    for (size_t i = 0; i < waits->n; i++) {
+        const struct as_store_wait *wait = &waits->all[i];
+        size_t thread = place_of(waits, wait->thread), other = place_of(waits, wait->other);
+        if (thread < n && other < n && (wait->sharing != 0) == sharing)
+            cells[thread * n + other] += wait->transfers;
+    }
+    as_json_array(json, name);
+    for (size_t i = 0; i < n; i++) {
+        as_json_array(json, NULL);
+        for (size_t k = 0; k < n; k++)
+            as_json_u64(json, NULL, cells[i * n + k]);
+        as_json_end(json);
+    }
+    as_json_end(json);
+    free(cells);
+}
+
+/* Transfers in which a line moved; in the others it was there, and only others' copies had to go. */
+static uint64_t count_moves(const struct as_waits *waits)
+{
+    uint64_t moves = 0;
+    for (size_t i = 0; i < waits->n; i++)
+        moves += waits->all[i].kind == AS_STORE_WAIT_UPGRADE ? 0 : waits->all[i].transfers;
+    return moves;
+}
+
 static bool put_json(const void *state, struct as_json *json, struct as_error *err)
 {
     const struct shown *shown = state;
@@ -215,6 +255,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_double(json, "false_cycles", as_view_cycles(waits->view, waits->false_units));
     as_json_double(json, "lock_cycles", as_view_cycles(waits->view, waits->lock_units));
     as_json_u64(json, "transfers", waits->transfers);
+    as_json_u64(json, "lines_moved", count_moves(waits));
     as_json_string(json, "pattern", as_pattern_name(waits->pattern.pattern));
     as_json_array(json, "threads");
     for (size_t i = 0; i < waits->n_threads; i++)
@@ -222,6 +263,8 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_end(json);
     json_matrix(waits, "matrix_true", false, json);
     json_matrix(waits, "matrix_false", true, json);
+    json_transfers(waits, "transfers_true", true, json);
+    json_transfers(waits, "transfers_false", false, json);
     json_level(shown, AS_WAITS_BY_OBJECT, "objects", json);
     json_level(shown, AS_WAITS_BY_LINE, "lines", json);
     json_level(shown, AS_WAITS_BY_PAIR, "code_pairs", json);

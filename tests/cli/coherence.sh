@@ -41,6 +41,8 @@ holds "waits: false sharing, most of it of one object" '(lambda o: o["object"] =
 holds "… as often as the line can move, whatever the quantum" '10000 < d["transfers"] < 48000' waits.json
 holds "… of threads for each other" 'len(d["threads"]) >= 4 and
     abs(sum(map(sum, d["matrix_true"])) + sum(map(sum, d["matrix_false"])) - d["cycles"]) < 1' waits.json
+holds "… and how often, by pair" 'sum(map(sum, d["transfers_true"])) + sum(map(sum, d["transfers_false"])) == d["transfers"] > d["lines_moved"] > 0 and
+    sum(map(sum, d["transfers_false"])) > sum(map(sum, d["transfers_true"]))' waits.json
 holds "… by line and code, with both sides" 'd["lines"][0]["place"].startswith("counters[") and
     [d["code_pairs"][0][side]["function"] for side in ("waited", "culprit")] == ["count_beside_others"] * 2' waits.json
 check "as text" "$ASSAY" report waits.db --waits
@@ -72,6 +74,23 @@ done
 check_same "… as CSV" pthread_mutex_t "$("$ASSAY" report locks.db --waits --csv | tr -d '\r' | awk -F, '$8 ~ /^guard/ { print $NF }' | sort -u)"
 "$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
+
+# ---- threads that take turns ------------------------------------------------------------------------------------------
+# Not in turn, so the host decides how long each looks; but the word moves by one load and one store with each of 50 turns, and the mutex
+# as often where it is taken once in each. Of the first hand-over the order may be unknown.
+take_turns() {
+    "$ASSAY" record -q -o turns.db -- "$WORKLOADS/$program" $way 25
+    "$ASSAY" report turns.db --waits --json >turns.json
+    holds "$program by $way: each turn moves the word and the mutex" '(lambda moves: 95 <= moves["turn"] <= 99 and
+        moves["guard"] >= '$least')({o["object"]: o["transfers"] for o in d["objects"]})' turns.json
+}
+for program in turns turns-riscv64-static; do
+    [ -x "$WORKLOADS/$program" ] || continue
+    for way in spin yield atomic mutex condvar; do
+        least=$(case $way in mutex) echo 25 ;; *) echo 94 ;; esac) # who looks by the mutex may get it twice in a row
+        by_chance take_turns
+    done
+done
 
 # ---- processes --------------------------------------------------------------------------------------------------------
 # How often the line moves, and in which direction, depends on how the host lets the two processes run: 340 to 830 times were seen.

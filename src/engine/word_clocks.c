@@ -1,5 +1,5 @@
 /* See word_clocks.h. Every store of the program comes here: a bit tells whether its word may be one that is kept. */
-#include "model/word_clocks.h"
+#include "engine/word_clocks.h"
 
 #include "base/map.h"
 #include "base/random.h"

@@ -5,8 +5,8 @@
  * a word can turn out to be one of those only after it was written. Both the order of calls and the clocks are the caller's: it
  * calls in an order in which what was seen comes behind what was written.
  */
-#ifndef AS_MODEL_WORD_CLOCKS_H
-#define AS_MODEL_WORD_CLOCKS_H
+#ifndef AS_ENGINE_WORD_CLOCKS_H
+#define AS_ENGINE_WORD_CLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

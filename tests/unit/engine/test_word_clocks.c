@@ -1,5 +1,5 @@
 /* Who wrote a word last, and when: words that are kept, words that are only remembered for a while. */
-#include "model/word_clocks.h"
+#include "engine/word_clocks.h"
 #include "unit.h"
 
 static void test_another_thread_wrote_it(void **state)

@@ -1,0 +1,541 @@
+/* See handover.h. A merge of the lanes by the time of their blocks: when each began or, if it decides, when it ended. A lane of which
+ * nothing is known later than that holds up the others unless its thread is idle. */
+#include "engine/handover.h"
+
+#include "base/clock.h"
+#include "engine/causal_reading.h"
+#include "engine/lane_idle.h"
+#include "engine/reader_lanes.h"
+#include "engine/stamp.h"
+#include "engine/word_clocks.h"
+
+#include <linux/futex.h>
+
+enum { PROCESS_SHIFT = 45, FUTEX_BIT = 62, MOST_PASSED = 256 };
+static const double most_patience = 5; /* seconds before nobody is waited for any more */
+static const uint32_t futex_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 202, [AS_ARCH_RISCV64] = 98};
+
+struct look {
+    struct as_reader *reader;
+    struct as_handovers *all;
+    uint32_t used;
+    uint64_t now, latest; /* before the first lane was looked at, and behind the last */
+    double stalled;       /* seconds */
+    bool gives_up;
+};
+
+/* ---- marks and waits ---- */
+
+static void set_stop(struct as_handover_lane *own)
+{
+    own->stop = own->allowed;
+    if (own->passed < own->marks.len && own->marks.data[own->passed].position < own->stop)
+        own->stop = own->marks.data[own->passed].position;
+    if (own->waited < own->waits.len && own->waits.data[own->waited].position < own->stop)
+        own->stop = own->waits.data[own->waited].position;
+}
+
+/* Keeps the list short; marks that were passed are asked for only by threads that are about to be read. */
+static void forget_marks(struct as_handover_lane *own)
+{
+    if (own->passed < MOST_PASSED)
+        return;
+    size_t gone = MOST_PASSED / 2;
+    memmove(own->marks.data, own->marks.data + gone, (own->marks.len - gone) * sizeof *own->marks.data);
+    own->marks.len -= gone;
+    own->passed -= gone;
+}
+
+/* The place in the list of the first mark at or behind a position. */
+static size_t find_mark(const struct as_handover_lane *own, uint64_t position)
+{
+    size_t at = own->marks.len;
+    while (at > 0 && own->marks.data[at - 1].position >= position)
+        at--;
+    return at;
+}
+
+static bool has_mark(const struct as_handover_lane *own, uint64_t position)
+{
+    size_t at = find_mark(own, position);
+    return at < own->marks.len && own->marks.data[at].position == position;
+}
+
+static void add_mark(struct as_handovers *all, struct as_handover_lane *own, uint64_t position)
+{
+    forget_marks(own);
+    if (has_mark(own, position))
+        return;
+    size_t at = find_mark(own, position);
+    as_vec_push(&own->marks);
+    memmove(own->marks.data + at + 1, own->marks.data + at, (own->marks.len - 1 - at) * sizeof *own->marks.data);
+    own->marks.data[at] = (struct as_mark){.position = position, .number = ++all->marks};
+}
+
+static uint64_t read_of(const struct as_reader *reader, uint32_t lane)
+{
+    return atomic_load(&reader->wire->lanes[lane].consumed);
+}
+
+/* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
+ * this thread is now, or hardly. */
+static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t position,
+                     const struct as_word_writer *writer)
+{
+    for (uint32_t i = 0; i < look->used; i++) {
+        struct as_handover_lane *other = &look->all->lanes.data[i];
+        if (other->thread != writer->thread || other == own)
+            continue;
+        if (read_of(look->reader, i) >= writer->clock && !has_mark(other, writer->clock))
+            return;
+        add_mark(look->all, other, writer->clock);
+        set_stop(other);
+        *as_vec_push(&own->waits) =
+            (struct as_wait){.position = position, .behind = writer->clock, .lane = i, .thread = other->thread};
+        return;
+    }
+}
+
+/* ---- what a lane says ---- */
+
+static uint64_t word_at(const struct look *look, uint32_t lane, uint64_t position)
+{
+    return as_wire_ring(look->reader->wire, lane)[position % AS_WIRE_RING];
+}
+
+/* A word without a stamp, or one that lies in the future, tells nothing. */
+static uint64_t time_of(const struct look *look, const struct as_handover_lane *own, uint64_t word)
+{
+    uint64_t time = own->time + (((word >> AS_WIRE_STAMP_SHIFT) - own->time) & AS_WIRE_STAMP_MASK);
+    return time > look->latest ? own->time : time;
+}
+
+static void allow(struct as_handover_lane *own, uint64_t position)
+{
+    own->looked = own->allowed = position;
+}
+
+static uint64_t futex_of(const struct look *look, uint32_t lane, uint64_t address)
+{
+    uint64_t process = look->reader->streams[lane]->thread.process;
+    return (address >> 2 ^ process << PROCESS_SHIFT) | UINT64_C(1) << FUTEX_BIT;
+}
+
+static void on_syscall(struct look *look, uint32_t lane, uint32_t number, uint64_t at)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    if (number != futex_numbers[look->reader->streams[lane]->thread.image->arch])
+        return;
+    uint64_t futex = futex_of(look, lane, word_at(look, lane, at + 1));
+    uint64_t behind = at + 1 + as_wire_event_words[AS_WIRE_SYSCALL];
+    switch (word_at(look, lane, at + 2) & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+        own->futex = futex;
+        break;
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_WAKE_OP:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+        if (as_word_clocks_write(look->all->words, futex, own->thread, behind))
+            add_mark(look->all, own, behind);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A thread that was woken comes behind the one that did it; the words before its return are read meanwhile. */
+static bool on_return(struct look *look, uint32_t lane, uint64_t at)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    bool woken = own->futex && word_at(look, lane, at + 1) == 0;
+    if (!woken) {
+        own->futex = 0;
+        return false;
+    }
+    own->complete = own->returns = true;
+    own->ended = own->time;
+    own->end = at;
+    allow(own, at);
+    return true;
+}
+
+/* An event that is no block. Returns whether the lane has something complete then. */
+static bool on_event(struct look *look, uint32_t lane, uint64_t word, uint64_t event)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    uint64_t at = own->looked;
+    bool goes_on = event == AS_WIRE_TIME || event == AS_WIRE_REGISTERS_AT;
+    if (event == AS_WIRE_TIME) {
+        own->time = word_at(look, lane, at + 1);
+        own->stamped = true;
+    }
+    if (own->block && !goes_on) {
+        own->complete = true;
+        own->ended = own->begun; /* it does not decide: it ends in no branch */
+        own->end = at;
+        own->behind = at + 1 + as_wire_event_words[event];
+        return true;
+    }
+    if (event == AS_WIRE_SYSCALL)
+        on_syscall(look, lane, (uint32_t)word, at);
+    if (event == AS_WIRE_SYSCALL_RETURN && on_return(look, lane, at))
+        return true;
+    own->looked += 1u + as_wire_event_words[event];
+    if (!own->block)
+        own->allowed = own->looked;
+    return false;
+}
+
+/* A block begins, and the one before it ends. Returns whether the lane cannot be looked at any further now. */
+static bool on_block(struct look *look, uint32_t lane, uint64_t word)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    if (own->block) {
+        own->complete = true;
+        own->ended = time_of(look, own, word);
+        own->end = own->looked;
+        own->behind = own->end + 1;
+        return true;
+    }
+    const struct as_block *block = as_code_table_block(&look->reader->code, (uint32_t)word);
+    if (!block)
+        return true;
+    own->begun = own->time = time_of(look, own, word);
+    own->block_at = own->looked;
+    allow(own, own->looked + 1);
+    own->block = own->stamped ? block : NULL;
+    return false;
+}
+
+/* Looks on until a block is complete, or nothing more is there. */
+static void look_on(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    while (!own->complete && own->looked < own->published) {
+        uint64_t word = word_at(look, lane, own->looked), event = word >> AS_WIRE_EVENT_SHIFT;
+        if (word & AS_WIRE_ACCESS_MASK) {
+            own->looked++;
+            if (!own->block)
+                own->allowed = own->looked;
+            continue;
+        }
+        if (event >= AS_WIRE_EVENTS) { /* the stream says so */
+            own->allowed = UINT64_MAX;
+            return;
+        }
+        if (event == AS_WIRE_BLOCK
+                ? on_block(look, lane, word)
+                : own->published - own->looked <= as_wire_event_words[event] || on_event(look, lane, word, event))
+            return;
+    }
+}
+
+/* ---- what comes behind what ---- */
+
+static uint64_t word_number(const struct look *look, uint32_t lane, uint64_t word)
+{
+    uint64_t process = look->reader->streams[lane]->thread.process;
+    return as_access_address(word) >> 3 ^ process << PROCESS_SHIFT;
+}
+
+/* The position of the block's next access from a position on; own->end: there is none. */
+static uint64_t next_access(const struct look *look, uint32_t lane, uint64_t at)
+{
+    const struct as_handover_lane *own = &look->all->lanes.data[lane];
+    uint64_t word;
+    while (at < own->end && !((word = word_at(look, lane, at)) & AS_WIRE_ACCESS_MASK))
+        at += 1u + as_wire_event_words[word >> AS_WIRE_EVENT_SHIFT];
+    return at;
+}
+
+static void see_words(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    const int16_t *deciders = own->block->deciders;
+    for (uint64_t at = own->block_at + 1; (at = next_access(look, lane, at)) < own->end; at++) {
+        uint64_t word = word_at(look, lane, at);
+        int16_t index = (int16_t)as_access_index(word);
+        struct as_word_writer writer;
+        if ((index == deciders[0] || index == deciders[1]) &&
+            as_word_clocks_see(look->all->words, word_number(look, lane, word), own->thread, &writer))
+            add_wait(look, own, own->end, &writer);
+    }
+}
+
+static void note_stores(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    bool awaited = false;
+    for (uint64_t at = own->block_at + 1; (at = next_access(look, lane, at)) < own->end; at++) {
+        uint64_t word = word_at(look, lane, at);
+        if (word & AS_WIRE_STORE)
+            awaited |= as_word_clocks_write(look->all->words, word_number(look, lane, word), own->thread, own->behind);
+    }
+    if (awaited)
+        add_mark(look->all, own, own->behind);
+}
+
+/* What is complete comes next in time. */
+static void settle(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    struct as_word_writer writer;
+    if (own->returns) {
+        if (as_word_clocks_see(look->all->words, own->futex, own->thread, &writer))
+            add_wait(look, own, own->end, &writer);
+        own->futex = 0;
+        own->looked += 1u + as_wire_event_words[AS_WIRE_SYSCALL_RETURN];
+        own->allowed = own->looked;
+    } else {
+        if (own->block->deciders[0] >= 0)
+            see_words(look, lane);
+        if (own->block->publishes)
+            note_stores(look, lane);
+    }
+    own->complete = own->returns = false;
+    own->block = NULL;
+    look_on(look, lane);
+    set_stop(own);
+}
+
+static bool decides(const struct as_handover_lane *own)
+{
+    return own->returns || own->block->deciders[0] >= 0;
+}
+
+static uint64_t key_of(const struct as_handover_lane *own)
+{
+    return decides(own) ? own->ended : own->begun;
+}
+
+/* Everything that the thread did before this time has been settled. */
+static uint64_t front_of(const struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    if (own->complete)
+        return key_of(own);
+    if (look->gives_up || !own->stamped || own->over)
+        return UINT64_MAX;
+    if (own->idle == AS_IDLE_UNKNOWN)
+        own->idle =
+            as_lane_is_idle(&look->reader->wire->lanes[lane], AS_WIRE_LIVE, own->block, own->looked, look->stalled)
+                ? AS_IDLE
+                : AS_BUSY;
+    uint64_t known = own->block ? own->begun : own->time;
+    return own->idle == AS_IDLE && look->now > known ? look->now : known;
+}
+
+/* Settles blocks of the earliest lane, as many as come before all others. Returns false if there is nothing to be settled now. */
+static bool settle_earliest(struct look *look)
+{
+    struct as_handover_lane *lanes = look->all->lanes.data;
+    uint32_t first = look->used;
+    uint64_t earliest = UINT64_MAX, bound = look->gives_up ? UINT64_MAX : look->now; /* other threads may begin then */
+    for (uint32_t i = 0; i < look->used; i++) {
+        if (!lanes[i].thread)
+            continue;
+        uint64_t front = front_of(look, i), second = front < earliest ? earliest : front;
+        if (front < earliest) {
+            earliest = front;
+            first = i;
+        }
+        bound = second < bound ? second : bound;
+    }
+    if (first == look->used || !lanes[first].complete || earliest > bound)
+        return false;
+    while (lanes[first].complete && key_of(&lanes[first]) <= bound)
+        settle(look, first);
+    return true;
+}
+
+/* ---- lanes ---- */
+
+static void forget_lane(struct as_handover_lane *own)
+{
+    as_vec_free(&own->marks);
+    as_vec_free(&own->waits);
+    *own = (struct as_handover_lane){.allowed = UINT64_MAX, .stop = UINT64_MAX};
+}
+
+static void begin_lane(const struct as_reader *reader, uint32_t lane, struct as_handover_lane *own)
+{
+    const struct as_stream *stream = reader->streams[lane];
+    forget_lane(own);
+    own->thread = stream->thread.number;
+    own->time = stream->causal.time;
+    own->stamped = own->time != 0;
+    allow(own, read_of(reader, lane));
+    set_stop(own);
+}
+
+/* Words that were read without being looked at, because nobody could be waited for. */
+static bool is_behind(const struct as_reader *reader, uint32_t lane, const struct as_handover_lane *own)
+{
+    return own->allowed == UINT64_MAX && own->looked < read_of(reader, lane);
+}
+
+/* A thread that has begun counts, even if nothing of it has been read. Returns false if a trace is corrupt. */
+static bool start_lanes(struct as_reader *reader, bool *progress)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t state = atomic_load(&reader->wire->lanes[i].state);
+        if (!reader->streams[i] && (state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) &&
+            !reader->wire->lanes[i].is_code && !as_reader_read_lane(reader, i, state, progress))
+            return false;
+    }
+    return true;
+}
+
+static void look_at_lane(struct look *look, uint32_t lane)
+{
+    struct as_reader *reader = look->reader;
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    struct as_wire_lane *wire = &reader->wire->lanes[lane];
+    if (!reader->streams[lane]) {
+        if (own->thread)
+            forget_lane(own);
+        return;
+    }
+    if (own->thread != reader->streams[lane]->thread.number || is_behind(reader, lane, own))
+        begin_lane(reader, lane, own);
+    own->idle = AS_IDLE_UNKNOWN;
+    own->over = atomic_load(&wire->state) == AS_WIRE_ENDED; /* before what it published */
+    own->published = atomic_load(&wire->published);
+}
+
+static void finish_lane(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    if (!own->thread)
+        return;
+    if (!own->complete && own->over) /* its last block, or half a record */
+        own->allowed = UINT64_MAX;
+    set_stop(own);
+    as_handover_arrive(look->reader, lane);
+}
+
+static void stop_looking(struct as_handovers *all)
+{
+    for (size_t i = 0; i < all->lanes.len; i++)
+        forget_lane(&all->lanes.data[i]);
+    all->on = false;
+    all->stalled = 0;
+}
+
+/* With one thread there is nobody to wait for; with many that only the kernel can choose among it takes too long. */
+static bool applies(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
+    if (!reader->options->handovers || !reader->sink->await)
+        return false;
+    for (uint32_t i = 0; i < used; i++)
+        threads += reader->streams[i] != NULL;
+    return threads > 1 && threads <= AS_CAUSAL_THREADS;
+}
+
+bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
+{
+    struct as_handovers *all = &reader->handovers;
+    uint64_t now = as_stamp_before_loads();
+    if (reader->options->handovers && timed && !start_lanes(reader, progress))
+        return false;
+    if (!timed || !applies(reader)) {
+        if (all->on)
+            stop_looking(all);
+        return true;
+    }
+    double stalled = all->stalled > 0 ? as_clock_seconds() - all->stalled : 0;
+    struct look look = {.reader = reader,
+                        .all = all,
+                        .used = atomic_load(&reader->wire->lanes_used),
+                        .now = now,
+                        .stalled = stalled,
+                        .gives_up = stalled > most_patience};
+    all->on = true;
+    if (!all->words)
+        all->words = as_word_clocks_new();
+    while (all->lanes.len < look.used)
+        *as_vec_push(&all->lanes) = (struct as_handover_lane){.allowed = UINT64_MAX, .stop = UINT64_MAX};
+    for (uint32_t i = 0; i < look.used; i++)
+        look_at_lane(&look, i);
+    look.latest = as_stamp_now();
+    bool settled = false;
+    for (uint32_t i = 0; i < look.used; i++)
+        if (all->lanes.data[i].thread)
+            look_on(&look, i);
+    while (settle_earliest(&look))
+        settled = true;
+    bool waits = false;
+    for (uint32_t i = 0; i < look.used; i++) {
+        waits |= all->lanes.data[i].complete;
+        finish_lane(&look, i);
+    }
+    if (settled || !waits)
+        all->stalled = 0;
+    else if (all->stalled == 0)
+        all->stalled = as_clock_seconds();
+    return true;
+}
+
+/* ---- while lanes are read ---- */
+
+/* Returns whether the other thread is where it has to be. */
+static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_wait *wait)
+{
+    const struct as_handover_lane *other = &reader->handovers.lanes.data[wait->lane];
+    if (other->thread != wait->thread || !reader->streams[wait->lane])
+        return true;
+    size_t at = find_mark(other, wait->behind);
+    bool marked = at < other->marks.len && other->marks.data[at].position == wait->behind;
+    if (read_of(reader, wait->lane) < wait->behind || (marked && at >= other->passed))
+        return false;
+    if (marked)
+        reader->sink->await(reader->context, &reader->streams[lane]->thread, other->marks.data[at].number);
+    return true;
+}
+
+void as_handover_arrive(struct as_reader *reader, uint32_t lane)
+{
+    struct as_handover_lane *own = &reader->handovers.lanes.data[lane];
+    uint64_t position = read_of(reader, lane);
+    if (!own->thread || !reader->streams[lane])
+        return;
+    for (; own->passed < own->marks.len && own->marks.data[own->passed].position <= position; own->passed++)
+        reader->sink->show(reader->context, &reader->streams[lane]->thread, own->marks.data[own->passed].number);
+    while (own->waited < own->waits.len && own->waits.data[own->waited].position <= position &&
+           may_go_on(reader, lane, &own->waits.data[own->waited]))
+        own->waited++;
+    if (own->waited == own->waits.len) {
+        as_vec_clear(&own->waits);
+        own->waited = 0;
+    }
+    set_stop(own);
+}
+
+uint64_t as_handover_limit(const struct as_reader *reader, uint32_t lane)
+{
+    const struct as_handovers *all = &reader->handovers;
+    return all->on && lane < all->lanes.len && all->lanes.data[lane].thread ? all->lanes.data[lane].stop : UINT64_MAX;
+}
+
+bool as_handover_blocks(const struct as_reader *reader, uint32_t lane)
+{
+    const struct as_handovers *all = &reader->handovers;
+    if (!all->on || lane >= all->lanes.len || !all->lanes.data[lane].thread)
+        return false;
+    const struct as_handover_lane *own = &all->lanes.data[lane];
+    return own->waited < own->waits.len && own->waits.data[own->waited].position <= read_of(reader, lane);
+}
+
+void as_handover_free(struct as_reader *reader)
+{
+    struct as_handovers *all = &reader->handovers;
+    stop_looking(all);
+    as_vec_free(&all->lanes);
+    as_word_clocks_free(all->words);
+    all->words = NULL;
+}
