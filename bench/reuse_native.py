@@ -132,7 +132,7 @@ def by_interval(suite, build, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--only", default="", help="only the cases with this in their name")
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("--intervals", action="store_true", help="only the cost, by interval")
