@@ -3,7 +3,7 @@
  *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight]  FRAME  [branches]
  *     FRAME: ip symbol+0xoff (module)
  *
- * All columns but the event are optional (perf script -F). A thread's name may contain spaces and digits, so a line is
+ * All columns but the event are optional (perf script -F), and the event too if the time ends the line. A thread's name may contain spaces and digits, so a line is
  * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
  * the name.
  *
@@ -321,14 +321,16 @@ static bool is_anchor(struct word word, enum anchor anchor, bool first)
 }
 
 /* Splits "words event: rest": the event is the first word after the anchor that ends in a colon. Returns false if there
- * is none. */
+ * is none, with the words of the line, and without any for records that are not samples. */
 static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
 {
     enum anchor anchor = find_anchor(line);
     bool behind = false;
     for (const char *at = line; columns->count < WORDS_MAX;) {
         struct word word = next_word(&at);
-        if (word.length == 0 || strncmp(word.start, "PERF_RECORD_", 12) == 0)
+        bool other = strncmp(word.start, "PERF_RECORD_", 12) == 0;
+        columns->count = other ? 0 : columns->count;
+        if (word.length == 0 || other)
             return false;
         if (behind && word.length > 1 && word.start[word.length - 1] == ':') {
             *event = word.start;
@@ -351,12 +353,24 @@ static void read_comm(struct script *script, const struct columns *columns)
     script->sample.comm = keep_word(script->reader, comm);
 }
 
+/* "comm tid seconds.fraction:" and frames below it: perf script was not asked for the event's name. */
+static bool read_eventless(struct script *script, struct columns *columns)
+{
+    uint64_t time;
+    if (columns->count < 2 || columns->count == WORDS_MAX || !is_time(columns->words[columns->count - 1], &time))
+        return false;
+    find_columns(script, columns);
+    script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
+    read_comm(script, columns);
+    return script->sample.event != NULL;
+}
+
 static bool read_header_line(struct script *script, char *line)
 {
     struct columns columns = {0};
     const char *event, *rest;
     if (!split_line(line, &columns, &event, &rest))
-        return false;
+        return read_eventless(script, &columns);
     find_columns(script, &columns);
     size_t first = columns.behind;
     if (first < columns.count && is_number(columns.words[first])) {

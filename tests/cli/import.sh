@@ -116,6 +116,9 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     check_json "… without periods: times are samples" \
         'd["series"][0]["unit"] == "samples" and sum(t["units"] for t in d["series"][0]["times"]) == d["series"][0]["samples"]' \
         "$ASSAY" export --to=json periodless.db
+    perf script -i run.data -F comm,tid,time,ip,sym,dso >eventless.txt 2>/dev/null
+    "$ASSAY" import -q -o eventless.db eventless.txt
+    check_same "… without events: the same samples" "$("$ASSAY" report --calls --csv periodless.db)" "$("$ASSAY" report --calls --csv eventless.db)"
     for pack in gzip zstd; do
         for file in run.txt run.data; do
             "$pack" -qc "$file" >packed
