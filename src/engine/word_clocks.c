@@ -66,8 +66,11 @@ bool as_word_clocks_write(struct as_word_clocks *clocks, uint64_t word, uint32_t
     struct recent *entry = may_be_kept(clocks, hash) ? find_kept(clocks, word) : NULL;
     if (!entry) {
         entry = &clocks->recent[hash >> (64 - RECENT_BITS)];
-        if (entry->word == word && entry->seen && clocks->kept.len < MOST_KEPT)
+        if (entry->word == word && entry->seen && clocks->kept.len < MOST_KEPT) {
+            const struct recent *before = entry;
             entry = keep(clocks, word, hash);
+            *entry = *before;
+        }
     }
     *entry = (struct recent){.word = word,
                              .clock = clock,
