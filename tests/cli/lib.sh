@@ -195,8 +195,8 @@ check_same() {
     if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "expected: $2" "seen: $3"; fi
 }
 
-# judge EXPRESSION FILE…: whether it is true (judge.py; $HOLDS is more Python for it); $told says what it is otherwise.
-told=''
+# judge EXPRESSION FILE…: whether it is true (judge.py; $HOLDS is more Python for it); $judged says what it is otherwise.
+judged=''
 judge() {
     local expression=$1
     shift
@@ -207,8 +207,8 @@ judge() {
         echo $! >"$LOGS/judge"
     fi
     printf '%s\0' "$PWD" "$expression" "${HOLDS-}" "$@" >"$LOGS/ask"
-    IFS= read -r -d '' told <"$LOGS/answer"
-    [ "$told" = True ]
+    IFS= read -r -d '' judged <"$LOGS/answer"
+    [ "$judged" = True ]
 }
 
 # The document must be all of stdout; `d` is it. The expression must be true.
@@ -216,14 +216,14 @@ check_json() {
     local name=$1 expression=$2
     shift 2
     run "$@"
-    if judge "$expression" "$LOGS/out"; then pass "$name"; else report "$name" "$told"; fi
+    if judge "$expression" "$LOGS/out"; then pass "$name"; else report "$name" "$judged"; fi
 }
 
 # holds NAME EXPRESSION FILE…
 holds() {
     local name=$1
     shift
-    if judge "$@"; then pass "$name"; else fail "$name" "$told"; fi
+    if judge "$@"; then pass "$name"; else fail "$name" "$judged"; fi
 }
 
 # estimates_truth ESTIMATE.json TRUTH.json: reports of a sampled run and of a whole one, by function
