@@ -32,7 +32,7 @@ same() {
     elif ! cmp -s native.err seen.err; then
         report "$name" "standard error was: $(head -c 2000 native.err)"
     elif ! judge 'd["instructions"] > 0 and sum(d["classes"].values()) == d["instructions"]' "$counts"; then
-        report "$name" "the counts are not there or do not add up: $told"
+        report "$name" "the counts are not there or do not add up: $judged"
     else
         pass "$name"
     fi
