@@ -39,7 +39,7 @@ static const struct accuracy accuracies[] = {
     {"l3-miss", "snippet3", AS_KERNEL_L3_MISS, .period = 97},
     {"cycles", "load-ratio", AS_THE_MODEL_COUNTS},
 };
-enum { ACCURACIES = sizeof accuracies / sizeof *accuracies, USUAL_PERIOD = 1009, LEAST_SAMPLES = 5 };
+enum { ACCURACIES = sizeof accuracies / sizeof *accuracies, USUAL_PERIOD = 1009 };
 
 /* Fewer at long intervals, for the time that it takes; of operations, which are many in an iteration, more. */
 static uint32_t wanted_samples(const struct accuracy *accuracy, uint64_t period)
@@ -58,8 +58,20 @@ static double expected(const struct as_trust_probe *probe, const struct as_trust
     return as_trust_expected(probe, &result->code, accuracy->counts) * (accuracy->times > 0 ? accuracy->times : 1);
 }
 
+struct judged {
+    double error;
+    bool tells; /* there are samples enough for it to say something */
+    bool wrong; /* … and it is neither one sample more or less, nor a fiftieth */
+};
+
+static struct judged judge(const struct as_trust_row *row)
+{
+    double samples = fabs(row->error) * row->expected;
+    return (struct judged){row->error, as_trust_row_tells(row), samples > 1.5 && fabs(row->error) > 0.02};
+}
+
 static bool measure(struct as_trust_subject *subject, const struct accuracy *accuracy, const char *name,
-                    uint64_t period, struct as_trust_report *report, double *error, struct as_error *err)
+                    uint64_t period, struct as_trust_report *report, struct judged *judged, struct as_error *err)
 {
     bool pebs = as_trust_is_pebs(subject);
     struct as_trust_probe probe =
@@ -75,14 +87,14 @@ static bool measure(struct as_trust_subject *subject, const struct accuracy *acc
         return false;
     bool ops = !pebs && accuracy->counts == AS_KERNEL_INSTRUCTIONS;
     double due = expected(&probe, &several.last, accuracy, ops);
-    *error = 0;
+    *judged = (struct judged){0};
     if (accuracy->counts == AS_THE_MODEL_COUNTS &&
-        due < LEAST_SAMPLES) /* this core, or so short a run, has no such events */
+        due < AS_TRUST_LEAST) /* this core, or so short a run, has no such events */
         return true;
     struct as_trust_row *row = as_trust_add(report, name, ops ? "operations" : accuracy->event);
     snprintf(row->setting, sizeof row->setting, "interval %s", AS_COUNT(period));
     as_trust_set_counts(row, due, &several);
-    *error = row->error;
+    *judged = judge(row);
     return true;
 }
 
@@ -97,26 +109,29 @@ static bool can_measure(const struct as_trust_subject *subject, const struct acc
 
 bool as_trust_run_accuracy(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    double worst = 0, total = 0, error;
+    double worst = 0, total = 0;
+    struct judged judged;
     const char *which = "";
     for (size_t i = 0; i < ACCURACIES; i++) {
         const struct accuracy *accuracy = &accuracies[i];
         if (!can_measure(subject, accuracy))
             continue;
         uint64_t period = as_trust_usual_period(subject, accuracy->period ? accuracy->period : USUAL_PERIOD);
-        if (!measure(subject, accuracy, "accuracy", period, report, &error, err))
+        if (!measure(subject, accuracy, "accuracy", period, report, &judged, err))
             return false;
         if (i == 0)
-            total = error;
-        if (fabs(error) >= fabs(worst)) {
-            worst = error;
+            total = judged.error;
+        if (judged.tells && fabs(judged.error) >= fabs(worst)) {
+            worst = judged.error;
             which = accuracy->event;
         }
     }
     const char *interval = AS_COUNT(as_trust_usual_period(subject, USUAL_PERIOD));
+    if (!as_trust_rows_enough(report, "accuracy", "counts"))
+        return true;
     if (as_trust_is_pebs(subject))
-        as_trust_say(report, "counts: right to %.1f %% (worst: %s) at intervals of %s", 100 * fabs(worst), which,
-                     interval);
+        as_trust_say(report, "counts: %s %.1f %% (worst: %s) at intervals of %s", as_trust_right_to(worst),
+                     100 * fabs(worst), which, interval);
     else
         as_trust_say(report,
                      "counts: %+.1f %% of the operations at intervals of %s; of what they are, %s are off by %+.0f %%",
@@ -163,7 +178,7 @@ static bool measure_ratio(struct as_trust_subject *subject, const struct ratio *
     snprintf(row->setting, sizeof row->setting, "one of %u, interval %s", of, AS_COUNT(period));
     as_trust_set_counts(row, by_model ? happened : as_trust_expected(&probe, &several.last.code, ratio->counts),
                         &several);
-    *error = row->error;
+    *error = as_trust_row_tells(row) ? row->error : 0;
     return true;
 }
 
@@ -181,8 +196,9 @@ bool as_trust_run_ratio(struct as_trust_subject *subject, struct as_trust_report
                 return false;
             worst[i == 1] = fabs(error) > fabs(worst[i == 1]) ? error : worst[i == 1];
         }
-    as_trust_say(report, "ratios: from 1/20 to 1/100, %s are off by %+.1f %% at most, and %s by %+.1f %%",
-                 ratios[0].what, 100 * worst[0], ratios[1].what, 100 * worst[1]);
+    if (as_trust_rows_enough(report, "ratio", "ratios"))
+        as_trust_say(report, "ratios: from 1/20 to 1/100, %s are off by %+.1f %% at most, and %s by %+.1f %%",
+                     ratios[0].what, 100 * worst[0], ratios[1].what, 100 * worst[1]);
     return true;
 }
 
@@ -191,18 +207,27 @@ bool as_trust_run_ratio(struct as_trust_subject *subject, struct as_trust_report
 bool as_trust_run_interval(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     static const uint64_t periods[] = {101, 1009, 10007, 100003, 1000003};
-    double first = NAN, last = NAN;
+    struct judged judged, first = {0}, last = {0};
+    double worst = 0;
+    size_t n = 0;
     const struct accuracy *what = &accuracies[as_trust_is_pebs(subject) ? 2 : 0];
     for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
         bool sampled = wanted_samples(what, periods[i]) * subject->options->scale >= 100 || periods[i] < 500000;
         if (as_trust_usual_period(subject, periods[i]) != periods[i] || !sampled)
             continue;
-        if (!measure(subject, what, "interval", periods[i], report, isnan(first) ? &first : &last, err))
+        if (!measure(subject, what, "interval", periods[i], report, &judged, err))
             return false;
+        first = n++ ? first : judged;
+        last = judged;
+        worst = judged.wrong && fabs(judged.error) > fabs(worst) ? judged.error : worst;
     }
-    if (fabs(first) > 0.02 && fabs(first) > 2 * fabs(last))
+    if (!as_trust_rows_enough(report, "interval", "intervals"))
+        return true;
+    if (first.wrong && fabs(first.error) > 2 * fabs(last.error))
         as_trust_say(report, "intervals: short ones are wrong (%+.1f %% at the shortest, %+.1f %% at the longest)",
-                     100 * first, 100 * last);
+                     100 * first.error, 100 * last.error);
+    else if (worst < 0 || worst > 0)
+        as_trust_say(report, "intervals: %s are off by up to %+.1f %%", what->event, 100 * worst);
     else
         as_trust_say(report, "intervals: %s are counted right at all of them", what->event);
     return true;

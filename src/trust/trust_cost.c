@@ -146,6 +146,8 @@ bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report 
     if (as_trust_is_pebs(subject) && !is_native(subject) && !cost_of_sets(subject, report, err))
         return false;
     add_memory(subject, report, first.bytes);
+    if (!as_trust_enough(report, "cost", first.counts[0].samples, 1))
+        return true;
     if (isnan(first.overhead[AS_HANDLER_SIGNAL]))
         as_trust_say(report, "cost: %.0f %% of the time at intervals of 100,003",
                      100 * first.overhead[AS_HANDLER_NONE]);
@@ -171,9 +173,10 @@ bool as_trust_run_handler(struct as_trust_subject *subject, struct as_trust_repo
         as_trust_set_counts(row, as_trust_expected(&probe, &several.last.code, AS_KERNEL_LOCKED), &several);
         errors[i] = row->error;
     }
-    as_trust_say(report,
-                 "handler: one that stops and restarts the event adds %+.0f %% of loads of its own at intervals of "
-                 "1,009, and %+.0f %% of locked loads",
-                 100 * errors[0], 100 * errors[1]);
+    if (as_trust_rows_enough(report, "handler", "handler"))
+        as_trust_say(report,
+                     "handler: one that stops and restarts the event adds %+.0f %% of loads of its own at intervals of "
+                     "1,009, and %+.0f %% of locked loads",
+                     100 * errors[0], 100 * errors[1]);
     return true;
 }

@@ -3,14 +3,15 @@
  *
  * Each of the two overflows the counter equally often. As long as the second lies in the first one's shadow, it is not
  * seen, and the first of the next iteration takes its place; beyond the shadow both get half. */
-#include "trust/trust.h"
+#include "trust/trust_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { STEP = 4, MOST = 80 };
 
-static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, double *share, struct as_error *err)
+static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, double *share, uint64_t *least,
+                            struct as_error *err)
 {
     struct as_trust_probe probe = as_trust_probe(subject, "distance", "loads", 31);
     struct as_trust_result result;
@@ -18,6 +19,7 @@ static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, dou
     if (!as_trust_run(subject, &probe, &result, err))
         return false;
     uint64_t first = result.counts[0].at[0], second = result.counts[0].at[1];
+    *least = first + second < *least ? first + second : *least;
     *share = first + second ? (double)second / (double)(first + second) : NAN;
     return true;
 }
@@ -25,9 +27,11 @@ static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, dou
 bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     double none = 0, half = 0;
+    bool everywhere = true;
+    uint64_t least = UINT64_MAX;
     for (uint32_t nops = 0; nops <= MOST; nops += STEP) {
         double share;
-        if (!share_of_second(subject, nops, &share, err))
+        if (!share_of_second(subject, nops, &share, &least, err))
             return false;
         struct as_trust_row *row = as_trust_add(report, "distance", "second of two loads");
         snprintf(row->setting, sizeof row->setting, "%u nops apart", nops);
@@ -36,9 +40,14 @@ bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_rep
         row->got = share;
         row->error = share - 0.5;
         none = share < 0.05 ? nops : none;
+        everywhere = everywhere && share > 0.4;
         half = half == 0 && share > 0.4 ? nops : half;
     }
-    if (half > 0)
+    if (!as_trust_enough(report, "distance", least, 4 * AS_TRUST_LEAST))
+        return true;
+    if (everywhere)
+        as_trust_say(report, "distance: a load is sampled as often as it should be, however near to the one before");
+    else if (half > 0)
         as_trust_say(report,
                      "distance: a load is never sampled within %.0f nops of the one before, and as often as it should "
                      "be from %.0f on",

@@ -12,9 +12,11 @@ enum { PEBS = 1 << AS_PMU_PEBS, IBS = 1 << AS_PMU_IBS, SPE = 1 << AS_PMU_SPE, UN
 /* ---- bias ---- */
 
 struct shares {
-    double largest, wrong;
+    double largest, smallest, wrong;
     char name[16]; /* of the label that has most */
     size_t n;
+    uint64_t samples; /* at the labels */
+    bool uneven;      /* by more than chance */
 };
 
 /* Rows for the labels that are the event, and what was put elsewhere. `of` picks the samples by label. */
@@ -22,8 +24,9 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
                                 const struct as_trust_result *result, enum as_kernel_event event, const uint64_t *of,
                                 uint64_t all)
 {
-    struct shares shares = {0};
-    uint64_t right = 0;
+    struct shares shares = {.smallest = 1};
+    uint64_t at[AS_KERNEL_LABELS];
+    size_t n = 0;
     for (size_t i = 0; i < result->code.n_labels; i++)
         shares.n += result->code.labels[i].events >> event & 1;
     for (size_t i = 0; i < result->code.n_labels; i++) {
@@ -36,13 +39,16 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
         row->expected = 1.0 / (double)shares.n;
         row->got = all ? (double)of[i] / (double)all : NAN;
         row->error = row->got - row->expected;
-        right += of[i];
+        shares.samples += of[i];
+        at[n++] = of[i];
+        shares.smallest = fmin(shares.smallest, row->got);
         if (row->got > shares.largest) {
             shares.largest = row->got;
             snprintf(shares.name, sizeof shares.name, "%s", label->name);
         }
     }
-    shares.wrong = all ? 1 - (double)right / (double)all : 0;
+    shares.uneven = as_trust_uneven(at, n);
+    shares.wrong = all ? 1 - (double)shares.samples / (double)all : 0;
     if (shares.wrong > 0) {
         struct as_trust_row *row = as_trust_add(report, name, "other instructions");
         snprintf(row->setting, sizeof row->setting, "%s", setting);
@@ -51,6 +57,34 @@ static struct shares add_shares(struct as_trust_report *report, const char *name
         row->got = row->error = shares.wrong;
     }
     return shares;
+}
+
+/* What four equal loads get. A difference is told from chance, and a small one from one that matters: a twentieth. */
+static void say_bias(struct as_trust_report *report, const struct shares *shares)
+{
+    double fair = 1 / (double)shares->n, low = 100 * shares->smallest, high = 100 * shares->largest;
+    bool small = shares->largest - fair < fair / 20 && fair - shares->smallest < fair / 20;
+    if (!shares->uneven && !as_trust_enough(report, "bias", shares->samples, AS_TRUST_LEAST * shares->n))
+        return;
+    if (!shares->uneven)
+        as_trust_say(report,
+                     "bias: four equal loads get equal numbers of samples, as far as %s samples tell: between %.0f and "
+                     "%.0f %%",
+                     AS_COUNT(shares->samples), low, high);
+    else if (small)
+        as_trust_say(report, "bias: four equal loads get nearly equal numbers of samples: between %.1f and %.1f %%",
+                     low, high);
+    else if (shares->largest > 0.3)
+        as_trust_say(
+            report,
+            "bias: %.0f %% of the load samples land on one of four equal loads (%s); they get between %.0f and "
+            "%.0f %% each",
+            high, shares->name, low, high);
+    else
+        as_trust_say(report,
+                     "bias: four equal loads get between %.0f and %.0f %% of the load samples, not %.0f %% each (most: "
+                     "%s)",
+                     low, high, 100 * fair, shares->name);
 }
 
 static bool run_bias(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
@@ -64,11 +98,7 @@ static bool run_bias(struct as_trust_subject *subject, struct as_trust_report *r
     const struct as_trust_counts *counts = &result.counts[0];
     struct shares shares = add_shares(report, "bias", "four equal loads", &result, AS_KERNEL_LOADS,
                                       pebs ? counts->at : counts->loads_at, pebs ? counts->samples : counts->loads);
-    if (shares.largest > 0.3)
-        as_trust_say(report, "bias: %.0f %% of the load samples land on one of four equal loads (%s)",
-                     100 * shares.largest, shares.name);
-    else
-        as_trust_say(report, "bias: four equal loads get equal numbers of samples");
+    say_bias(report, &shares);
     if (shares.wrong > 0.001)
         as_trust_say(report, "attribution: %.0f %% of the load samples are put on instructions that do not load",
                      100 * shares.wrong);
@@ -115,7 +145,11 @@ static bool run_shadow(struct as_trust_subject *subject, struct as_trust_report 
         for (size_t j = 0; j < 3 && snippet->periods[j]; j++)
             if (!run_snippet(subject, snippet, snippet->periods[j], report, j == 0 ? &first : &shares, err))
                 return false;
-        if (first.largest > 1.2 / (double)first.n)
+        if (!first.uneven && first.samples < AS_TRUST_LEAST * first.n)
+            as_trust_say(report, "shadow: of %s there are %s samples of %s: %s", snippet->setting,
+                         first.samples ? "too few" : "no", snippet->event,
+                         first.samples ? "it cannot be told" : "nothing can be said");
+        else if (first.uneven && first.largest > 1.2 / (double)first.n)
             as_trust_say(report, "shadow: of %s, %s gets %.0f %% of the samples of %s in place of %.0f %%",
                          snippet->setting, first.name, 100 * first.largest, snippet->event, 100 / (double)first.n);
     }
@@ -146,7 +180,9 @@ static bool run_latency(struct as_trust_subject *subject, struct as_trust_report
         row->error = row->got - row->expected;
         factor = factor > 0 ? factor : row->got / row->expected;
     }
-    as_trust_say(report, "latency: a division and what follows it get %.1f times the samples that they should", factor);
+    if (as_trust_enough(report, "latency", counts->samples, 4 * AS_TRUST_LEAST)) /* some third is the division's */
+        as_trust_say(report, "latency: a division and what follows it get %.1f times the samples that they should",
+                     factor);
     return true;
 }
 
@@ -176,7 +212,9 @@ static bool run_functions(struct as_trust_subject *subject, struct as_trust_repo
         row->error = row->got - row->expected;
         largest = row->got > largest ? row->got : largest;
     }
-    as_trust_say(report, "functions: of ten that do equal work, one gets up to %.1f %% of the samples", 100 * largest);
+    if (as_trust_enough(report, "functions", all, AS_TRUST_LEAST * (uint64_t)n))
+        as_trust_say(report, "functions: of ten that do equal work, one gets up to %.1f %% of the samples",
+                     100 * largest);
     return true;
 }
 
@@ -203,9 +241,10 @@ static bool run_threads(struct as_trust_subject *subject, struct as_trust_report
         struct as_trust_several one = {.mean = (double)(pebs ? result.counts[0].samples : result.counts[0].l1_misses),
                                        .spread = NAN};
         as_trust_set_counts(row, as_trust_expected(&probe, &result.code, AS_KERNEL_L1_MISS), &one);
-        worst = fabs(row->error) > worst ? fabs(row->error) : worst;
+        worst = as_trust_row_tells(row) ? fmax(worst, fabs(row->error)) : worst;
     }
-    as_trust_say(report, "threads: 1 to 32 of them, the sum is right to %.1f %%", 100 * worst);
+    if (as_trust_rows_enough(report, "threads", "threads"))
+        as_trust_say(report, "threads: 1 to 32 of them, the sum is %s %.1f %%", as_trust_right_to(worst), 100 * worst);
     return true;
 }
 
@@ -256,17 +295,20 @@ static double add_event(struct as_trust_report *report, const char *event, const
     struct as_trust_row *row = as_trust_add(report, "multi-event", event);
     snprintf(row->setting, sizeof row->setting, "%s", setting);
     as_trust_set_counts(row, expected, &(struct as_trust_several){.mean = (double)samples, .spread = NAN});
-    return fabs(row->error);
+    return as_trust_row_tells(row) ? fabs(row->error) : 0;
 }
+
+/* Events at once: as many as the papers had. Errors: of sets that fit on the unit's counters, and of those that do not. */
+static const size_t sets[] = {1, 4, 5, 6};
+enum { SETS = sizeof sets / sizeof *sets };
 
 static bool run_sets(struct as_trust_subject *subject, struct as_trust_report *report, double errors[2],
                      struct as_error *err)
 {
-    static const size_t sets[] = {1, 4, 5, 6};
     const char *events[MULTI];
     for (size_t i = 0; i < MULTI; i++)
         events[i] = multi[i].event;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    for (size_t i = 0; i < SETS; i++) {
         struct as_trust_result result;
         struct as_trust_probe probe;
         char setting[64];
@@ -276,20 +318,43 @@ static bool run_sets(struct as_trust_subject *subject, struct as_trust_report *r
         for (size_t j = 0; j < sets[i]; j++) {
             double expected = as_trust_expected(&probe, &result.code, multi[j].counts);
             double error = add_event(report, multi[j].event, setting, expected, result.counts[j].samples);
-            errors[sets[i] > 4] = fmax(errors[sets[i] > 4], error);
+            bool fits = sets[i] <= subject->pmu.counters;
+            errors[!fits] = fmax(errors[!fits], error);
         }
     }
     return true;
 }
 
+static void say_sets(struct as_trust_report *report, uint32_t counters, const double errors[2])
+{
+    size_t fit = 0;
+    while (fit < SETS && sets[fit] <= counters)
+        fit++;
+    const char *right = as_trust_right_to(errors[0]);
+    if (fit == SETS)
+        as_trust_say(report, "several events: up to %zu at once are %s %.1f %%", sets[fit - 1], right, 100 * errors[0]);
+    else
+        as_trust_say(
+            report,
+            "several events: up to %zu at once %s %s %.1f %%, %zu %s 6 lose up to %.0f %% of their samples (%u "
+            "counter%s)",
+            sets[fit - 1], sets[fit - 1] == 1 ? "is" : "are", right, 100 * errors[0], sets[fit],
+            sets[fit] == 5 ? "and" : "to", 100 * errors[1], counters, counters == 1 ? "" : "s");
+}
+
 /* As many as there are counters, with those that count one thing only. */
 static bool run_fixed(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    static const char *const events[] = {"loads",        "stores", "branches",  "taken",
-                                         "instructions", "cycles", "ref-cycles"};
+    static const char *const any[] = {"loads", "stores", "branches", "taken"};
+    static const char *const fixed[] = {"instructions", "cycles", "ref-cycles"};
+    const char *events[7];
     struct as_trust_result result;
     struct as_trust_probe probe;
-    size_t n = 4 + subject->pmu.fixed;
+    size_t n = 0;
+    for (size_t i = 0; i < 4 && i < subject->pmu.counters; i++)
+        events[n++] = any[i];
+    for (size_t i = 0; i < 3 && i < subject->pmu.fixed; i++)
+        events[n++] = fixed[i];
     double worst = 0;
     char setting[64];
     if (!run_set(subject, events, n, &result, &probe, err))
@@ -299,8 +364,9 @@ static bool run_fixed(struct as_trust_subject *subject, struct as_trust_report *
         double expected = (double)result.counts[i].happened / (double)probe.period;
         worst = fmax(worst, add_event(report, events[i], setting, expected, result.counts[i].samples));
     }
-    as_trust_say(report, "fixed counters: with %u of them %zu events at once are right to %.1f %%", subject->pmu.fixed,
-                 n, 100 * worst);
+    if (worst > 0 || as_trust_rows_enough(report, "multi-event", "fixed counters"))
+        as_trust_say(report, "fixed counters: with %u of them %zu events at once are %s %.1f %%", subject->pmu.fixed, n,
+                     as_trust_right_to(worst), 100 * worst);
     return true;
 }
 
@@ -313,11 +379,8 @@ static bool run_multi(struct as_trust_subject *subject, struct as_trust_report *
     bool ok = run_sets(subject, report, errors, err) &&
               (!subject->pmu.fixed || subject->machine || run_fixed(subject, report, err));
     subject->pmu.multiplex = tick;
-    if (ok)
-        as_trust_say(report,
-                     "several events: up to four are right to %.1f %%, five and six lose up to %.0f %% of their "
-                     "samples",
-                     100 * errors[0], 100 * errors[1]);
+    if (ok && as_trust_rows_enough(report, "multi-event", "several events"))
+        say_sets(report, subject->pmu.counters, errors);
     return ok;
 }
 
@@ -335,7 +398,8 @@ static bool run_kinds(struct as_trust_subject *subject, struct as_trust_report *
         worst = fmax(worst, add_event(report, multi[i].event, "all at once, by kind of operation", expected,
                                       multi[i].pick(&result.counts[0])));
     }
-    as_trust_say(report, "several events: of one run, kinds of operations are off by up to %.0f %%", 100 * worst);
+    if (as_trust_rows_enough(report, "multi-event", "several events"))
+        as_trust_say(report, "several events: of one run, kinds of operations are off by up to %.0f %%", 100 * worst);
     return true;
 }
 
@@ -343,6 +407,8 @@ static bool run_multi_event(struct as_trust_subject *subject, struct as_trust_re
 {
     return (as_trust_is_pebs(subject) ? run_multi : run_kinds)(subject, report, err);
 }
+
+enum { LEAST_MODES = 20 };
 
 static bool run_mode(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
@@ -362,8 +428,9 @@ static bool run_mode(struct as_trust_subject *subject, struct as_trust_report *r
         result.counts[0].locked ? (double)result.counts[0].locked_in_user / (double)result.counts[0].locked : NAN;
     if (row->got > 0)
         as_trust_say(report, "mode: %.2f %% of the samples of the kernel are taken for user mode", 100 * row->got);
-    else
-        as_trust_say(report, "mode: user and kernel are told apart");
+    else if (as_trust_enough(report, "mode", result.counts[0].locked, LEAST_MODES))
+        as_trust_say(report, "mode: user and kernel are told apart, in %s of %s samples of the kernel",
+                     AS_COUNT(result.counts[0].locked), AS_COUNT(result.counts[0].locked));
     return true;
 }
 
@@ -374,6 +441,7 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
     static const char *const clocks[] = {"task-clock", "cpu-clock"};
     for (size_t i = 0; i < 2; i++) {
         double sum = 0, squares = 0, n = subject->options->runs, largest = 0;
+        uint64_t samples = 0;
         for (uint32_t run = 0; run < subject->options->runs; run++) {
             struct as_trust_probe probe = as_trust_probe(subject, "bias", clocks[i], 100003);
             struct as_trust_result result;
@@ -384,6 +452,7 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
                 result.counts[0].happened ? result.counts[0].nanoseconds / (double)result.counts[0].happened : NAN;
             sum += part;
             squares += part * part;
+            samples += result.counts[0].samples;
             for (size_t j = 0; j < result.code.n_labels && result.counts[0].samples; j++)
                 largest = fmax(largest, (double)result.counts[0].at[j] / (double)result.counts[0].samples);
         }
@@ -400,9 +469,10 @@ static bool run_clock(struct as_trust_subject *subject, struct as_trust_report *
         row->expected = 1.0 / 7;
         row->got = largest;
         row->error = row->got - row->expected;
-        as_trust_say(report,
-                     "%s: samples stand for %.1f %% of the time; one of seven instructions gets %.0f %% of them",
-                     clocks[i], 100 * sum / n, 100 * largest);
+        if (as_trust_enough(report, clocks[i], samples, 7 * AS_TRUST_LEAST))
+            as_trust_say(report,
+                         "%s: samples stand for %.1f %% of the time; one of seven instructions gets %.0f %% of them",
+                         clocks[i], 100 * sum / n, 100 * largest);
     }
     return true;
 }

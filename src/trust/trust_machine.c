@@ -29,6 +29,7 @@ bool as_trust_open_machine(struct as_trust_subject *subject, const char *root, c
     if (!pebs && !ibs)
         return as_error_set(err, "the programs can qualify PEBS and IBS, and this machine has %s", choice.how);
     pmu->kind = pebs ? AS_PMU_PEBS : AS_PMU_IBS;
+    pmu->counters = 4; /* that a hyper-thread has for itself from Nehalem on */
     pmu->pdir = pebs && probe->precise == 3;
     pmu->counts_ops = ibs;
     snprintf(pmu->name, sizeof pmu->name, "%s of this machine", pebs ? "PEBS" : "IBS");

@@ -1,7 +1,10 @@
 /* See trust_parts.h. */
 #include "trust/trust_parts.h"
 
+#include "base/show.h"
+
 #include <math.h>
+#include <string.h>
 
 bool as_trust_is_pebs(const struct as_trust_subject *subject)
 {
@@ -75,6 +78,64 @@ void as_trust_lengthen(struct as_trust_probe *probe, const struct as_trust_subje
     least = least * subject->options->scale / 100;
     if (probe->options.iterations < least)
         probe->options.iterations = least;
+}
+
+/* ---- whether a verdict can be given ---- */
+
+/* The value that chi-square exceeds once in a thousand times, after Wilson and Hilferty: 16.6 for three degrees of freedom,
+ * where tables have 16.3. */
+static double chi_square_limit(double freedom)
+{
+    const double one_in_thousand = 3.0902, part = 2 / (9 * freedom);
+    return freedom * pow(1 - part + one_in_thousand * sqrt(part), 3);
+}
+
+bool as_trust_uneven(const uint64_t *at, size_t places)
+{
+    double all = 0, sum = 0;
+    for (size_t i = 0; i < places; i++)
+        all += (double)at[i];
+    double fair = all / (double)places;
+    for (size_t i = 0; i < places && all > 0; i++)
+        sum += ((double)at[i] - fair) * ((double)at[i] - fair) / fair;
+    return places > 1 && sum > chi_square_limit((double)places - 1);
+}
+
+bool as_trust_enough(struct as_trust_report *report, const char *experiment, uint64_t samples, uint64_t least)
+{
+    if (samples == 0)
+        as_trust_say(report, "%s: no samples: nothing can be said", experiment);
+    else if (samples < least)
+        as_trust_say(report, "%s: %s sample%s: too few to tell", experiment, AS_COUNT(samples),
+                     samples == 1 ? "" : "s");
+    return samples > 0 && samples >= least;
+}
+
+bool as_trust_row_tells(const struct as_trust_row *row)
+{
+    return row->unit != AS_TRUST_SAMPLES || row->expected >= AS_TRUST_LEAST;
+}
+
+bool as_trust_rows_enough(struct as_trust_report *report, const char *experiment, const char *said)
+{
+    bool any = false, enough = false;
+    for (size_t i = 0; i < report->rows.len; i++) {
+        const struct as_trust_row *row = &report->rows.data[i];
+        if (strcmp(row->experiment, experiment) != 0)
+            continue;
+        any |= row->unit == AS_TRUST_SAMPLES ? row->got > 0 : !isnan(row->got);
+        enough |= as_trust_row_tells(row);
+    }
+    if (!any)
+        as_trust_say(report, "%s: no samples: nothing can be said", said);
+    else if (!enough)
+        as_trust_say(report, "%s: fewer than %d samples are due of each event: too few to tell", said, AS_TRUST_LEAST);
+    return any && enough;
+}
+
+const char *as_trust_right_to(double worst)
+{
+    return fabs(worst) < 0.2 ? "right to" : "off by up to";
 }
 
 uint64_t as_trust_usual_period(const struct as_trust_subject *subject, uint64_t period)

@@ -31,6 +31,23 @@ double as_trust_expected(const struct as_trust_probe *probe, const struct as_ker
 void as_trust_lengthen(struct as_trust_probe *probe, const struct as_trust_subject *subject, double per_iteration,
                        uint64_t samples);
 
+/* ---- whether a verdict can be given ---- */
+
+/* Whether equal places with so many samples in all differ by more than chance makes them, one time in a thousand: Pearson's
+ * chi-square. */
+bool as_trust_uneven(const uint64_t *at, size_t places);
+/* Samples with which places that are much preferred are told from equal ones: five of each. */
+enum { AS_TRUST_LEAST = 5 };
+/* False: there are no samples, or too few, which is said of the experiment. */
+bool as_trust_enough(struct as_trust_report *report, const char *experiment, uint64_t samples, uint64_t least);
+/* The same of the experiment's rows: false where none has samples, or where so few are due everywhere that one more or less
+ * is a large error. */
+bool as_trust_rows_enough(struct as_trust_report *report, const char *experiment, const char *said);
+/* Whether the row can be judged: five samples are due. */
+bool as_trust_row_tells(const struct as_trust_row *row);
+/* "right to" or "off by up to", which the error follows. */
+const char *as_trust_right_to(double worst);
+
 /* ---- experiments in files of their own ---- */
 
 typedef bool as_trust_runner(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err);

@@ -52,6 +52,8 @@ check_json "equal loads do not get equal numbers" 'max(r["got"] for r in d["rows
 # About 200 samples: five standard deviations are 0.15.
 check_json "… without a shadow they do" 'len(d["rows"]) == 4 and all(abs(r["error"]) < 0.15 for r in d["rows"])' \
     trust --experiments=bias --pmu-set shadow.loads=0 skylake
+check_json "… in so long a shadow that there are no samples nothing is said" 'd["verdicts"] == ["bias: no samples: nothing can be said"]' \
+    trust --experiments=bias --pmu-set shadow.loads=100000 skylake
 check_json "the event that is far from the one before gets all (Figures 2 and 6)" \
     "[${rows}[k][\"got\"] > 0.95 for k in ((\"R1\", \"four reads behind a fence, interval 2,347\"), (\"Br3\", \"three branches, interval 10,007\"), (\"R1\", \"four reads from memory, interval 97\"))] == [True] * 3" \
     trust --experiments=shadow cascade-lake

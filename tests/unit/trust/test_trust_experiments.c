@@ -34,7 +34,8 @@ static const struct as_trust_options options = {.scale = 100, .runs = 3};
 static struct as_trust_subject subject_of(enum as_pmu_kind kind)
 {
     return (struct as_trust_subject){
-        .options = &options, .pmu = {.kind = kind, .multiplex = 4000, .least_interval = 1024, .counts_ops = true}};
+        .options = &options,
+        .pmu = {.kind = kind, .counters = 4, .multiplex = 4000, .least_interval = 1024, .counts_ops = true}};
 }
 
 static const struct as_trust_experiment *find(const char *name)
@@ -282,6 +283,12 @@ static void five_take_turns(const struct as_trust_probe *probe, struct as_trust_
         result->counts[i].samples = right_number(probe, probe->events[i], probe->n_events > 4 ? 0.8 : 1);
 }
 
+static void one_fits(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    for (size_t i = 0; i < probe->n_events; i++)
+        result->counts[i].samples = right_number(probe, probe->events[i], probe->n_events > 1 ? 0.25 : 1);
+}
+
 static void several_events(void **state)
 {
     struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
@@ -292,8 +299,19 @@ static void several_events(void **state)
     check_row(&report, 2, "stores", "4 events at once", 600000.0 / 503, 1192, -0.0007);
     check_row(&report, 9, "locked-loads", "5 events at once", 400000.0 / 503, 636, -0.2);
     check_row(&report, 15, "returns", "6 events at once", 200000.0 / 503, 318, -0.2);
-    check_verdict(&report, 0,
-                  "several events: up to four are right to 0.1 %, five and six lose up to 20 % of their samples");
+    check_verdict(
+        &report, 0,
+        "several events: up to 4 at once are right to 0.1 %, 5 and 6 lose up to 20 % of their samples (4 counters)");
+    as_trust_report_free(&report);
+    subject.pmu.counters = 1;
+    report = run(&subject, "multi-event", one_fits);
+    check_verdict(
+        &report, 0,
+        "several events: up to 1 at once is right to 0.0 %, 4 to 6 lose up to 75 % of their samples (1 counter)");
+    as_trust_report_free(&report);
+    subject.pmu.counters = 8;
+    report = run(&subject, "multi-event", five_take_turns);
+    check_verdict(&report, 0, "several events: up to 6 at once are off by up to 20.0 %");
     as_trust_report_free(&report);
 }
 
@@ -368,14 +386,80 @@ static void bias(void **state)
     check_row(&report, 4, "other instructions", "four equal loads", 0, 0.1, 0.1);
     assert_true(report.rows.data[0].unit == AS_TRUST_SHARE && report.rows.data[4].unit == AS_TRUST_SHARE);
     assert_int_equal(report.verdicts.len, 2);
-    check_verdict(&report, 0, "bias: 40 % of the load samples land on one of four equal loads (load 1)");
+    check_verdict(
+        &report, 0,
+        "bias: 40 % of the load samples land on one of four equal loads (load 1); they get between 10 and 40 % each");
     check_verdict(&report, 1, "attribution: 10 % of the load samples are put on instructions that do not load");
     as_trust_report_free(&report);
     report = run(&subject, "bias", all_alike);
     assert_int_equal(report.rows.len, 4);
     assert_int_equal(report.verdicts.len, 1);
-    check_verdict(&report, 0, "bias: four equal loads get equal numbers of samples");
+    check_verdict(
+        &report, 0,
+        "bias: four equal loads get equal numbers of samples, as far as 1,000 samples tell: between 25 and 25 "
+        "%");
     as_trust_report_free(&report);
+}
+
+/* Chi-square of three degrees of freedom exceeds 16.3 once in a thousand times. */
+static uint64_t played_at[4];
+
+static void as_told(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    memcpy(result->counts[0].at, played_at, sizeof played_at);
+    result->counts[0].samples = played_at[0] + played_at[1] + played_at[2] + played_at[3];
+}
+
+static void bias_follows_from_the_counts(void **state)
+{
+    static const struct {
+        uint64_t at[4];
+        const char *verdict;
+    } cases[] = {
+        {{258, 277, 292, 173},
+         "bias: four equal loads get between 17 and 29 % of the load samples, not 25 % each (most: load 3)"},
+        {{26, 28, 29, 17},
+         "bias: four equal loads get equal numbers of samples, as far as 100 samples tell: between 17 and 29 %"},
+        {{245000, 255000, 250000, 250000},
+         "bias: four equal loads get nearly equal numbers of samples: between 24.5 and 25.5 %"},
+        {{5, 5, 5, 4}, "bias: 19 samples: too few to tell"},
+        {{0, 0, 1, 0}, "bias: 1 sample: too few to tell"},
+        {{0, 9, 0, 0},
+         "bias: 100 % of the load samples land on one of four equal loads (load 2); they get between 0 and 100 % each"},
+        {{0}, "bias: no samples: nothing can be said"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
+        memcpy(played_at, cases[i].at, sizeof played_at);
+        struct as_trust_report report = run(&subject, "bias", as_told);
+        assert_int_equal(report.verdicts.len, 1);
+        check_verdict(&report, 0, cases[i].verdict);
+        as_trust_report_free(&report);
+    }
+}
+
+static void nothing_at_all(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+}
+
+/* Of no experiment anything is said without samples. */
+static void no_samples_no_verdict(void **state)
+{
+    static const enum as_pmu_kind kinds[] = {AS_PMU_PEBS, AS_PMU_IBS, AS_PMU_SPE, AS_PMU_TIP};
+    for (size_t i = 0; i < as_trust_experiments_count; i++)
+        for (size_t j = 0; j <= sizeof kinds / sizeof *kinds; j++) {
+            struct as_trust_subject subject = subject_of(kinds[j % 4]);
+            subject.timer = j == 4;
+            subject.pmu.fixed = 3;
+            if (!as_trust_supports(&subject, &as_trust_experiments[i]))
+                continue;
+            struct as_trust_report report = run(&subject, as_trust_experiments[i].name, nothing_at_all);
+            assert_true(report.verdicts.len > 0);
+            for (size_t k = 0; k < report.verdicts.len; k++)
+                if (!strstr(report.verdicts.data[k], ": nothing can be said"))
+                    fail_msg("%s without samples: %s", as_trust_experiments[i].name, report.verdicts.data[k]);
+            as_trust_report_free(&report);
+        }
 }
 
 /* Behind a fence, the first of four reads gets seven tenths. */
@@ -437,6 +521,11 @@ static void always_rare(const struct as_trust_probe *probe, struct as_trust_resu
     result->counts[0].at[1] = 300;
 }
 
+static void always_half(const struct as_trust_probe *probe, struct as_trust_result *result)
+{
+    result->counts[0].at[0] = result->counts[0].at[1] = 50;
+}
+
 static void distance(void **state)
 {
     struct as_trust_subject subject = subject_of(AS_PMU_PEBS);
@@ -452,6 +541,9 @@ static void distance(void **state)
     report = run(&subject, "distance", always_rare);
     check_verdict(&report, 0, "distance: within 80 nops of the one before a load is sampled too rarely");
     as_trust_report_free(&report);
+    report = run(&subject, "distance", always_half);
+    check_verdict(&report, 0, "distance: a load is sampled as often as it should be, however near to the one before");
+    as_trust_report_free(&report);
 }
 
 /* ---- cost, modes, clocks ---- */
@@ -463,6 +555,7 @@ static void each_costs_more(const struct as_trust_probe *probe, struct as_trust_
     for (int i = 0; i < AS_HANDLER_COUNT; i++)
         result->overhead[i] = (0.05 + 0.1 * i) * (pebs ? 100003.0 / 1009 : 1) * (double)probe->n_events;
     result->bytes = 65536;
+    result->counts[0].samples = 40;
 }
 
 static void cost(void **state)
@@ -499,6 +592,7 @@ static void timed(const struct as_trust_probe *probe, struct as_trust_result *re
     result->overhead[AS_HANDLER_NONE] = 0.02;
     result->overhead[AS_HANDLER_SIGNAL] = result->overhead[AS_HANDLER_IOCTL] = NAN;
     result->bytes = 1 << 20;
+    result->counts[0].samples = 40;
 }
 
 static void cost_of_clocks(void **state)
@@ -527,7 +621,7 @@ static void modes(void **state)
     check_verdict(&report, 0, "mode: 1.50 % of the samples of the kernel are taken for user mode");
     as_trust_report_free(&report);
     report = run(&exact, "mode", three_of_200);
-    check_verdict(&report, 0, "mode: user and kernel are told apart");
+    check_verdict(&report, 0, "mode: user and kernel are told apart, in 200 of 200 samples of the kernel");
     as_trust_report_free(&report);
 }
 
@@ -692,6 +786,8 @@ int main(void)
         cmocka_unit_test(fixed_counters),
         cmocka_unit_test(several_kinds),
         cmocka_unit_test(bias),
+        cmocka_unit_test(bias_follows_from_the_counts),
+        cmocka_unit_test(no_samples_no_verdict),
         cmocka_unit_test(shadows),
         cmocka_unit_test(functions),
         cmocka_unit_test(distance),
