@@ -1,4 +1,5 @@
 /* assay report: reads a profile and shows where the time went. */
+#include "base/log.h"
 #include "base/number.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
@@ -24,7 +25,7 @@ struct kind_option {
 
 struct report_options {
     int by;
-    bool json, csv;
+    bool json, csv, strict;
     const char *series, *sort, *output, *limit, *html, *source_path, *time;
     const char *fail_over, *fail_row_over, *markdown, *junit;
     struct as_strlist threads, modules, symbols, events;
@@ -118,6 +119,10 @@ static const struct as_option options_table[] = {
      .value = "PERCENT",
      .help = "With --diff: the same for a function, or for another kind of row that --by names. Changes of less than "
              "0.1 % of the program's time do not count."},
+    {.name = "strict",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct report_options, strict),
+     .help = "With these two: also fail if there are too few samples to tell."},
     {.name = "markdown",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, markdown),
@@ -229,8 +234,10 @@ static bool read_gate(const struct report_options *options, const struct as_repo
                       struct as_error *err)
 {
     bool limited = options->fail_over || options->fail_row_over;
-    if ((options->markdown || options->junit) && !limited)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--markdown and --junit need --fail-over or --fail-row-over");
+    if ((options->markdown || options->junit || options->strict) && !limited)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--markdown, --junit and --strict need --fail-over or --fail-row-over");
+    gate->strict = options->strict;
     if (limited && (kind != &as_report_diff || options->html))
         return as_error_set_status(err, AS_EXIT_USAGE, "--fail-over and --fail-row-over need --diff, without --html");
     return read_percent("fail-over", options->fail_over, &gate->program, err) &&
@@ -380,7 +387,10 @@ static bool apply_gate(const struct report *report, int *status, struct as_error
         report->kind == &as_report_diff && report->state ? as_report_diff_gate(report->state) : NULL;
     if (!gate)
         return true;
-    *status = gate->failed ? EXIT_GATE : AS_EXIT_OK;
+    *status = as_gate_fails(gate, gate->verdict) ? EXIT_GATE : AS_EXIT_OK;
+    if (gate->verdict == AS_GATE_INCONCLUSIVE)
+        as_log_warn("too few samples to tell whether the limits hold%s",
+                    gate->gate.strict ? "" : "; --strict makes that a failure");
     return write_gate_file(report, report->options->markdown, as_gate_markdown, err) &&
            write_gate_file(report, report->options->junit, as_gate_junit, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +45,42 @@ static bool is_significant(const struct as_gate_finding *finding, const struct a
     return finding->row ? finding->row->significant : diff->significant;
 }
 
+static const char *word_of(const struct as_gate_result *result, enum as_gate_verdict verdict)
+{
+    static const char *const words[] = {"passed", "INCONCLUSIVE", "FAILED"};
+    return words[as_gate_fails(result, verdict) && result->gate.strict ? AS_GATE_FAILED : verdict];
+}
+
+/* Two digits: the number is a guide. */
+static uint64_t rounded(double number)
+{
+    double unit = pow(10, fmax(floor(log10(number)) - 1, 0));
+    return (uint64_t)(ceil(number / unit) * unit);
+}
+
+/* ": 29 samples before and 42 samples after can only show a growth of 145 % or more; …". */
+static void add_inconclusive(struct as_str *text, const struct as_gate_finding *finding, const struct as_diff *diff)
+{
+    const char *what = diff->views[AS_DIFF_AFTER]->summary.sampled ? "regions" : "samples";
+    as_str_add(text, ": ");
+    for (int side = 0; side < AS_DIFF_SIDES; side++) {
+        const struct as_summary *summary = &diff->views[side]->summary;
+        as_str_add(text, side ? " and " : "");
+        if (summary->exact || summary->counted)
+            as_str_add(text, "exact times");
+        else
+            as_str_addf(text, "%s %s", AS_COUNT((uint64_t)diff->samples[side]), what);
+        as_str_add(text, side ? " after" : " before");
+    }
+    if (isinf(finding->least))
+        as_str_add(text, " can show no growth");
+    else
+        as_str_addf(text, " can only show a growth of %.*f %% or more", finding->least < 0.1 ? 1 : 0,
+                    100 * finding->least);
+    if (isfinite(finding->needed) && finding->needed < 1e18)
+        as_str_addf(text, "; the limit needs about %s on each side", AS_COUNT(rounded(finding->needed)));
+}
+
 /* "demo: +3.10 %, at most 2 % allowed". */
 static void add_finding(struct as_str *text, const struct as_gate_result *result, const struct as_gate_finding *finding,
                         const struct as_diff *diff)
@@ -51,19 +88,47 @@ static void add_finding(struct as_str *text, const struct as_gate_result *result
     as_str_addf(text, "%s: ", AS_SHOW(name_of(finding, diff)));
     add_growth(text, finding->growth, is_significant(finding, diff));
     as_str_addf(text, ", at most %g %% allowed", 100 * limit_of(result, finding));
+    if (finding->verdict == AS_GATE_INCONCLUSIVE)
+        add_inconclusive(text, finding, diff);
+}
+
+/* The rows have a line of their own if none of them failed. */
+static bool tells_rows(const struct as_gate_result *result)
+{
+    return !isnan(result->gate.row) && result->failed_rows == 0 && result->obstacles.len == 0;
+}
+
+static enum as_gate_verdict verdict_of_rows(const struct as_gate_result *result)
+{
+    return result->noisy_rows ? AS_GATE_INCONCLUSIVE : AS_GATE_PASSED;
+}
+
+/* "12 functions: none grew significantly by more than 2 %, 3 did within noise". */
+static void add_rows(struct as_str *text, const struct as_gate_result *result, const struct as_diff *diff)
+{
+    as_str_addf(text, "%s %s%s: none grew %sby more than %g %%", AS_COUNT(result->rows),
+                as_view_level_name(diff->level), result->rows == 1 ? "" : "s", result->exact ? "" : "significantly ",
+                100 * result->gate.row);
+    if (result->noisy_rows)
+        as_str_addf(text, ", %s did within noise", AS_COUNT(result->noisy_rows));
 }
 
 void as_gate_text(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
     struct as_str text = {0};
+    for (size_t i = 0; i < result->obstacles.len; i++)
+        as_str_addf(&text, "FAILED %s: not comparable: %s\n", AS_SHOW(program_of(diff)),
+                    AS_SHOW(result->obstacles.data[i]));
     for (size_t i = 0; i < result->findings.len; i++) {
-        as_str_addf(&text, "%s ", result->findings.data[i].failed ? "FAILED" : "passed");
+        as_str_addf(&text, "%s ", word_of(result, result->findings.data[i].verdict));
         add_finding(&text, result, &result->findings.data[i], diff);
         as_str_add(&text, "\n");
     }
-    if (!isnan(result->gate.row) && result->failed_rows == 0)
-        as_str_addf(&text, "passed %s %ss: none grew by more than %g %%\n", AS_COUNT(result->rows),
-                    as_view_level_name(diff->level), 100 * result->gate.row);
+    if (tells_rows(result)) {
+        as_str_addf(&text, "%s ", word_of(result, verdict_of_rows(result)));
+        add_rows(&text, result, diff);
+        as_str_add(&text, "\n");
+    }
     fputs(as_str_get(&text), out);
     as_str_free(&text);
 }
@@ -92,19 +157,43 @@ static void put_row(FILE *out, const char *name, const double cycles[AS_DIFF_SID
     as_str_free(&growth);
 }
 
-void as_gate_markdown(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
+static void put_item(FILE *out, const char *verdict, const char *text)
+{
+    bool plain = strcmp(verdict, "passed") == 0;
+    fprintf(out, "- %s", plain ? "" : "**");
+    for (const char *c = verdict; *c; c++)
+        fputc(tolower((unsigned char)*c), out);
+    fputs(plain ? " " : "** ", out);
+    put_cell(out, text);
+    fputc('\n', out);
+}
+
+static void put_items(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
     struct as_str text = {0};
-    fprintf(out, "### %s: ", result->failed ? "Slower than allowed" : "No slowdown beyond the limit");
-    put_cell(out, AS_SHOW(program_of(diff)));
-    fputs("\n\n", out);
+    for (size_t i = 0; i < result->obstacles.len; i++)
+        put_item(out, "failed", AS_SHOW(result->obstacles.data[i]));
     for (size_t i = 0; i < result->findings.len; i++) {
         as_str_clear(&text);
         add_finding(&text, result, &result->findings.data[i], diff);
-        fprintf(out, "- %s ", result->findings.data[i].failed ? "**failed**" : "passed");
-        put_cell(out, as_str_get(&text));
-        fputc('\n', out);
+        put_item(out, word_of(result, result->findings.data[i].verdict), as_str_get(&text));
     }
+    if (tells_rows(result)) {
+        as_str_clear(&text);
+        add_rows(&text, result, diff);
+        put_item(out, word_of(result, verdict_of_rows(result)), as_str_get(&text));
+    }
+    as_str_free(&text);
+}
+
+void as_gate_markdown(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
+{
+    static const char *const heads[] = {"No slowdown beyond the limit", "Inconclusive: too few samples",
+                                        "Slower than allowed"};
+    fprintf(out, "### %s: ", result->obstacles.len ? "Not comparable" : heads[result->verdict]);
+    put_cell(out, AS_SHOW(program_of(diff)));
+    fputs("\n\n", out);
+    put_items(result, diff, out);
     if (*diff->differences)
         fprintf(out, "- the profiles differ in more than the program: %s\n", diff->differences);
     fprintf(out, "\n| %s | before (%s) | after | change |\n|---|---:|---:|---:|\n", as_view_level_name(diff->level),
@@ -113,7 +202,6 @@ void as_gate_markdown(const struct as_gate_result *result, const struct as_diff 
     for (size_t i = 0; i < diff->rows.len && i < MARKDOWN_ROWS; i++)
         if (diff->rows.data[i].significant)
             put_row(out, diff->rows.data[i].name, diff->rows.data[i].cycles, true);
-    as_str_free(&text);
 }
 
 /* ---- JUnit ---- */
@@ -127,39 +215,68 @@ static void put_xml(FILE *out, const char *text)
             fputc(*c, out);
 }
 
-static void put_case(const struct as_gate_result *result, const struct as_gate_finding *finding,
-                     const struct as_diff *diff, FILE *out)
+/* `details` can be NULL. */
+static void put_case(const struct as_gate_result *result, const struct as_diff *diff, const char *name,
+                     enum as_gate_verdict verdict, const char *message, const char *details, FILE *out)
 {
-    struct as_str text = {0};
-    add_finding(&text, result, finding, diff);
+    bool fails = as_gate_fails(result, verdict);
     fputs("  <testcase classname=\"", out);
     put_xml(out, AS_SHOW(program_of(diff)));
     fputs("\" name=\"", out);
-    put_xml(out, finding->row ? AS_SHOW(finding->row->name) : "whole program");
-    if (finding->failed) {
-        fputs("\">\n    <failure message=\"", out);
-        put_xml(out, as_str_get(&text));
-        fprintf(out, "\">%.0f %s before, %.0f after</failure>\n  </testcase>\n", finding->before, unit_of(diff),
-                finding->after);
-    } else {
+    put_xml(out, name);
+    if (verdict == AS_GATE_PASSED) {
         fputs("\"/>\n", out);
+        return;
     }
+    fprintf(out, "\">\n    <%s message=\"", fails ? "failure" : "skipped");
+    put_xml(out, message);
+    if (fails)
+        fprintf(out, "\">%s</failure>\n", details ? details : "");
+    else
+        fputs("\"/>\n", out);
+    fputs("  </testcase>\n", out);
+}
+
+static void put_finding(const struct as_gate_result *result, const struct as_gate_finding *finding,
+                        const struct as_diff *diff, FILE *out)
+{
+    struct as_str text = {0};
+    char details[128];
+    add_finding(&text, result, finding, diff);
+    snprintf(details, sizeof details, "%.0f %s before, %.0f after", finding->before, unit_of(diff), finding->after);
+    put_case(result, diff, finding->row ? AS_SHOW(finding->row->name) : "whole program", finding->verdict,
+             as_str_get(&text), details, out);
+    as_str_free(&text);
+}
+
+static void put_rows_case(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
+{
+    struct as_str name = {0}, text = {0};
+    as_str_addf(&name, "%zu %ss", result->rows, as_view_level_name(diff->level));
+    add_rows(&text, result, diff);
+    put_case(result, diff, as_str_get(&name), verdict_of_rows(result), as_str_get(&text), NULL, out);
+    as_str_free(&name);
     as_str_free(&text);
 }
 
 void as_gate_junit(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
-    bool rows_passed = !isnan(result->gate.row) && result->failed_rows == 0;
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay\" tests=\"%zu\" failures=\"%zu\">\n",
-            result->findings.len + rows_passed, result->failed);
+    size_t of[] = {[AS_GATE_PASSED] = 0, [AS_GATE_INCONCLUSIVE] = 0, [AS_GATE_FAILED] = result->obstacles.len};
+    size_t tests = result->obstacles.len + result->findings.len + tells_rows(result);
     for (size_t i = 0; i < result->findings.len; i++)
-        put_case(result, &result->findings.data[i], diff, out);
-    if (rows_passed) {
-        fputs("  <testcase classname=\"", out);
-        put_xml(out, AS_SHOW(program_of(diff)));
-        fprintf(out, "\" name=\"%zu %ss\"/>\n", result->rows, as_view_level_name(diff->level));
-    }
+        of[result->findings.data[i].verdict]++;
+    of[verdict_of_rows(result)] += tells_rows(result);
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"assay\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
+            tests, of[AS_GATE_FAILED] + (result->gate.strict ? of[AS_GATE_INCONCLUSIVE] : 0),
+            result->gate.strict ? 0 : of[AS_GATE_INCONCLUSIVE]);
+    for (size_t i = 0; i < result->obstacles.len; i++)
+        put_case(result, diff, "comparable", AS_GATE_FAILED, AS_SHOW(result->obstacles.data[i]), NULL, out);
+    for (size_t i = 0; i < result->findings.len; i++)
+        put_finding(result, &result->findings.data[i], diff, out);
+    if (tells_rows(result))
+        put_rows_case(result, diff, out);
     fputs("</testsuite>\n", out);
 }
 
@@ -168,7 +285,12 @@ void as_gate_junit(const struct as_gate_result *result, const struct as_diff *di
 void as_gate_json(const struct as_gate_result *result, const struct as_diff *diff, struct as_json *json)
 {
     as_json_object(json, "gate");
-    as_json_bool(json, "failed", result->failed > 0);
+    as_json_bool(json, "failed", as_gate_fails(result, result->verdict));
+    as_json_bool(json, "inconclusive", result->verdict == AS_GATE_INCONCLUSIVE);
+    as_json_array(json, "not_comparable");
+    for (size_t i = 0; i < result->obstacles.len; i++)
+        as_json_string(json, NULL, result->obstacles.data[i]);
+    as_json_end(json);
     as_json_double(json, "program_limit", result->gate.program);
     as_json_double(json, "row_limit", result->gate.row);
     as_json_array(json, "findings");
@@ -178,7 +300,10 @@ void as_gate_json(const struct as_gate_result *result, const struct as_diff *dif
         as_json_string(json, "name", name_of(finding, diff));
         as_json_bool(json, "program", finding->row == NULL);
         as_json_double(json, "growth", finding->growth);
-        as_json_bool(json, "failed", finding->failed);
+        as_json_bool(json, "failed", as_gate_fails(result, finding->verdict));
+        as_json_bool(json, "inconclusive", finding->verdict == AS_GATE_INCONCLUSIVE);
+        as_json_double(json, "least", finding->least);
+        as_json_double(json, "samples_needed", finding->least > 0 ? finding->needed : NAN);
         as_json_end(json);
     }
     as_json_end(json);

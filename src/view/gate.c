@@ -1,9 +1,13 @@
 /* See gate.h. */
 #include "view/gate.h"
 
+#include "base/alloc.h"
+#include "base/path.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double growth_of(const double cycles[AS_DIFF_SIDES])
 {
@@ -12,36 +16,135 @@ static double growth_of(const double cycles[AS_DIFF_SIDES])
                                        : 0;
 }
 
-static void add(struct as_gate_result *result, const struct as_diff_row *row, const double cycles[AS_DIFF_SIDES],
-                bool failed)
+/* ---- profiles that cannot be judged ---- */
+
+static void obstruct(struct as_gate_result *result, char *why)
 {
-    *as_vec_push(&result->findings) =
-        (struct as_gate_finding){row, cycles[AS_DIFF_BEFORE], cycles[AS_DIFF_AFTER], growth_of(cycles), failed};
-    result->failed += failed;
-    result->failed_rows += failed && row;
+    *as_vec_push(&result->obstacles) = why;
+    result->verdict = AS_GATE_FAILED;
 }
 
-static bool is_too_slow(const struct as_diff *diff, const struct as_diff_row *row, double limit)
+static bool is_system_wide(const struct as_view *view)
 {
-    return row->significant && growth_of(row->cycles) > limit &&
-           as_diff_change(row->cycles) >= AS_GATE_LEAST * diff->cycles[AS_DIFF_BEFORE];
+    static const char start[] = "system-wide";
+    const char *title = as_store_meta(view->store, AS_META_TITLE);
+    return title && strncmp(title, start, sizeof start - 1) == 0;
+}
+
+/* Another build of the program has the same name. */
+static bool same_program(const struct as_view *before, const struct as_view *after)
+{
+    const char *first = as_store_meta(before->store, AS_META_PROGRAM),
+               *second = as_store_meta(after->store, AS_META_PROGRAM);
+    if (is_system_wide(before) || is_system_wide(after))
+        return is_system_wide(before) && is_system_wide(after);
+    return !first || !second || strcmp(as_path_base(first), as_path_base(second)) == 0;
+}
+
+/* What was asked to be measured; "" for all of the run, or an estimate of all. */
+static const char *extent_of(const struct as_summary *summary)
+{
+    const char *extent = summary->region ? summary->region : summary->part;
+    return summary->sampled || !extent ? "" : extent;
+}
+
+static void find_obstacles(struct as_gate_result *result, const struct as_diff *diff)
+{
+    static const char *const names[] = {"before", "after"};
+    const struct as_summary *sides[AS_DIFF_SIDES];
+    const char *extent[AS_DIFF_SIDES], *status[AS_DIFF_SIDES];
+    for (int i = 0; i < AS_DIFF_SIDES; i++) {
+        sides[i] = &diff->views[i]->summary;
+        extent[i] = extent_of(sides[i]);
+        status[i] = as_store_meta(diff->views[i]->store, AS_META_STATUS);
+        if (sides[i]->partial)
+            obstruct(result, as_format("the profile %s is PARTIAL: %s", names[i], sides[i]->partial));
+        else if (!sides[i]->exact && !sides[i]->counted && !sides[i]->contradicts && sides[i]->samples == 0)
+            obstruct(result, as_format("the profile %s has no samples", names[i]));
+    }
+    if (!same_program(diff->views[AS_DIFF_BEFORE], diff->views[AS_DIFF_AFTER]))
+        obstruct(result, as_format("other program: %s before, %s after", sides[AS_DIFF_BEFORE]->program,
+                                   sides[AS_DIFF_AFTER]->program));
+    if (strcmp(extent[AS_DIFF_BEFORE], extent[AS_DIFF_AFTER]) != 0)
+        obstruct(result, as_format("other part of the run: %s before, %s after",
+                                   *extent[AS_DIFF_BEFORE] ? extent[AS_DIFF_BEFORE] : "all",
+                                   *extent[AS_DIFF_AFTER] ? extent[AS_DIFF_AFTER] : "all"));
+    else if (!*extent[AS_DIFF_AFTER] && result->obstacles.len == 0 && status[AS_DIFF_BEFORE] && status[AS_DIFF_AFTER] &&
+             strcmp(status[AS_DIFF_BEFORE], status[AS_DIFF_AFTER]) != 0)
+        obstruct(result, as_format("other exit status of the program: %s before, %s after", status[AS_DIFF_BEFORE],
+                                   status[AS_DIFF_AFTER]));
+}
+
+/* ---- growth ---- */
+
+static void count_verdict(struct as_gate_result *result, enum as_gate_verdict verdict)
+{
+    result->verdict = verdict > result->verdict ? verdict : result->verdict;
+}
+
+static bool is_sampled(const struct as_view *view)
+{
+    return !view->summary.exact && !view->summary.counted;
+}
+
+/* The samples on each side with which a growth of `limit` is significant, for equal times: see score/change.h. */
+static double samples_for(const struct as_diff *diff, double limit)
+{
+    double sum = 0;
+    for (int i = 0; i < AS_DIFF_SIDES; i++)
+        sum += is_sampled(diff->views[i]) ? 1 / diff->views[i]->summary.effective : 0;
+    return limit > 0 ? AS_Z_5_SIGMA * AS_Z_5_SIGMA * sum / (limit * limit) : INFINITY;
+}
+
+static void judge_program(struct as_gate_result *result, const struct as_diff *diff)
+{
+    double before = diff->cycles[AS_DIFF_BEFORE], growth = growth_of(diff->cycles), limit = result->gate.program;
+    double least = result->exact ? 0 : before > 0 ? AS_Z_5_SIGMA * diff->deviation / before : INFINITY;
+    enum as_gate_verdict verdict = diff->significant && growth > limit       ? AS_GATE_FAILED
+                                   : least > limit && growth > limit - least ? AS_GATE_INCONCLUSIVE
+                                                                             : AS_GATE_PASSED;
+    *as_vec_push(&result->findings) = (struct as_gate_finding){NULL,    before, diff->cycles[AS_DIFF_AFTER], growth,
+                                                               verdict, least,  samples_for(diff, limit)};
+    count_verdict(result, verdict);
+}
+
+static void judge_row(struct as_gate_result *result, const struct as_diff *diff, const struct as_diff_row *row)
+{
+    double growth = growth_of(row->cycles);
+    if (growth <= result->gate.row || as_diff_change(row->cycles) < AS_GATE_LEAST * diff->cycles[AS_DIFF_BEFORE])
+        return;
+    count_verdict(result, row->significant ? AS_GATE_FAILED : AS_GATE_INCONCLUSIVE);
+    result->failed_rows += row->significant;
+    result->noisy_rows += !row->significant;
+    if (row->significant)
+        *as_vec_push(&result->findings) = (struct as_gate_finding){.row = row,
+                                                                   .before = row->cycles[AS_DIFF_BEFORE],
+                                                                   .after = row->cycles[AS_DIFF_AFTER],
+                                                                   .growth = growth,
+                                                                   .verdict = AS_GATE_FAILED};
 }
 
 void as_gate_judge(struct as_gate_result *result, struct as_gate gate, const struct as_diff *diff)
 {
-    *result = (struct as_gate_result){.gate = gate};
+    *result = (struct as_gate_result){
+        .gate = gate, .exact = !is_sampled(diff->views[AS_DIFF_BEFORE]) && !is_sampled(diff->views[AS_DIFF_AFTER])};
+    find_obstacles(result, diff);
+    if (result->obstacles.len)
+        return;
     if (!isnan(gate.program))
-        add(result, NULL, diff->cycles, diff->significant && growth_of(diff->cycles) > gate.program);
+        judge_program(result, diff);
     if (isnan(gate.row))
         return;
     result->rows = diff->rows.len;
     for (size_t i = 0; i < diff->rows.len; i++)
-        if (is_too_slow(diff, &diff->rows.data[i], gate.row))
-            add(result, &diff->rows.data[i], diff->rows.data[i].cycles, true);
+        judge_row(result, diff, &diff->rows.data[i]);
 }
 
 void as_gate_free(struct as_gate_result *result)
 {
+    for (size_t i = 0; i < result->obstacles.len; i++)
+        free(result->obstacles.data[i]);
+    as_vec_free(&result->obstacles);
     as_vec_free(&result->findings);
 }
 

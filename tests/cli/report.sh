@@ -260,6 +260,41 @@ check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fa
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
 check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
+check_fails 2 'need --fail-over' "--strict without a limit" "$ASSAY" report slow.db --diff assay.db --strict
+
+# … of different work it is never green.
+gate_fails() { # NAME AFTER BEFORE WHY
+    check_status 1 "a gate of $1" "$ASSAY" report "$2" --diff "$3" --fail-over=1000% --fail-row-over=100000% --markdown not.md --junit not.xml
+    check_same "… says why" "1 1 1 0" "$(grep -c "^FAILED .*: not comparable: $4" <<<"$out") $(grep -c "^- \*\*failed\*\* $4" not.md) $(grep -c "<failure message=.$4" not.xml) $(grep -c '^passed' <<<"$out")"
+}
+check_status 134 "a program that crashes" "$ASSAY" record -q -o crashed.db -- sh -c 'kill -ABRT $$'
+check_status 0 "… one that does not" "$ASSAY" record -q -o whole.db -- sh -c 'exit 0'
+check_status 3 "… one that fails" "$ASSAY" record -q -o status.db -- sh -c 'exit 3'
+check "… a part" "$ASSAY" record -q -o part.db --max 20k -- sh -c 'exit 0'
+gate_fails "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
+gate_fails "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
+gate_fails "two programs" threads.db whole.db 'other program: .* before, threads after'
+gate_fails "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
+check_status 0 "a gate of two equal parts" "$ASSAY" report part.db --diff part.db --fail-over=0%
+
+# … of too few samples it decides nothing: 29 and 42 of them, then 2,900 and 4,200.
+samples() { # NUMBER
+    python3 -c 'for i in range('"$1"'): print(f"t 7 [000] {1 + i * .001:.6f}: 1000 cycles:u:\n\t401136 work+0x6 (/opt/t)\n")'
+}
+for n in 29 42 2900 4200; do
+    check "$n samples" "$ASSAY" import -q -o s$n.db - < <(samples $n)
+done
+check_status 0 "a gate of few samples" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --fail-row-over=2% --markdown few.md --junit few.xml
+check_same "… says how many it needs" "INCONCLUSIVE t: +44.83 % (within noise), at most 2 % allowed: 29 samples before and 42 samples after can only show a growth of 145 % or more; the limit needs about 130,000 on each side
+INCONCLUSIVE 1 function: none grew significantly by more than 2 %, 1 did within noise" "$(tail -2 <<<"$out")"
+check_same "… warns" 1 "$(grep -c 'too few samples to tell' <<<"$err")"
+check_same "… as Markdown and JUnit XML" "1 2 2" "$(grep -c '^### Inconclusive' few.md) $(grep -c '^- \*\*inconclusive\*\*' few.md) $(grep -c '<skipped message=' few.xml)"
+check_status 1 "… fails with --strict" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --strict --junit few.xml
+check_same "… as JUnit XML, too" 1 "$(grep -c 'failures="1" skipped="0"' few.xml)"
+check_status 1 "a gate of enough samples" "$ASSAY" report s4200.db --diff s2900.db --fail-over=2%
+check_same "… is one" 1 "$(grep -c '^FAILED t: +44.83 %, at most 2 % allowed$' <<<"$out")"
+check_status 0 "… the other way round" "$ASSAY" report s2900.db --diff s4200.db --fail-over=2% --fail-row-over=2% --strict
+check_same "… is one, too" 2 "$(grep -cE '^passed (t: -30.95 %|1 function: none grew significantly by more than 2 %$)' <<<"$out")"
 check_same "a profile is the same as itself" 1 "$(show --diff assay.db | grep -cE '^[0-9,]+ cycles before, [0-9,]+ after: same$')"
 check_same "… and so are all its rows" "" "$(show --diff assay.db --limit 0 | grep -E '1\.00x|-0')"
 check_same "… the longest first" "same $(python3 -c 'import json; print(json.load(open("function.json"))["rows"][0]["function"])')" \

@@ -514,7 +514,8 @@ static void gate_of_exact_profiles(void **state)
     as_gate_judge(&result, (struct as_gate){.program = 0, .row = NAN}, diff);
     assert_int_equal(result.findings.len, 1);
     assert_null(result.findings.data[0].row);
-    assert_int_equal(result.failed, 0); /* not slower */
+    assert_int_equal(result.verdict, AS_GATE_PASSED); /* not slower */
+    assert_true(result.findings.data[0].least == 0);
     as_gate_free(&result);
     as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.5}, diff);
     assert_int_equal(result.rows, 5);
@@ -526,10 +527,10 @@ static void gate_of_exact_profiles(void **state)
     diff = as_diff_new(&after, &before, AS_STORE_BY_FUNCTION, &err); /* the other way round: sell 500 to 600 */
     assert_non_null(diff);
     as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.1999}, diff);
-    assert_int_equal(result.failed, 2); /* give, which is new then, and sell */
+    assert_int_equal(result.failed_rows, 2); /* give, which is new then, and sell */
     as_gate_free(&result);
     as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.2}, diff);
-    assert_int_equal(result.failed, 1); /* 20 % are not more than 20 % */
+    assert_int_equal(result.failed_rows, 1); /* 20 % are not more than 20 % */
     as_gate_free(&result);
     as_diff_free(diff);
     as_view_free(&before);
@@ -549,11 +550,81 @@ static void sampled_differences_are_noise(void **state)
         assert_true(diff->rows.data[i].deviation > 0 || diff->rows.data[i].cycles[AS_DIFF_AFTER] == 0);
     }
     as_gate_judge(&result, (struct as_gate){.program = 0, .row = 0}, diff);
-    assert_int_equal(result.failed, 0);
+    assert_int_equal(result.verdict, AS_GATE_INCONCLUSIVE);
+    assert_int_equal(result.findings.len, 1);
+    assert_true(isinf(result.findings.data[0].needed)); /* no number of samples shows that there is no growth */
+    assert_false(as_gate_fails(&result, result.verdict));
+    as_gate_free(&result);
+    as_gate_judge(&result, (struct as_gate){.program = 0.02, .row = NAN, .strict = true}, diff);
+    assert_true(as_gate_fails(&result, result.verdict));
+    double needed = 25 / (0.02 * 0.02) / after.summary.effective; /* five deviations; the times before are exact */
+    assert_true(fabs(result.findings.data[0].needed - needed) < 1e-6 * needed);
+    assert_true(fabs(result.findings.data[0].least - 5 * diff->deviation / 1000) < 1e-9);
+    as_gate_free(&result);
+    as_gate_judge(&result, (struct as_gate){.program = 10, .row = NAN}, diff); /* these samples can show that much */
+    assert_int_equal(result.verdict, AS_GATE_PASSED);
     as_gate_free(&result);
     as_diff_free(diff);
     as_view_free(&before);
     as_view_free(&after);
+}
+
+static void check_obstacle(const char *before, const char *after, const char *why)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view views[] = {view_bed_open(before, NULL), view_bed_open(after, NULL)};
+    struct as_diff *diff = as_diff_new(&views[0], &views[1], AS_STORE_BY_FUNCTION, &err);
+    struct as_gate_result result;
+    assert_non_null(diff);
+    as_gate_judge(&result, (struct as_gate){.program = 10, .row = 10}, diff);
+    assert_int_equal(result.obstacles.len, why != NULL);
+    assert_int_equal(result.findings.len, why ? 0 : 1);
+    assert_int_equal(result.verdict, why ? AS_GATE_FAILED : AS_GATE_PASSED);
+    if (why)
+        assert_string_equal(result.obstacles.data[0], why);
+    as_gate_free(&result);
+    as_diff_free(diff);
+    as_view_free(&views[0]);
+    as_view_free(&views[1]);
+}
+
+static void write_gated(const char *path, const char *program, const char *key, const char *value)
+{
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_meta(writer, AS_META_PROGRAM, program);
+    as_store_add_meta(writer, AS_META_STATUS, strcmp(path, "status.db") == 0 ? "1" : "0");
+    as_store_add_meta(writer, key, value);
+    as_store_add_series(
+        writer,
+        &(struct as_store_series){
+            .name = "golden", .exact = strcmp(path, "empty.db") != 0, .unit = "cycles", .scale = 1, .precise = -1});
+    bed_commit(writer);
+}
+
+/* However generous the limits: another piece of work is not a fast one. */
+static void gate_of_different_work(void **state)
+{
+    write_gated("one.db", "/opt/shop", "note", "");
+    write_gated("moved.db", "/home/me/shop", "note", "another build");
+    write_gated("other.db", "/opt/shoes", "note", "");
+    write_gated("killed.db", "/opt/shop", AS_META_PARTIAL, "the program was killed by signal 6 (Aborted)");
+    write_gated("part.db", "/opt/shop", "region", "--max 1M");
+    write_gated("part2.db", "/opt/shop", "region", "--max 1M");
+    write_gated("status.db", "/opt/shop", "note", "");
+    write_gated("empty.db", "/opt/shop", "note", "");
+    write_gated("wide.db", "/opt/shop", AS_META_TITLE, "system-wide during sleep 1");
+    write_gated("wide2.db", "/opt/shoes", AS_META_TITLE, "system-wide");
+    check_obstacle("one.db", "moved.db", NULL);
+    check_obstacle("part.db", "part2.db", NULL);
+    check_obstacle("wide.db", "wide2.db", NULL);
+    check_obstacle("one.db", "other.db", "other program: shop before, shoes after");
+    check_obstacle("one.db", "wide.db", "other program: shop before, system-wide during sleep 1 after");
+    check_obstacle("one.db", "killed.db", "the profile after is PARTIAL: the program was killed by signal 6 (Aborted)");
+    check_obstacle("killed.db", "one.db",
+                   "the profile before is PARTIAL: the program was killed by signal 6 (Aborted)");
+    check_obstacle("one.db", "part.db", "other part of the run: all before, --max 1M after");
+    check_obstacle("status.db", "one.db", "other exit status of the program: 1 before, 0 after");
+    check_obstacle("one.db", "empty.db", "the profile after has no samples");
 }
 
 static void percentages(void **state)
@@ -589,6 +660,7 @@ int main(void)
         cmocka_unit_test(profiles_that_are_the_same),
         cmocka_unit_test(gate_of_exact_profiles),
         cmocka_unit_test(sampled_differences_are_noise),
+        cmocka_unit_test(gate_of_different_work),
         cmocka_unit_test(percentages),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);

@@ -341,6 +341,7 @@ void view_bed_old(const char *path)
     static const uint64_t units[] = {1000, 2400, 600}, executions[] = {38, 120, 50};
     struct as_store_writer *writer = bed_writer(path);
     as_store_add_meta(writer, AS_META_PROGRAM, "/home/me/old/shop");
+    as_store_add_meta(writer, "region", "from main");
     as_store_add_meta(writer, AS_META_SOURCE, "model");
     as_store_add_meta(writer, AS_META_CORE, "boom");
     as_store_add_meta_u64(writer, AS_META_CYCLES, 1000);
