@@ -287,8 +287,8 @@ static bool follows_calls(const struct reuse_options *options)
     return options->method != METHOD_LINES && !options->no_paths;
 }
 
-/* Whether what a thread saw comes behind the store that it saw. A sample of the lines is for long runs: threads that spin take several
- * times as long to read in that order where they are more than the processors. */
+/* Whether what a thread saw comes behind the store that it saw. A sample of the lines is for long runs, and reading threads in that order
+ * takes a third more processor time if they spin. */
 static bool is_ordered(const struct reuse_options *options)
 {
     return options->method != METHOD_LINES;

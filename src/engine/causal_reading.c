@@ -158,12 +158,19 @@ static uint64_t turn_of(const struct causal_lane *own)
     return causal->held ? causal->held : causal->begun;
 }
 
+/* What is held can only be told once nothing may come before or at its end: a block that begins just then is looked at first. */
+static bool is_earlier(const struct causal_lane *own, const struct causal_lane *other)
+{
+    uint64_t mine = turn_of(own), theirs = turn_of(other);
+    return mine < theirs || (mine == theirs && !own->stream->causal.held && other->stream->causal.held);
+}
+
 /* The lane whose next block is the earliest; NULL: there is nothing to read. */
 static struct causal_lane *find_next(struct causal_round *round)
 {
     struct causal_lane *next = NULL;
     for (uint32_t i = 0; i < round->n; i++)
-        if (has_work(round, &round->lanes[i]) && (!next || turn_of(&round->lanes[i]) < turn_of(next)))
+        if (has_work(round, &round->lanes[i]) && (!next || is_earlier(&round->lanes[i], next)))
             next = &round->lanes[i];
     return next;
 }

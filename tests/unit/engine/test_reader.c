@@ -417,6 +417,63 @@ static void test_region_ends(void **state)
     as_regions_free(&regions);
 }
 
+/* ---- in causal order ---- */
+
+struct stamped {
+    uint32_t block;
+    uint64_t begun;
+};
+enum { LOOKS = 0x1300 }; /* cmp [rdi], rax; jne 1300: decides and stores nothing. MIX decides and stores */
+
+static void write_stamped(unsigned vcpu, const struct stamped *blocks, size_t n)
+{
+    as_lane_start_thread(vcpu, NULL);
+    as_vec_clear(&bed.words);
+    bed_event(&bed, AS_WIRE_TIME, 0, &blocks[0].begun);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = bed.words.len;
+        if (blocks[i].block == MIX)
+            bed_mix(&bed, 0x7000);
+        else
+            bed_run_block(&bed, blocks[i].block);
+        if (blocks[i].block == LOOKS)
+            bed_load(&bed, 0, 0x7000, 8);
+        bed.words.data[at] |= blocks[i].begun << AS_WIRE_STAMP_SHIFT;
+    }
+    for (size_t i = 0; i < bed.words.len; i++)
+        as_lane_push(as_lane_of[vcpu], bed.words.data[i]);
+    as_lane_end(as_lane_of[vcpu]);
+}
+
+static void tell_order(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    as_str_addf(context, "%u:%llx ", thread->number, (unsigned long long)exec->block->address);
+}
+
+/* A block begins just when one that is held ends, while the latter comes behind a long block and a third thread behind it: the reader does not
+ * wait until it gives up, after which LOOKS would come before the fourth thread's second block. */
+static void test_a_block_begins_as_another_ends(void **state)
+{
+    static const struct as_sink ordered = {.block = tell_order};
+    struct as_str order = {0};
+    struct as_error err = AS_ERROR_INIT;
+    bed_block(&bed, LOOKS, "48 39 07, 75 fb");
+    options.causal = true;
+    start_process();
+    write_stamped(0, (const struct stamped[]){{MIX, 100}, {BACK, 1000}}, 2);
+    write_stamped(1, (const struct stamped[]){{LOOKS, 500}, {LOOKS, 510}}, 2);
+    write_stamped(2, (const struct stamped[]){{LOOP, 50}, {LOOP, 600}, {LOOP, 700}, {LOOP, 2000}}, 4);
+    write_stamped(3, (const struct stamped[]){{LOOP, 60}, {LOOP, 510}, {LOOP, 520}, {LOOP, 2000}}, 4);
+    atomic_store(&child.ended, 1);
+    as_reader_init(&reader, &child, &options);
+    reader.sink = &ordered;
+    reader.context = &order;
+    assert_true(as_reader_run(&reader, &err));
+    assert_string_equal(as_str_get(&order),
+                        "3:1200 4:1200 4:1200 2:1300 2:1300 4:1200 4:1200 3:1200 3:1200 3:1200 1:1000 1:1018 ");
+    as_str_free(&order);
+}
+
 /* ---- what no plugin writes ---- */
 
 static void expect_corrupt(void)
@@ -504,6 +561,7 @@ int main(void)
         TEST(test_lanes_are_used_again),
         TEST(test_code_ring_turns),
         TEST(test_region_ends),
+        TEST(test_a_block_begins_as_another_ends),
         TEST(test_lane_without_a_start),
         TEST(test_unknown_event),
         TEST(test_message_too_long),
