@@ -103,7 +103,7 @@ static void limit_addresses(void)
     rlim_t most = 2 * (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
         return;
-    limit.rlim_cur = most > (rlim_t)64 << 30 ? most : (rlim_t)64 << 30;
+    limit.rlim_cur = most > (rlim_t)96 << 30 ? most : (rlim_t)96 << 30;
     setrlimit(RLIMIT_AS, &limit);
 }
 
