@@ -8,6 +8,9 @@
 /* AS_REPLACE_GRADED: by how much fewer samples are left out after one that found a free slot, and by which part more after one
  * that did not: two of three that are watched take a slot from another. */
 static const double FEWER = 1, MORE = 0.5;
+/* The chance of a patient slot's new use to go for the next. Much less, and a use holds the slot through the phases that follow,
+ * ends in its own phase of the next round, and hands the slot to that phase again. Two slots' chances add up to at most 1. */
+static const double PATIENT = 0.5;
 
 static double draw(struct as_reuse_watch *watch)
 {
@@ -72,17 +75,18 @@ static void sample_reservoir(struct as_reuse_watch *watch, const struct as_lens_
 
 /* ---- AS_REPLACE_GRADED ---- */
 
-/* The chances of the slots' uses to have to go: that of slot 0 falls with each time that it was spared, the others share the
- * rest. They add up to 1. */
+/* The chances of the slots' uses to have to go: in the first half of the slots it falls with each time that they were spared, the
+ * others share the rest. They add up to 1. */
 static void grade(const struct as_reuse_watch *watch, double chances[AS_LENS_REGISTERS])
 {
-    uint32_t n = watch->n_slots;
-    double all = 0;
-    chances[0] = n > 1 ? 0.25 / (1 + watch->slots[0].spared) : 1;
-    for (uint32_t i = 1; i < n; i++)
+    uint32_t n = watch->n_slots, patient = n / 2;
+    double all = 0, rest = 1;
+    for (uint32_t i = 0; i < patient; i++)
+        rest -= chances[i] = PATIENT / (1 + watch->slots[i].spared);
+    for (uint32_t i = patient; i < n; i++)
         all += chances[i] = 1 / as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
-    for (uint32_t i = 1; i < n; i++)
-        chances[i] *= (1 - chances[0]) / all;
+    for (uint32_t i = patient; i < n; i++)
+        chances[i] *= rest / all;
 }
 
 /* Under all slots' locks, all of them being taken. */
