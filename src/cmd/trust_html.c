@@ -312,8 +312,14 @@ static void put_shadows(FILE *out, const struct as_trust_shown *shown)
           out);
     for (size_t i = 0; i < shown->shadows.len; i++) {
         const struct as_trust_shadow *shadow = &shown->shadows.data[i];
-        fprintf(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td class=\"num\">%s%u</td><td class=\"num\">%.1f</td>",
-                shadow->event, shadow->kernel, shadow->even ? "" : "more than ", shadow->nops, shadow->cycles);
+        char kernel[32], failure[64];
+        fprintf(out, "<tr><th scope=\"row\">%s</th><td>%s</td>", shadow->event,
+                as_trust_shadow_kernel(shadow, kernel, sizeof kernel));
+        if (!shadow->even) {
+            fprintf(out, "<td colspan=\"5\">%s</td></tr>\n", as_trust_shadow_failure(shadow, failure, sizeof failure));
+            continue;
+        }
+        fprintf(out, "<td class=\"num\">%u</td><td class=\"num\">%.1f</td>", shadow->nops, shadow->cycles);
         put_percent(out, shadow->before, false);
         put_percent(out, shadow->after, false);
         put_percent(out, shadow->cost, true);

@@ -63,21 +63,43 @@ static void print_rows(const struct as_trust_report *report, FILE *out)
     }
 }
 
+const char *as_trust_shadow_kernel(const struct as_trust_shadow *shadow, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s", shadow->kernel, shadow->fence ? ", fence" : "");
+    return text;
+}
+
+const char *as_trust_shadow_failure(const struct as_trust_shadow *shadow, char *text, size_t size)
+{
+    if (shadow->even)
+        return NULL;
+    if (shadow->few)
+        snprintf(text, size, "%s%s samples: it cannot be told", shadow->samples ? "only " : "",
+                 shadow->samples ? AS_COUNT(shadow->samples) : "no");
+    else
+        snprintf(text, size, "no number of nops up to %u is enough", shadow->nops);
+    return text;
+}
+
 static void print_shadows(const struct as_trust_shown *shown, FILE *out)
 {
     if (!shown->shadows.len)
         return;
     fprintf(out, "\nshadow: nops behind each event until every one gets its share of samples\n");
-    fprintf(out, "  %-26s %-12s %8s %10s %12s %12s %10s\n", "", "kernel", "nops", "cycles", "most before", "most after",
+    fprintf(out, "  %-22s %-16s %8s %10s %12s %12s %10s\n", "", "kernel", "nops", "cycles", "most before", "most after",
             "slower");
     for (size_t i = 0; i < shown->shadows.len; i++) {
         const struct as_trust_shadow *shadow = &shown->shadows.data[i];
+        char kernel[32], failure[64];
+        fprintf(out, "  %-22s %-16s", shadow->event, as_trust_shadow_kernel(shadow, kernel, sizeof kernel));
         if (shadow->even)
-            fprintf(out, "  %-26s %-12s %8u %10.1f %10.1f %% %10.1f %% %8.0f %%\n", shadow->event, shadow->kernel,
-                    shadow->nops, shadow->cycles, 100 * shadow->before, 100 * shadow->after, 100 * shadow->cost);
+            fprintf(out, " %8u %10.1f %10.1f %% %10.1f %% %8.0f %%\n", shadow->nops, shadow->cycles,
+                    100 * shadow->before, 100 * shadow->after, 100 * shadow->cost);
+        else if (shadow->few)
+            fprintf(out, "   %s\n", as_trust_shadow_failure(shadow, failure, sizeof failure));
         else
-            fprintf(out, "  %-26s %-12s %8s %10s %10.1f %%   no number of nops up to %u is enough\n", shadow->event,
-                    shadow->kernel, "", "", 100 * shadow->before, shadow->nops);
+            fprintf(out, " %8s %10s %10.1f %%   %s\n", "", "", 100 * shadow->before,
+                    as_trust_shadow_failure(shadow, failure, sizeof failure));
     }
 }
 
@@ -164,16 +186,20 @@ static void put_row(struct as_json *json, const struct as_trust_row *row)
 
 static void put_shadow(struct as_json *json, const struct as_trust_shadow *shadow)
 {
+    char failure[64];
     as_json_object(json, NULL);
     as_json_string(json, "event", shadow->event);
     as_json_string(json, "kernel", shadow->kernel);
+    as_json_bool(json, "fence", shadow->fence);
     as_json_bool(json, "even", shadow->even);
+    as_json_string(json, "failure", as_trust_shadow_failure(shadow, failure, sizeof failure));
+    as_json_u64(json, "samples", shadow->samples);
     as_json_u64(json, "nops", shadow->nops);
-    as_json_double(json, "cycles", shadow->cycles);
-    as_json_double(json, "share_before", shadow->before);
-    as_json_double(json, "share_after", shadow->after);
+    as_json_double(json, "cycles", shadow->even ? shadow->cycles : NAN);
+    as_json_double(json, "share_before", shadow->few ? NAN : shadow->before);
+    as_json_double(json, "share_after", shadow->few ? NAN : shadow->after);
     as_json_double(json, "share_expected", shadow->fair);
-    as_json_double(json, "cost", shadow->cost);
+    as_json_double(json, "cost", shadow->even ? shadow->cost : NAN);
     as_json_end(json);
 }
 

@@ -145,9 +145,12 @@ bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_rep
 /* The fewest nops behind each event with which samples are even. */
 struct as_trust_shadow {
     const char *event, *kernel;
-    bool even; /* there is such a number, up to the limit */
+    bool fence; /* the kernel's events stand behind one */
+    bool even;  /* there is such a number, up to the limit */
+    bool few;   /* … which cannot be told: there are too few samples */
     uint32_t nops;
-    double cycles;        /* that they put between one event and the next */
+    uint64_t samples;     /* of the last trial */
+    double cycles;        /* from one event to the next where only the nops are between them; 0: not even, or no nops */
     double before, after; /* the largest share of an instruction, without them and with them */
     double fair;          /* … that it should have */
     double cost;          /* time that the kernel takes longer */
