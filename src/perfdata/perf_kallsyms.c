@@ -46,7 +46,9 @@ static void add_symbol(struct as_perf_kallsyms *table, const char *line)
 {
     uint64_t address;
     char type, name[512];
-    if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) != 3 || address == 0)
+    size_t digits = strspn(line, "0123456789abcdefABCDEF");
+    if (digits == 0 || line[digits] != ' ' || sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) != 3 ||
+        address == 0)
         return;
     table->text = strcmp(name, "_text") == 0 ? address : table->text;
     table->stext = strcmp(name, "_stext") == 0 ? address : table->stext;

@@ -98,6 +98,8 @@ struct as_perf_data {
 void as_perf_spaces_data(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_perf_data *data);
 
 /* Whether the kernel's ELF file named in the options was needed but not used: it is of another kernel, or not ELF. */
+/* Whether a file names functions as /proc/kallsyms does, with their addresses. */
+bool as_perf_spaces_is_kallsyms(const char *path);
 bool as_perf_spaces_rejected_vmlinux(const struct as_perf_spaces *spaces);
 
 /* The name of a thread; NULL: unknown. */

@@ -14,6 +14,14 @@ static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf
            as_perf_kallsyms_fits(&spaces->kallsyms, recorded, running.release, spaces->trust_paths);
 }
 
+bool as_perf_spaces_is_kallsyms(const char *path)
+{
+    struct as_perf_kallsyms table;
+    bool named = as_perf_kallsyms_load(&table, path, "/dev/null");
+    as_perf_kallsyms_free(&table);
+    return named;
+}
+
 /* Loads the copy that the user named, the running kernel's symbols, or the copy of the recorded kernel in perf's
  * cache. */
 static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)

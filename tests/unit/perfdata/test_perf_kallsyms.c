@@ -25,6 +25,7 @@ static int make_files(void **state)
                                   "ffffffff81000080 t static_one\n"
                                   "ffffffff81000200 d data\n"
                                   "nonsense\n"
+                                  "ffffffff81000300t no_blank\n"
                                   "ffffffffc0000010 t in_module\t[fuse]\n";
     /* A note of another kind, then the build-id. */
     static const uint8_t notes[] = "\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd"
