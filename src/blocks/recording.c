@@ -10,11 +10,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* perf marks where records are complete; a file without such marks waits in this much memory. */
+#define QUEUE_LIMIT ((uint64_t)128 << 20)
+
 struct reading {
     struct as_recording *recording;
     const struct as_recording_options *options;
     struct as_perf_spaces *spaces;
-    const struct as_perf_event *event; /* that is taken; NULL: none yet */
+    uint32_t event; /* number of the one that is taken */
+    bool taken;     /* its first sample was met */
     struct as_map by_pid;              /* struct as_samples * */
     struct as_samples *last;
     uint32_t last_pid, settling; /* settling: the process whose addresses are looked up */
@@ -47,7 +51,7 @@ static enum as_counted what_counts(const struct as_perf_event *event)
 static void take_event(struct reading *reading, const struct as_perf_event *event)
 {
     struct as_recording *recording = reading->recording;
-    reading->event = event;
+    reading->taken = true;
     snprintf(recording->event, sizeof recording->event, "%s", event->name);
     recording->counted = what_counts(event);
     recording->period = event->period;
@@ -56,11 +60,44 @@ static void take_event(struct reading *reading, const struct as_perf_event *even
         event->period && (event->period % 1000 == 0 || (event->period >= 1024 && event->period % 1024 == 0));
 }
 
+/* The number of the event with most samples, of those whose names have the word; UINT32_MAX: none has samples. */
+static uint32_t choose_event(const struct as_perf_reader *reader, const char *word)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t most = 0;
+    for (size_t i = 0; i < as_perf_reader_events(reader); i++) {
+        const struct as_perf_event *event = as_perf_reader_event(reader, i);
+        if (event->samples > most && (!word || has_word(event->name, word))) {
+            most = event->samples;
+            best = event->index;
+        }
+    }
+    return best;
+}
+
+/* Reads the recording once to count the samples of its events. */
+static bool find_event(struct reading *reading, const char *path, struct as_error *err)
+{
+    static const struct as_perf_sink nothing = {0};
+    struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
+    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
+    struct as_error inner = AS_ERROR_INIT;
+    bool ok = reader && as_perf_reader_run(reader, &nothing, NULL, &inner);
+    if (reader && !ok)
+        as_error_set(err, "%s: %.900s", path, inner.message);
+    if (ok)
+        reading->event = choose_event(reader, reading->options->event);
+    as_perf_reader_close(reader);
+    return ok;
+}
+
 static bool wants_event(struct reading *reading, const struct as_perf_event *event)
 {
-    if (!reading->event && (!reading->options->event || has_word(event->name, reading->options->event)))
+    if (event->index != reading->event)
+        return false;
+    if (!reading->taken)
         take_event(reading, event);
-    return event == reading->event;
+    return true;
 }
 
 /* ---- places ---- */
@@ -215,9 +252,8 @@ bool as_recording_read(struct as_recording *recording, const char *path, const s
     *recording = (struct as_recording){.samples = as_samples_new(NULL),
                                        .cfg = as_cfg_new(&(struct as_cfg_options){options->spaces.debug_path}),
                                        .strings = as_strings_new()};
-    /* perf marks where records are complete; a file without such marks waits in this much memory. */
-    struct as_perf_options bounded = {.queue_limit = (uint64_t)128 << 20};
-    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
+    struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
+    struct as_perf_reader *reader = find_event(&reading, path, err) ? as_perf_reader_open(path, &bounded, err) : NULL;
     bool ok = reader && read_all(&reading, reader, &inner);
     if (reader && !ok)
         as_error_set(err, "%s: %.900s", path, inner.message);

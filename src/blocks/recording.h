@@ -14,7 +14,7 @@ enum as_counted { AS_COUNTED_OTHER, AS_COUNTED_INSTRUCTIONS, AS_COUNTED_UOPS, AS
 
 struct as_recording_options {
     struct as_perf_spaces_options spaces;
-    const char *event; /* its name, or a part of it; NULL: the first that has samples */
+    const char *event; /* its name, or a part of it; of several, and for NULL, the one with most samples */
     bool drop_oldest;
 };
 
