@@ -61,8 +61,11 @@ static void report(const struct as_import_counts *counts, const struct as_perf_s
                     summary->problem[0] ? summary->problem : "it ends early");
     if (counts->samples == 0)
         as_log_warn("the recording has no samples");
-    as_log_note("wrote %s: %s samples of %zu event%s in %s thread%s; next: assay report %s", output,
-                AS_COUNT(counts->samples), counts->events_with_samples, counts->events_with_samples == 1 ? "" : "s",
+    char idle[64] = "";
+    if (counts->events > counts->events_with_samples)
+        snprintf(idle, sizeof idle, " (%zu without samples)", counts->events - counts->events_with_samples);
+    as_log_note("wrote %s: %s samples of %zu event%s%s in %s thread%s; next: assay report %s", output,
+                AS_COUNT(counts->samples), counts->events, counts->events == 1 ? "" : "s", idle,
                 AS_COUNT(counts->threads), counts->threads == 1 ? "" : "s", output);
 }
 
@@ -167,6 +170,11 @@ static bool check_sources(const struct import_options *options, struct as_error 
             return as_error_set(err, "%s: '%s' is not a %s", sources[i].option, sources[i].path,
                                 sources[i].kind == S_IFDIR ? "directory" : "regular file");
     }
+    if (options->kallsyms && !as_perf_spaces_is_kallsyms(options->kallsyms))
+        return as_error_set(err,
+                            "--kallsyms: '%s' has no function with its address: copy /proc/kallsyms of the recorded "
+                            "machine as root",
+                            options->kallsyms);
     return true;
 }
 

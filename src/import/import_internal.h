@@ -190,9 +190,9 @@ void as_import_waiting_free(struct as_import *import);
 /* Whether perf record was asked for all processes of the machine, or of some processors: import_wide.c. */
 bool as_import_is_wide_command(const char *command);
 
-/* Writes the moments of the events' series, whose numbers are given (NONE: not a series), then those of the measures,
- * whose numbers begin with `measures`: import_moments.c. */
-void as_import_write_moments(struct as_import *import, const uint32_t *series, uint32_t measures);
+/* Writes the moments of the events' series, then those of the measures, whose numbers begin with `measures`:
+ * import_moments.c. */
+void as_import_write_moments(struct as_import *import, uint32_t measures);
 
 void as_import_sample_branches(struct as_import *import, const struct as_perf_sample *sample,
                                const struct as_import_facts *facts);

@@ -47,15 +47,15 @@ static bool all_timed(const struct as_import *import, uint32_t event)
     return import->series.data[event].timed == import->series.data[event].samples;
 }
 
-void as_import_write_moments(struct as_import *import, const uint32_t *series, uint32_t measures)
+void as_import_write_moments(struct as_import *import, uint32_t measures)
 {
     uint64_t start = import->options.start ? import->options.start : first_time(&import->by_event, UINT64_MAX);
     sort_moments(&import->by_event);
     sort_moments(&import->by_measure);
     for (size_t i = 0; i < import->by_event.moments.len; i++) {
         const struct as_import_moment *moment = &import->by_event.moments.data[i];
-        if (series[moment->number] != AS_STORE_NONE && all_timed(import, moment->number))
-            write_moment(import, moment, series[moment->number], start);
+        if (all_timed(import, moment->number))
+            write_moment(import, moment, moment->number, start);
     }
     for (size_t i = 0; i < import->by_measure.moments.len; i++) {
         const struct as_import_moment *moment = &import->by_measure.moments.data[i];

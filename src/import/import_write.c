@@ -49,13 +49,6 @@ static const char *unique(struct names *names, const char *name, const char *suf
     }
 }
 
-/* perf adds an event that counts nothing, for the sake of its side-band records; it is not a series. */
-static bool is_series(const struct as_import *import, const struct as_perf_reader *reader, uint32_t number)
-{
-    const struct as_import_series *series = &import->series.data[number];
-    return series->own || series->samples || strncmp(as_perf_reader_event(reader, number)->name, "dummy", 5) != 0;
-}
-
 /* The event that a report shows first: the one with the most samples. */
 static uint32_t main_event(const struct as_import *import)
 {
@@ -65,15 +58,6 @@ static uint32_t main_event(const struct as_import *import)
             (import->series.data[most].own || import->series.data[i].samples > import->series.data[most].samples))
             most = i;
     return most;
-}
-
-/* The series of that event. */
-static uint32_t main_series(const struct as_import *import, const struct as_perf_reader *reader)
-{
-    uint32_t series = 0;
-    for (uint32_t i = 0; i < main_event(import); i++)
-        series += is_series(import, reader, i);
-    return series;
 }
 
 static void add_own_series(const struct as_import *import, const struct as_import_series *sums, struct names *names)
@@ -323,24 +307,20 @@ static void add_measures(const struct as_import *import, uint32_t series)
     free_ordered(&ordered);
 }
 
-static void add_events(struct as_import *import, const struct as_perf_reader *reader)
+/* A series has the number of its event. */
+static void add_events(struct as_import *import)
 {
-    uint32_t n = (uint32_t)import->series.len, series = 0;
-    uint32_t *numbers = as_alloc_array(n + 1, sizeof *numbers);
+    uint32_t n = (uint32_t)import->series.len;
     struct ordered ordered = order_all(&import->by_event, n);
     for (uint32_t i = 0; i < n; i++) {
-        numbers[i] = is_series(import, reader, i) ? series : AS_STORE_NONE;
-        if (numbers[i] == AS_STORE_NONE)
-            continue;
-        add_times(import, &ordered, i, series, import->series.data[i].components);
-        as_import_write_accesses(import, i, series, false);
-        as_import_write_branches(import, i, series);
-        add_estimates(import, &ordered, i, series++);
+        add_times(import, &ordered, i, i, import->series.data[i].components);
+        as_import_write_accesses(import, i, i, false);
+        as_import_write_branches(import, i, i);
+        add_estimates(import, &ordered, i, i);
     }
     free_ordered(&ordered);
-    add_measures(import, series);
-    as_import_write_moments(import, numbers, series);
-    free(numbers);
+    add_measures(import, n);
+    as_import_write_moments(import, n);
 }
 
 /* Series in their order: the events, then the measures. */
@@ -354,13 +334,13 @@ static void add_series(struct as_import *import, const struct as_perf_reader *re
     for (uint32_t i = 0; i < import->series.len; i++)
         if (import->series.data[i].own)
             add_own_series(import, &import->series.data[i], &names);
-        else if (is_series(import, reader, i))
+        else
             add_event_series(import, as_perf_reader_event(reader, i), &names, met);
     for (size_t i = 0; i < import->measures.len; i++) {
         const struct as_import_measure *measure = &import->measures.data[i];
         add_measure_series(import, as_perf_reader_event(reader, measure->event), measure, &names, met);
     }
-    add_events(import, reader);
+    add_events(import);
     as_strings_free(names.known);
     free(names.name);
 }
@@ -576,5 +556,5 @@ void as_import_write(struct as_import *import, const struct as_perf_reader *read
     add_series(import, reader);
     add_counters(import, reader);
     add_quality(import, reader);
-    as_import_hint_names(import->writer, main_series(import, reader), import);
+    as_import_hint_names(import->writer, main_event(import), import);
 }

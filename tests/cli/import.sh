@@ -154,6 +154,9 @@ print(any(r["function"] == "three" for r in json.load(sys.stdin)["rows"]))'; }
         check_status 125 "--$option of nothing is refused" "$ASSAY" import --$option nowhere -o none.db moved.data
         check_same "… in one line that names it" "assay import: --$option: cannot read 'nowhere': No such file or directory" "$err"
     done
+    printf 'root:x:0:0:root:/root:/bin/bash\nat:x:6:6::/:/bin/sh\n0000000000000000 T hidden\n' >passwd.txt
+    check_status 125 "--kallsyms of another file is refused" "$ASSAY" import --kallsyms passwd.txt -o none.db moved.data
+    check_same "… in one line" "assay import: --kallsyms: 'passwd.txt' has no function with its address: copy /proc/kallsyms of the recorded machine as root" "$err"
     # The kernel's names from files that the user names. The pipe has no build-ids.
     perf record -q -e cpu-clock -o - -- dd if=/dev/zero of=/dev/null bs=1M count=3000 2>/dev/null >kernel.data
     kernel_functions() { "$ASSAY" report --json kernel.db | python3 -c 'import json, sys
@@ -174,6 +177,17 @@ print(*sorted({r["function"] for r in json.load(sys.stdin)["rows"] if r["module"
         rm -f vmlinux
     else
         skip "names of the kernel" "perf records no samples of the kernel here"
+    fi
+    if recorded -e dummy -e page-faults -c 1 -e cpu-clock -F 999 -o events.data -- ./known; then
+        run "$ASSAY" import -o events.db events.data
+        check "an event without samples is counted" grep -q 'samples of 3 events (1 without samples) in' <<<"$err"
+        "$ASSAY" report events.db >events.txt
+        check "… and listed" grep -q 'dummy[a-zA-Z:]* (0 samples)' events.txt
+        run "$ASSAY" blocks --trust-paths events.data
+        series=$(sed -n 's/.*source import, series \(.*\): .* samples, .*/\1/p' events.txt)
+        check "blocks takes the event that report takes, the one with most samples" grep -qF "samples of $series, method" <<<"$out"
+    else
+        skip "an event without samples" "$(tail -n 1 perf.log)"
     fi
     piped() { perf record -q -e cpu-clock -o - -- ./known 2>/dev/null | "$ASSAY" import -o pipe.db -; }
     check "through a pipe" piped
