@@ -17,9 +17,9 @@ struct reading {
     struct as_recording *recording;
     const struct as_recording_options *options;
     struct as_perf_spaces *spaces;
-    uint32_t event; /* number of the one that is taken */
-    bool taken;     /* its first sample was met */
-    struct as_map by_pid;              /* struct as_samples * */
+    uint32_t event;       /* number of the one that is taken */
+    bool taken;           /* its first sample was met */
+    struct as_map by_pid; /* struct as_samples * */
     struct as_samples *last;
     uint32_t last_pid, settling; /* settling: the process whose addresses are looked up */
     AS_VEC(struct as_samples_branch) branches;

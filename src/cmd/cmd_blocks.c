@@ -88,9 +88,10 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, event),
      .value = "NAME",
-     .help = "The recording's event to use, by its name or a part of it (of several the one with most samples; default: "
-             "of all); of a "
-             "profile the series."},
+     .help =
+         "The recording's event to use, by its name or a part of it (of several the one with most samples; default: "
+         "of all); of a "
+         "profile the series."},
     {.name = "drop-oldest",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_blocks_options, drop_oldest),

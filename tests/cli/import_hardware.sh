@@ -10,7 +10,7 @@
 
 check "a recording of IBS" "$ASSAY" import -o ibs.db ibs
 check_json "… its operations" '(d["summary"]["samples"] == 14 and d["summary"]["period"] == 1600
-    and d["summary"]["description"].startswith("AMD IBS op: ") and "1600 dispatched operations" in d["summary"]["description"]
+    and d["summary"]["description"].startswith("AMD IBS op: ") and "1,600 dispatched operations" in d["summary"]["description"]
     and [(r["module"].split("/")[-1], r["samples"]) for r in d["rows"]] == [("prog", 14)])' \
     "$ASSAY" report --json ibs.db
 check_json "… by what they met" '([(r["address"], r["samples"]) for r in d["rows"]] == [("0x401030", 1)])' "$ASSAY" report --by instruction --event mispredicted --json ibs.db
