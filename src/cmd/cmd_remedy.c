@@ -140,7 +140,7 @@ static bool apply(const struct remedy_command *command, const char *file, struct
     bool ok = count_nops(command, &options.nops, err) && read_places(command, &options, err) &&
               (bytes = as_remedy_read(file, &size, err));
     if (ok && !as_remedy_apply(&options, bytes, size, changed, &result, &reason))
-        ok = as_error_set(err, "%s: %s", file, reason.message);
+        ok = as_error_set_status(err, reason.status, "%s: %s", file, reason.message);
     free(bytes);
     free((void *)options.places);
     if (ok)

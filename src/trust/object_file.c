@@ -12,6 +12,15 @@ bool as_object_is_elf(const char *bytes, size_t size)
     return size >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
 }
 
+bool as_object_is_x86(const char *bytes, size_t size)
+{
+    Elf64_Ehdr header;
+    if (!as_object_is_elf(bytes, size) || size < sizeof header)
+        return false;
+    memcpy(&header, bytes, sizeof header);
+    return header.e_machine == EM_X86_64;
+}
+
 struct reader {
     const uint8_t *bytes;
     size_t size;

@@ -53,6 +53,7 @@ struct as_object {
 };
 
 bool as_object_is_elf(const char *bytes, size_t size);
+bool as_object_is_x86(const char *bytes, size_t size); /* x86-64, by its header */
 
 /* `bytes` must stay until as_object_free. */
 bool as_object_read(struct as_object *object, const uint8_t *bytes, size_t size, struct as_error *err) AS_MUST_CHECK;

@@ -45,7 +45,7 @@ static const char *skip_labels(const char *at, const char *end)
     }
 }
 
-static size_t comment_at(enum as_arch arch, const char *line, size_t length)
+static size_t comment_at(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (line[i] == '#' || line[i] == '\n' || (line[i] == '/' && i + 1 < length && line[i + 1] == '/'))
@@ -79,9 +79,9 @@ static bool is_prefix(const char *word)
     return false;
 }
 
-static bool cut(enum as_arch arch, const char *text, struct line *line)
+static bool cut(const char *text, struct line *line)
 {
-    const char *end = text + comment_at(arch, text, strlen(text)), *at = skip_labels(text, end);
+    const char *end = text + comment_at(text, strlen(text)), *at = skip_labels(text, end);
     *line = (struct line){0};
     for (;;) {
         size_t length = 0;
@@ -234,7 +234,7 @@ bool as_remedy_is_event(enum as_arch arch, enum as_remedy_event event, const cha
     static is_kind *const kinds[AS_ARCH_COUNT][AS_REMEDY_EVENTS] = {
         [AS_ARCH_X86_64] = {x86_load, x86_store, x86_branch}, [AS_ARCH_RISCV64] = {rv_load, rv_store, rv_branch}};
     struct line line;
-    return cut(arch, text, &line) && kinds[arch][event](&line);
+    return cut(text, &line) && kinds[arch][event](&line);
 }
 
 /* ---- files ---- */
@@ -322,7 +322,7 @@ static void add_line(const struct as_remedy_options *options, const char *line, 
     struct line parts;
     size_t done = 0;
     snprintf(copy, sizeof copy, "%.*s", (int)length, line);
-    if (number && cut(options->arch, copy, &parts)) {
+    if (number && cut(copy, &parts)) {
         bool event = options->n_places > 0 ? as_remedy_is_place(options, number)
                                            : as_remedy_is_event(options->arch, options->event, copy);
         snprintf(place, sizeof place, "%" PRIu64, number);
@@ -340,6 +340,22 @@ bool as_remedy_no_function(const struct as_remedy_options *options, struct as_er
     return as_error_set(err, "there is no function '%s' in it", options->function);
 }
 
+/* Operands of Intel syntax come in another order: every rule here would be wrong. The directive may stand behind a label or
+ * another statement of its line. */
+static bool is_intel(const char *line, size_t length)
+{
+    static const char word[] = ".intel_syntax";
+    const char *end = line + comment_at(line, length);
+    for (const char *at = line; at < end; at++) {
+        at = skip_labels(at, end);
+        if ((size_t)(end - at) >= sizeof word - 1 && strncmp(at, word, sizeof word - 1) == 0)
+            return true;
+        while (at < end && *at != ';')
+            at++;
+    }
+    return false;
+}
+
 /* `number` of a line outside of the function is 0. */
 static bool apply_text(const struct as_remedy_options *options, const char *text, struct as_str *out,
                        struct as_remedy_result *result, struct as_error *err)
@@ -351,6 +367,11 @@ static bool apply_text(const struct as_remedy_options *options, const char *text
         const char *end = strchr(at, '\n');
         size_t length = end ? (size_t)(end - at) + 1 : strlen(at);
         number++;
+        if (options->arch == AS_ARCH_X86_64 && is_intel(at, length))
+            return as_error_set(err,
+                                "it is in Intel syntax from line %" PRIu64
+                                " on; compile without -masm=intel, or give the object file",
+                                number);
         if (label_of(at, name, sizeof name)) {
             inside = !options->function || strcmp(name, options->function) == 0;
             result->functions += inside;
@@ -370,6 +391,8 @@ bool as_remedy_apply(const struct as_remedy_options *options, const char *bytes,
 {
     *result = (struct as_remedy_result){.shown = result->shown};
     bool object = as_object_is_elf(bytes, size);
+    if (object && options->arch != AS_ARCH_X86_64 && as_object_is_x86(bytes, size))
+        return as_error_set_status(err, AS_EXIT_USAGE, "it is an object of x86-64, and --arch says another");
     if (!object && memchr(bytes, '\0', size))
         return as_error_set(err, "neither assembly nor an object");
     if (object ? !as_remedy_apply_object(options, (const uint8_t *)bytes, size, out, result, err)

@@ -53,6 +53,11 @@ check_stderr_line 'cannot be read' "no such file" "$ASSAY" remedy --nops 3 absen
 check_stderr_line 'neither assembly nor' "no text" "$ASSAY" remedy --nops 3 before.db
 check_stderr_line 'which file' "no file" "$ASSAY" remedy --nops 3
 
+cc -O2 -S -masm=intel hot.c -o intel.s
+check_status 125 "Intel syntax" "$ASSAY" remedy --nops 3 intel.s -o intel-nops.s
+check_same "… says what to do, in one line" 1 "$(grep -c 'compile without -masm=intel, or give the object file' <<<"$err")"
+check_same "… and writes nothing" "" "$(ls intel-nops.s 2>/dev/null)"
+
 # ---- objects: tables of jumps, pointers to static functions, frames, and jumps that are short no more ----
 
 cat >table.c <<'END'
@@ -107,5 +112,6 @@ check_same "… once, where it was asked for" 1 "$(grep -c 'rept 5' nops.s)"
 check_stderr_line 'begin no instruction' "between instructions" "$ASSAY" remedy --function choose --nops 5 --at 0x1 table.o
 check_stderr_line '--at needs --function' "no function" "$ASSAY" remedy --nops 5 --at 1 table.o
 check_stderr_line 'a linked program' "a program" "$ASSAY" remedy --nops 3 before
+check_status 2 "another architecture than the object's" "$ASSAY" remedy --arch riscv64 --nops 3 hot.o
 head -c 600 hot.o >cut.o
 check_stderr_line 'damaged' "half an object" "$ASSAY" remedy --nops 3 cut.o

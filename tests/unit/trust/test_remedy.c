@@ -194,10 +194,36 @@ static void nothing_to_do(void **state)
     as_str_free(&out);
 }
 
+/* Only the directive itself, not what looks like it in a comment or in a name. */
+static void intel_syntax(void **state)
+{
+    static const struct {
+        const char *text;
+        bool refused;
+    } cases[] = {{"\t.intel_syntax noprefix\nf:\n\tret\n", true},
+                 {"f:\tnop; .intel_syntax noprefix\n", true},
+                 {"f: .intel_syntax noprefix\n", true},
+                 {"f:\n\tret # .intel_syntax\n", false},
+                 {"f:\n\tcall my.intel_syntax\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_remedy_options options = {.arch = AS_ARCH_X86_64, .nops = 1};
+        struct as_remedy_result result = {0};
+        struct as_error err = AS_ERROR_INIT;
+        struct as_str out = {0};
+        bool done = as_remedy_apply(&options, cases[i].text, strlen(cases[i].text), &out, &result, &err);
+        assert_int_equal(done, !cases[i].refused);
+        if (cases[i].refused)
+            assert_string_equal(err.message, "it is in Intel syntax from line 1 on; compile without -masm=intel, or "
+                                             "give the object file");
+        as_str_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_told_apart), cmocka_unit_test(nops_go_before), cmocka_unit_test(all_functions),
-        cmocka_unit_test(nothing_to_do),        cmocka_unit_test(places),         cmocka_unit_test(files)};
+        cmocka_unit_test(nothing_to_do),        cmocka_unit_test(places),         cmocka_unit_test(files),
+        cmocka_unit_test(intel_syntax)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
