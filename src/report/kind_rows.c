@@ -1,5 +1,6 @@
 /* Rows: a table as text, with shares and bars of components; JSON; CSV. See report_kinds.h. */
 #include "base/alloc.h"
+#include "base/str.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
 #include "report/report_kinds.h"
@@ -161,6 +162,61 @@ static void put_filters(const struct as_rows *list, FILE *out)
     fputc('\n', out);
 }
 
+/* Finds the modules that have rows of single instructions among the blocks. Returns an array by module, which the
+ * caller frees; NULL: there are none. */
+static bool *without_blocks(const struct as_rows *list)
+{
+    bool *without = NULL;
+    for (size_t i = 0; i < list->rows.n; i++) {
+        const struct as_store_row *row = &list->rows.rows[i];
+        if (list->level != AS_STORE_BY_BLOCK || row->id != AS_STORE_NONE)
+            continue;
+        if (!without)
+            without = as_alloc_array(list->view->n_modules + 1, sizeof *without);
+        without[row->module < list->view->n_modules ? row->module : list->view->n_modules] = true;
+    }
+    return without;
+}
+
+enum { MODULES_NAMED = 3 };
+
+static void put_without_blocks(const struct as_rows *list, FILE *out, const struct as_term *term)
+{
+    const struct as_view *view = list->view;
+    bool *without = without_blocks(list);
+    struct as_str text = {0};
+    size_t n = 0;
+    if (!without)
+        return;
+    as_str_add(&text, "note: this profile has no basic blocks of ");
+    for (uint32_t i = 0; i <= view->n_modules; i++) {
+        const char *module = as_view_module(view, i);
+        if (without[i] && n++ < MODULES_NAMED)
+            as_str_addf(&text, "%s%s", n > 1 ? ", " : "", module ? AS_SHOW(module) : "code outside all modules");
+    }
+    if (n > MODULES_NAMED)
+        as_str_addf(&text, " and %s more", AS_COUNT(n - MODULES_NAMED));
+    as_str_add(&text, ": their rows are single instructions");
+    as_show_wrapped(out, term, as_str_get(&text), 0, 6);
+    fputc('\n', out);
+    as_str_free(&text);
+    free(without);
+}
+
+static void json_without_blocks(const struct as_rows *list, struct as_json *json)
+{
+    const struct as_view *view = list->view;
+    if (list->level != AS_STORE_BY_BLOCK)
+        return;
+    bool *without = without_blocks(list);
+    as_json_array(json, "without_blocks");
+    for (uint32_t i = 0; without && i <= view->n_modules; i++)
+        if (without[i])
+            as_json_string(json, NULL, i < view->n_modules ? view->module[i].path : NULL);
+    as_json_end(json);
+    free(without);
+}
+
 static void put_text(const void *state, FILE *out, const struct as_term *term)
 {
     const struct shown *shown = state;
@@ -172,6 +228,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     uint64_t most = 0;
     as_summary_text(&list->view->summary, out, term);
     as_module_notes_text(list->view, out, term);
+    put_without_blocks(list, out, term);
     put_filters(list, out);
     fputc('\n', out);
     put_header(list, out, term, &layout);
@@ -278,6 +335,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_string(json, "by", as_view_level_name(list->level));
     as_json_string(json, "unit", list->view->summary.unit);
     as_module_notes_json(list->view, json);
+    json_without_blocks(list, json);
     as_filters_json(list->view, json);
     as_json_array(json, "rows");
     for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit) && ok; i++) {

@@ -131,7 +131,8 @@ struct as_store_row_part {
 struct as_store_row {
     /* At the level of the query: thread, module, function, file, block, instruction; NONE: outside all. Threads that
      * changed their names: the last of their rows. Processes and commands: one of their threads, for a process its
-     * first one where that is known. Processors: their numbers. */
+     * first one where that is known. Processors: their numbers. Instructions of which no block is known (sampled
+     * profiles): NONE, a row for each. */
     uint32_t id;
     /* What all instructions of the row have in common, else NONE (line 0, address 0). */
     uint32_t module, function, file, line;

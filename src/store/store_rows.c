@@ -107,11 +107,14 @@ static uint32_t id_at(const struct sum *sum, const struct cell *cell, const stru
     }
 }
 
-/* Code outside functions (or outside blocks) forms one row for each module. */
-static uint64_t key_at(enum as_store_level level, uint32_t id, const struct as_store_location *location)
+/* Code outside functions forms one row for each module, code outside blocks one for each instruction. */
+static uint64_t key_at(enum as_store_level level, uint32_t id, const struct cell *cell,
+                       const struct as_store_location *location)
 {
     if (level == AS_STORE_BY_PROCESSOR)
         return id;
+    if (level == AS_STORE_BY_BLOCK && id == AS_STORE_NONE)
+        return (uint64_t)id << 32 | cell->instruction;
     if (level == AS_STORE_BY_LINE)
         return (uint64_t)id << 32 | (id == AS_STORE_NONE ? location->module : location->line);
     return id == AS_STORE_NONE ? (uint64_t)id << 32 | location->module : id;
@@ -135,7 +138,7 @@ static void meet(uint32_t *common, uint32_t other)
 static uint32_t row_of(struct sum *sum, const struct cell *cell, const struct as_store_location *location)
 {
     uint32_t id = id_at(sum, cell, location);
-    uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, location));
+    uint64_t *index = as_map_put(&sum->by_key, key_at(sum->query->level, id, cell, location));
     if (*index == 0) {
         *as_vec_push(&sum->rows) = (struct as_store_row){.id = id,
                                                          .module = location->module,

@@ -371,6 +371,11 @@ check "samples with times" "$ASSAY" import -o timed.db timed.txt
 check_json "a part of the time" '({r["function"]: (r["samples"], r["time"], r["total"]) for r in d["rows"]}, d["summary"]["samples"], d["summary"]["part"], d["summary"]["seconds"]) == ({"parse": (1, 200, 200), "emit": (1, 300, 300), "main": (0, 0, 500)}, 2, "0.5 s to 2 s of 2 s", 1.5)' "$ASSAY" report --json --time 500ms..2s timed.db
 check_json "… to its end, by processor" '{r["cpu"]: r["time"] for r in d["rows"]} == {0: 400, 1: 300}' "$ASSAY" report --json --by cpu --time 1.. timed.db
 check_same "… as CSV" "cpu,1 0,500 1,500" "$("$ASSAY" report --by cpu --csv timed.db | tr -d '\r' | awk -F, 'NR == 1 { print $1 ",1" } NR > 1 { print $1 "," $12 }' | tr '\n' ' ' | sed 's/ $//')"
+check_json "by block, where none is known: instructions, and the module is named" \
+    '(sorted((r["address"], r["function"], r["time"]) for r in d["rows"]) == [("0x401000", "read_input", 100), ("0x402000", "parse", 200), ("0x403000", "emit", 300), ("0x403010", "emit", 400)] and d["without_blocks"] == ["/nowhere/p"])' \
+    "$ASSAY" report --json --by block timed.db
+check "… as text" "$ASSAY" report --by block timed.db
+check "… a note says so" grep -q '^note: this profile has no basic blocks of p: their rows are single instructions$' <<<"$out"
 check "… its call tree" "$ASSAY" report --calls --time ..0.1 timed.db
 check "… has one path" grep -q read_input <<<"$out"
 check "… and none of later" test "$(grep -c emit <<<"$out")" = 0
