@@ -143,6 +143,7 @@ struct as_import {
     struct as_import_code code;
     struct as_import_data data;
     AS_VEC(struct as_import_thread) threads;
+    size_t named_alone;                     /* threads that have no samples, but a name for their processes */
     AS_VEC(struct as_import_series) series; /* by the event's index */
     AS_VEC(struct as_import_measure) measures;
     struct as_map thread_numbers; /* pid << 32 | tid, to number + 1 of the thread with its present name */

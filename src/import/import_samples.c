@@ -459,7 +459,8 @@ uint64_t as_import_samples_of(const struct as_import *import, uint32_t pid)
 
 struct as_import_counts as_import_count(const struct as_import *import)
 {
-    struct as_import_counts counts = {.threads = import->thread_numbers.len, .processes = count_processes(import)};
+    struct as_import_counts counts = {.threads = import->thread_numbers.len - import->named_alone,
+                                      .processes = count_processes(import)};
     for (size_t i = 0; i < import->series.len; i++) {
         const struct as_import_series *series = &import->series.data[i];
         if (series->own)

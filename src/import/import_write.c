@@ -282,6 +282,19 @@ static const char *name_of(const struct as_import_thread *thread)
     return !thread->name && thread->pid == 0 && thread->tid == 0 ? "swapper" : thread->name;
 }
 
+/* A process goes by its first thread, which may have slept all the time, or have another name since its samples. */
+static void add_first_threads(struct as_import *import)
+{
+    for (size_t i = 0, n = import->threads.len; i < n; i++) {
+        uint32_t pid = import->threads.data[i].pid;
+        const char *name = pid != 0 && pid != UINT32_MAX ? as_perf_spaces_comm(import->spaces, pid, pid) : NULL;
+        size_t known = import->thread_numbers.len;
+        if (name)
+            as_import_thread(import, pid, pid, name);
+        import->named_alone += import->thread_numbers.len - known;
+    }
+}
+
 static void add_threads(const struct as_import *import)
 {
     for (size_t i = 0; i < import->threads.len; i++) {
@@ -551,6 +564,7 @@ void as_import_write(struct as_import *import, const struct as_perf_reader *read
     as_import_code_write(&import->code);
     for (size_t i = 0; i < import->paths.len; i++)
         as_store_add_path(import->writer, &import->paths.data[i].path);
+    add_first_threads(import);
     add_threads(import);
     as_import_sort_accesses(import);
     add_series(import, reader);

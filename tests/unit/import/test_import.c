@@ -140,6 +140,35 @@ static void test_counts(void **state)
     as_store_close(store);
 }
 
+/* The first thread only waits; its process has its name all the same. */
+static void test_process_name(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    struct as_store_rows rows;
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    put_comm(&records, PID, "program");
+    put_comm(&records, TID, "alpha");
+    put_map(&records);
+    put_sample(&records, TID, CODE + 0x10, 0);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    assert_int_equal(as_import_count(bed.import).threads, 1);
+    struct as_store *store = close_bed(&bed, &records);
+    query.level = AS_STORE_BY_PROCESS;
+    assert_true(as_store_query(store, &query, &rows, &err));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(as_store_threads(store, &n)[rows.rows[0].id].name, "program");
+    as_store_rows_free(&rows);
+    query.level = AS_STORE_BY_COMMAND;
+    assert_true(as_store_query(store, &query, &rows, &err));
+    assert_int_equal(rows.n, 1);
+    assert_string_equal(as_store_threads(store, &n)[rows.rows[0].id].name, "alpha");
+    as_store_rows_free(&rows);
+    as_store_close(store);
+}
+
 static void put_idle_sample(struct build *build)
 {
     size_t at = record_begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
@@ -312,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
                                        cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
-                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains)};
+                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
+                                       cmocka_unit_test(test_process_name)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }
