@@ -1,6 +1,7 @@
 /* See run_end.h. */
 #include "base/run_end.h"
 
+#include <stddef.h>
 #include <sys/wait.h>
 
 void as_run_end_take(struct as_run_end *end, int wait_status)
@@ -12,4 +13,15 @@ void as_run_end_take(struct as_run_end *end, int wait_status)
 bool as_run_end_complete(const struct as_run_end *end)
 {
     return !end->stopped && !end->interrupted && !end->asked && !end->signal;
+}
+
+const char *as_run_end_until(const struct as_run_end *end)
+{
+    if (end->stopped)
+        return NULL;
+    if (end->interrupted)
+        return "until it was interrupted";
+    if (end->signal)
+        return "until it was killed";
+    return end->asked ? "until it ended after an interrupt" : NULL;
 }

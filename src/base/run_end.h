@@ -8,7 +8,7 @@ struct as_run_end {
     bool stopped;     /* Assay ended the program because the region was over */
     bool interrupted; /* the user ended the run before the program ended */
     bool running;     /* … and the program goes on */
-    bool asked;       /* the user interrupted it, and it ended by itself, as it chose to */
+    bool asked;       /* the user interrupted it, and it handled that and ended */
     int exit_status;  /* the program's: 0-255, or 128 + signal */
     int signal;       /* that killed it; 0: none */
 };
@@ -17,5 +17,7 @@ struct as_run_end {
 void as_run_end_take(struct as_run_end *end, int wait_status);
 /* Whether the program ran to an end of its own. */
 bool as_run_end_complete(const struct as_run_end *end);
+/* "until it was killed"; NULL if it was complete, or Assay ended it. */
+const char *as_run_end_until(const struct as_run_end *end);
 
 #endif

@@ -335,8 +335,9 @@ static void print_head(const struct report *report, FILE *out)
     const struct as_engine_result *result = report->result;
     char part[AS_ENGINE_PART] = "";
     bool cut = as_engine_part(result, report->total.instructions, part, sizeof part);
-    fprintf(out, "\nExecuted by '%s'%s%s%s:\n\n", AS_SHOW(report->argv[0]), cut ? ", " : "", part,
-            as_run_end_complete(&result->end) || result->end.stopped ? "" : " until it was killed");
+    const char *until = as_run_end_until(&result->end);
+    fprintf(out, "\nExecuted by '%s'%s%s%s%s:\n\n", AS_SHOW(report->argv[0]), cut ? ", " : "", part, until ? " " : "",
+            until ? until : "");
 }
 
 static void print_text(const struct report *report, FILE *out)

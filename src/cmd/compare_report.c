@@ -526,9 +526,10 @@ static void text_head(FILE *out, const struct as_compare *compare)
     char part[AS_ENGINE_PART];
     if (!as_engine_part(&result->engine, result->instructions, part, sizeof part))
         snprintf(part, sizeof part, "%s instructions", AS_COUNT(result->instructions));
-    fprintf(out, "\n'%s' on %s: %s, %s cycles, IPC %.2f%s\n", AS_SHOW(compare->argv[0]), compare->machine->name, part,
-            AS_COUNT(result->cycles), as_ratio(result->instructions, result->cycles),
-            as_run_end_complete(&result->engine.end) || result->engine.end.stopped ? "" : " (until it was killed)");
+    const char *until = as_run_end_until(&result->engine.end);
+    fprintf(out, "\n'%s' on %s: %s, %s cycles, IPC %.2f%s%s%s\n", AS_SHOW(compare->argv[0]), compare->machine->name,
+            part, AS_COUNT(result->cycles), as_ratio(result->instructions, result->cycles), until ? " (" : "",
+            until ? until : "", until ? ")" : "");
     if (as_engine_clock_note(&result->engine))
         fprintf(out, "note: %s\n", as_engine_clock_note(&result->engine));
 }

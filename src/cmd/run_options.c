@@ -237,7 +237,7 @@ int as_run_end_report(const struct as_run_end *end)
         as_log_warn("the program was killed by signal %d (%s): the result covers the run up to then", end->signal,
                     strsignal(end->signal));
     else if (end->asked)
-        as_log_warn("interrupted: the program ended by itself then; this is what ran until its end");
+        as_log_warn("interrupted: the program handled that and ended; the result covers the run until its end");
     if (end->stopped)
         return AS_EXIT_OK;
     return end->interrupted ? 128 + SIGINT : end->exit_status;

@@ -230,7 +230,8 @@ begin -o counts -- sh -c "trap 'echo caught >&2; exit 7' INT; $spin"
 kill -INT -- -"$job"
 ended
 check_same "Ctrl-C that the program handles: its status" 7 "$status"
-check_same "… what it prints, and that the run is partial" $'caught\nassay: interrupted: the program ended by itself then; this is what ran until its end' "$err"
+check_same "… what it prints, and that the run is partial" $'caught\nassay: interrupted: the program handled that and ended; the result covers the run until its end' "$err"
+check_same "… in the head of the counts, too" 1 "$(grep -c "^Executed by 'sh' until it ended after an interrupt:$" counts)"
 
 begin --json -o counts -- sh -c "trap '' INT; $spin"
 kill -INT -- -"$job"
