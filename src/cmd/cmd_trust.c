@@ -75,8 +75,8 @@ static const struct as_option options_table[] = {
     {.name = "again",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, again),
-     .help = "Of profiles: run the program again, in the model, from its hottest function on, and measure there what "
-             "such samples get wrong, or how far two such samplers are apart."},
+     .help = "Of profiles: run the program again, in the model, from each of its hottest functions on, and measure "
+             "there what such samples get wrong, or how far two such samplers are apart."},
     {.name = "series",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct trust_command, series),
@@ -88,7 +88,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct trust_command, max),
      .value = "N",
      .min = 1,
-     .help = "Measure N instructions then (default 20M)."},
+     .help = "Measure N instructions then, in all (default 20M)."},
     {.name = "list",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, list),
@@ -314,8 +314,6 @@ static bool choose_source(struct trust_command *command, const char *operand, st
 /* Profiles instead of a sampler: one, or one against the other. */
 static int judge(const struct trust_command *command, const struct as_operands *operands)
 {
-    if (command->csv || command->html || command->output)
-        return as_cli_usage(&as_command_trust, "--csv, --html and --output are for the experiments of a sampler");
     struct as_error err = AS_ERROR_INIT;
     struct as_trust_asked asked = {
         .json = command->json,
@@ -326,6 +324,82 @@ static int judge(const struct trust_command *command, const struct as_operands *
                          : as_trust_compare_profiles(operands->words[0], operands->words[1], &asked, stdout, &err))
         return AS_EXIT_OK;
     return as_cli_fail(&as_command_trust, &err);
+}
+
+/* ---- which options go with what ---- */
+
+enum use {
+    OF_SAMPLER = 1,  /* experiments of a PMU or a clock */
+    OF_PROFILES = 2, /* profiles */
+    OF_AGAIN = 4,    /* profiles whose program runs again */
+};
+
+static const struct {
+    const char *name;
+    unsigned uses;
+} option_uses[] = {
+    {"source", OF_SAMPLER},
+    {"experiments", OF_SAMPLER},
+    {"shadow", OF_SAMPLER},
+    {"arch", OF_SAMPLER},
+    {"set", OF_SAMPLER},
+    {"pmu-set", OF_SAMPLER},
+    {"runs", OF_SAMPLER},
+    {"scale", OF_SAMPLER},
+    {"list", OF_SAMPLER},
+    {"events", OF_SAMPLER},
+    {"keys", OF_SAMPLER},
+    {"csv", OF_SAMPLER},
+    {"html", OF_SAMPLER},
+    {"output", OF_SAMPLER},
+    {"core", OF_SAMPLER | OF_AGAIN},
+    {"again", OF_PROFILES | OF_AGAIN},
+    {"series", OF_PROFILES | OF_AGAIN},
+    {"max", OF_AGAIN},
+};
+
+static bool is_given(const struct trust_command *command, const char *name)
+{
+    const struct as_option *option = options_table;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    const char *value = (const char *)command + option->offset;
+    switch (option->type) {
+    case AS_OPTION_FLAG:
+        return *(const bool *)value;
+    case AS_OPTION_CHOICE:
+        return *(const int *)value >= 0;
+    case AS_OPTION_U64:
+        return *(const uint64_t *)value != 0;
+    case AS_OPTION_LIST:
+        return ((const struct as_strlist *)value)->len > 0;
+    default:
+        return *(const char *const *)value != NULL;
+    }
+}
+
+/* An option that has no effect is refused. `use`: what is done. */
+static bool check_options(const struct trust_command *command, enum use use, struct as_error *err)
+{
+    for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++) {
+        const char *name = option_uses[i].name;
+        unsigned uses = option_uses[i].uses;
+        if (!(uses & use) && is_given(command, name))
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s is for %s", name,
+                                       use == OF_SAMPLER   ? "profiles (A.db)"
+                                       : (uses & OF_AGAIN) ? "profiles only with --again"
+                                                           : "the experiments of a sampler, not for profiles");
+    }
+    return true;
+}
+
+/* Given or not: from here on each has its value. */
+static void use_defaults(struct trust_command *command)
+{
+    command->runs = command->runs ? command->runs : 3;
+    command->scale = command->scale ? command->scale : 100;
+    command->max = command->max ? command->max : 20000000;
+    command->arch = command->arch < 0 ? 0 : command->arch;
 }
 
 /* A file that is a profile, and not one of a PMU. */
@@ -362,23 +436,30 @@ static int start(struct trust_command *command, const char *operand)
 
 static int run_trust(int argc, char **argv)
 {
-    struct trust_command command = {.runs = 3, .scale = 100, .max = 20000000, .trust.notices = as_notices_to_log};
+    struct trust_command command = {.arch = -1, .trust.notices = as_notices_to_log};
+    struct as_error err = AS_ERROR_INIT;
     struct as_operands operands;
     int status;
     enum as_parse parsed = as_operands_parse(&as_command_trust, argc, argv, &command, &operands);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    bool profiles = operands.n == 2 || (operands.n == 1 && is_profile(operands.words[0]));
+    bool fits = check_options(&command, !profiles ? OF_SAMPLER : command.again ? OF_AGAIN : OF_PROFILES, &err);
+    use_defaults(&command);
     command.output = as_output_name(command.output);
     if (command.json + command.csv + command.html > 1)
         status = as_cli_usage(&as_command_trust, "--json, --csv and --html exclude each other");
     else if (operands.n > 2)
         status = as_cli_usage(&as_command_trust, "one sampler or two profiles, but got '%s' too", operands.words[2]);
-    else if (operands.n == 2 || (operands.n == 1 && is_profile(operands.words[0])))
+    else if (!fits)
+        status = as_cli_fail(&as_command_trust, &err);
+    else if (profiles)
         status = judge(&command, &operands);
     else
         status = start(&command, operands.n ? operands.words[0] : NULL);
     as_strlist_free(&command.trust.set);
     as_strlist_free(&command.trust.pmu_set);
+    as_strlist_free(&command.series);
     return status;
 }
 

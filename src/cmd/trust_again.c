@@ -1,11 +1,14 @@
 /* See trust_again.h. */
 #include "cmd/trust_again.h"
 
+#include "core/machine.h"
 #include "record/record.h"
 #include "store/store_write.h"
+#include "view/module_check.h"
 #include "view/rows.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,14 +55,26 @@ static const char *core_like(const char *processor)
 
 /* ---- what is run ---- */
 
+/* What is wrong with the program's file; NULL: it is the one that was recorded. */
+static const char *changed(const struct as_view *of, const char *program)
+{
+    for (size_t i = 0; i < of->n_modules; i++)
+        if (of->module[i].path && strcmp(of->module[i].path, program) == 0)
+            return as_module_check(&of->module[i]);
+    return NULL;
+}
+
 static char **arguments_of(const struct as_view *of, struct as_error *err)
 {
     size_t n;
     const char *const *words = as_store_arguments(of->store, &n);
     const char *program = as_store_meta(of->store, AS_META_PROGRAM);
-    if (n == 0 || !program || access(program, X_OK) != 0) {
-        as_error_set_status(err, AS_EXIT_NOT_FOUND, "%s: the program cannot be run again: %s", of->options.file,
-                            program && n ? program : "the profile does not say how it was called");
+    const char *wrong = n == 0 || !program           ? "the profile does not say how it was called"
+                        : access(program, X_OK) != 0 ? "it is not there"
+                                                     : changed(of, program);
+    if (wrong) {
+        as_error_set(err, "%s: the program cannot be run again: %s%s%s", of->options.file, n && program ? program : "",
+                     n && program ? ": " : "", wrong);
         return NULL;
     }
     char **argv = as_alloc_array(n + 1, sizeof *argv);
@@ -69,31 +84,11 @@ static char **arguments_of(const struct as_view *of, struct as_error *err)
     return argv;
 }
 
-/* The function of the program itself with most time; NULL: none has a name. */
-static const char *hottest(const struct as_view *of, struct as_error *err)
-{
-    struct as_rows rows = {0};
-    const char *name = NULL, *program = of->summary.program;
-    if (!as_rows_make(&rows, of, AS_STORE_BY_FUNCTION, NULL, err))
-        return NULL;
-    for (size_t i = 0; i < rows.rows.n && !name; i++) {
-        const struct as_store_row *row = &rows.rows.rows[i];
-        const char *module =
-            row->function < of->n_functions ? as_view_module(of, of->function[row->function].module) : NULL;
-        if (module && program && strcmp(module, program) == 0)
-            name = of->function[row->function].linkage_name ? of->function[row->function].linkage_name
-                                                            : of->function[row->function].name;
-    }
-    as_rows_free(&rows);
-    return name;
-}
-
 static void limit(struct as_regions *regions, const char *from, uint64_t max)
 {
     struct as_region *region = as_regions_add(regions);
     region->max = max;
-    if (from)
-        region->start = as_regions_symbol(regions, from);
+    region->start = as_regions_symbol(regions, from);
 }
 
 /* In the directory where it ran before. */
@@ -121,6 +116,110 @@ static bool record(const struct as_view *of, const struct as_record_options *usu
 
 /* ---- into a profile of its own ---- */
 
+static bool record_into(const char *path, const struct as_view *of, const struct as_record_options *usual,
+                        char *const *argv, const struct as_again_run *run, uint32_t fetch_buffer, uint64_t max,
+                        struct as_error *err)
+{
+    char change[40];
+    const char *words[] = {change};
+    struct as_record_options options = *usual;
+    snprintf(change, sizeof change, "front.fetch_buffer=%" PRIu32, fetch_buffer);
+    options.set = (struct as_strlist){words, 1};
+    options.output = path;
+    return record(of, &options, argv, run->from, max, err);
+}
+
+static bool run_windows(const struct as_view *of, const struct as_record_options *options, char *const *argv,
+                        const char *series, uint64_t max, struct as_again_run *run, struct as_error *err)
+{
+    char folder[] = "/tmp/assay-trust-XXXXXX", path[sizeof folder + 16];
+    struct as_machine machine;
+    if (!as_machine_load(options->core, &machine, err))
+        return false;
+    if (!mkdtemp(folder))
+        return as_error_set(err, "%s cannot be made", folder);
+    snprintf(path, sizeof path, "%s/again.db", folder);
+    bool ok = true;
+    for (uint32_t i = 0; i < AS_AGAIN_WINDOWS && ok; i++) {
+        ok = record_into(path, of, options, argv, run,
+                         machine.front.fetch_buffer > i ? machine.front.fetch_buffer - i : 1, max, err) &&
+             as_view_open(&run->views[i], &(struct as_view_options){.file = path, .series = series}, err);
+        run->views[i].options.file = of->options.file; /* the path is gone with this function */
+        unlink(path);
+    }
+    rmdir(folder);
+    return ok;
+}
+
+/* ---- which functions, and what they stand for ---- */
+
+static const double least = 0.03;  /* of the samples: a function with fewer is not worth a run */
+static const double enough = 0.95; /* measured: no more runs */
+static const double part = 0.1;    /* of a run: a function with less is not measured by it */
+
+static const char *name_of(const struct as_view *view, const struct as_store_row *row)
+{
+    if (row->function >= view->n_functions)
+        return NULL;
+    const struct as_store_function *function = &view->function[row->function];
+    return function->linkage_name ? function->linkage_name : function->name;
+}
+
+static const char *module_of(const struct as_view *view, const struct as_store_row *row)
+{
+    return row->function < view->n_functions ? as_view_module(view, view->function[row->function].module) : NULL;
+}
+
+static bool is_in(const struct as_rows *rows, const char *name, const char *module)
+{
+    for (size_t i = 0; i < rows->rows.n && (double)rows->rows.rows[i].units >= part * (double)rows->rows.total; i++) {
+        const struct as_store_row *row = &rows->rows.rows[i];
+        const char *name_here = name_of(rows->view, row), *module_here = module_of(rows->view, row);
+        if (name_here && module_here && strcmp(name_here, name) == 0 && strcmp(module_here, module) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The functions that the run measured are counted to it, each once over all runs. */
+static bool count_share(const struct as_rows *all, bool *measured, struct as_again *again, struct as_again_run *run,
+                        struct as_error *err)
+{
+    struct as_rows rows = {0};
+    if (!as_rows_make(&rows, &run->views[0], AS_STORE_BY_FUNCTION, NULL, err))
+        return false;
+    for (size_t i = 0; i < all->rows.n && all->rows.total; i++) {
+        const struct as_store_row *row = &all->rows.rows[i];
+        const char *name = name_of(all->view, row), *module = module_of(all->view, row);
+        if (measured[i] || !name || !module || !is_in(&rows, name, module))
+            continue;
+        measured[i] = true;
+        run->share += (double)row->units / (double)all->rows.total;
+    }
+    again->measured += run->share;
+    as_rows_free(&rows);
+    return true;
+}
+
+/* The next function of the program itself with most samples that no run has measured; NULL: there are none to speak of. */
+static const char *next_function(const struct as_rows *all, const bool *measured, bool *tried)
+{
+    const char *program = all->view->summary.program;
+    for (size_t i = 0; i < all->rows.n; i++) {
+        const struct as_store_row *row = &all->rows.rows[i];
+        const char *name = name_of(all->view, row), *module = module_of(all->view, row);
+        if ((double)row->units < least * (double)all->rows.total)
+            return NULL;
+        if (measured[i] || tried[i] || !name || !module || !program || strcmp(module, program) != 0)
+            continue;
+        tried[i] = true;
+        return name;
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
 static struct as_record_options plan(const struct as_view *of, const struct as_again_options *asked,
                                      const struct way *way)
 {
@@ -138,28 +237,58 @@ static struct as_record_options plan(const struct as_view *of, const struct as_a
     return options;
 }
 
-bool as_trust_again(const struct as_view *of, const struct as_again_options *asked, struct as_view *again,
-                    struct as_error *err)
+static bool run_all(const struct as_view *of, const struct as_again_options *asked, const struct way *way,
+                    char *const *argv, const struct as_again *like, struct as_again *again, struct as_error *err)
 {
-    char folder[] = "/tmp/assay-trust-XXXXXX", path[sizeof folder + 16];
+    struct as_record_options options = plan(of, asked, way);
+    struct as_rows rows = {0};
+    if (!as_rows_make(&rows, of, AS_STORE_BY_FUNCTION, NULL, err))
+        return false;
+    bool *measured = as_alloc_array(rows.rows.n + 1, sizeof *measured);
+    bool *tried = as_alloc_array(rows.rows.n + 1, sizeof *tried);
+    bool ok = true;
+    while (ok && again->n < AS_AGAIN_RUNS && again->measured < enough) {
+        const char *from = !like                ? next_function(&rows, measured, tried)
+                           : again->n < like->n ? like->runs[again->n].from
+                                                : NULL;
+        if (!from)
+            break;
+        struct as_again_run *run = &again->runs[again->n++];
+        run->from = as_strdup(from);
+        ok = run_windows(of, &options, argv, way->sampler, asked->max / (AS_AGAIN_RUNS * AS_AGAIN_WINDOWS) + 1, run,
+                         err) &&
+             count_share(&rows, measured, again, run, err);
+    }
+    if (ok && again->n == 0)
+        ok = as_error_set(err,
+                          "%s: no function of the program itself has %.0f %% of the samples: there is nothing to run",
+                          of->options.file, 100 * least);
+    free(tried);
+    free(measured);
+    as_rows_free(&rows);
+    return ok;
+}
+
+bool as_trust_again(const struct as_view *of, const struct as_again_options *options, const struct as_again *like,
+                    struct as_again *again, struct as_error *err)
+{
     const struct way *way = find_way(of, err);
     char **argv = way ? arguments_of(of, err) : NULL;
-    const char *from = argv ? hottest(of, err) : NULL;
-    if (!argv || !mkdtemp(folder)) {
-        free(argv);
-        return way && argv ? as_error_set(err, "%s cannot be made", folder) : false;
-    }
-    snprintf(path, sizeof path, "%s/again.db", folder);
-    struct as_record_options options = plan(of, asked, way);
-    options.output = path;
-    bool ok = record(of, &options, argv, from, asked->max, err) &&
-              as_view_open(again, &(struct as_view_options){.file = path, .series = way->sampler}, err);
-    again->options.file = of->options.file; /* the path is gone with this function */
-    unlink(path);
-    rmdir(folder);
+    bool ok = argv && run_all(of, options, way, argv, like, again, err);
     free(argv);
     return ok;
 }
+
+void as_trust_again_free(struct as_again *again)
+{
+    for (size_t i = 0; i < again->n; i++) {
+        free(again->runs[i].from);
+        for (int window = 0; window < AS_AGAIN_WINDOWS; window++)
+            as_view_free(&again->runs[i].views[window]);
+    }
+}
+
+/* ---- its bias ---- */
 
 static double bias_of(const struct as_view *again, const char *level)
 {
@@ -168,16 +297,28 @@ static double bias_of(const struct as_view *again, const char *level)
     return isnan(error) ? NAN : sqrt(fmax(0, error * error - chance * chance));
 }
 
-void as_trust_again_keep(struct as_view *of, const struct as_view *again, const struct as_notices *notices)
+/* The runs by their shares; the suite's median for the rest. */
+static double bias_at(const struct as_view *of, const struct as_again *again, enum as_bias_level level)
+{
+    double bias = (1 - fmin(1, again->measured)) * of->summary.bias->levels[level].median;
+    for (size_t i = 0; i < again->n; i++)
+        for (int window = 0; window < AS_AGAIN_WINDOWS && again->runs[i].share > 0; window++)
+            bias +=
+                again->runs[i].share * bias_of(&again->runs[i].views[window], as_bias_levels[level]) / AS_AGAIN_WINDOWS;
+    return bias;
+}
+
+void as_trust_again_keep(struct as_view *of, const struct as_again *again, const struct as_notices *notices)
 {
     struct as_store_estimate estimates[AS_BIAS_LEVELS];
     struct as_error err = AS_ERROR_INIT;
     for (int i = 0; i < AS_BIAS_LEVELS; i++) {
-        estimates[i] =
-            (struct as_store_estimate){of->series, "bias", as_bias_levels[i], bias_of(again, as_bias_levels[i])};
+        estimates[i] = (struct as_store_estimate){of->series, "bias", as_bias_levels[i], bias_at(of, again, i)};
         as_store_put_estimate(of->store, &estimates[i]);
     }
     as_summary_find_trust(&of->summary);
+    as_notice(notices, AS_LOG_NOTE, "%s: the functions that ran in the model have %.0f %% of its samples",
+              of->options.file, 100 * again->measured);
     if (as_store_note_estimates(of->options.file, estimates, AS_BIAS_LEVELS, &err))
         as_notice(notices, AS_LOG_NOTE, "%s: reports of it use this bias from now on", of->options.file);
     else

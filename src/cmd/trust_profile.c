@@ -89,9 +89,10 @@ static void print_text(const struct shown *shown, FILE *out)
         fprintf(out, "error: %s\n", summary->error_how);
     print_levels(shown, out);
     if (summary->bias)
-        fprintf(out, "\n  usually: eight of ten of %zu programs of the suite, in the model%s\n",
-                summary->bias->programs,
-                summary->bias_here ? "; here: this program's hottest code, in the model" : " (--again: this one)");
+        fprintf(
+            out, "\n  usually: eight of ten of %zu programs of the suite, in the model%s\n", summary->bias->programs,
+            summary->bias_here ? "; here: this program's hottest functions, in the model, and the suite's for the rest"
+                               : " (--again: this one)");
 }
 
 /* ---- JSON ---- */
@@ -137,16 +138,18 @@ bool as_trust_open_profile(const struct as_trust_asked *asked, size_t number, co
                            struct as_error *err)
 {
     size_t n = asked->series.len, at = number < n ? number : n - 1;
-    return as_view_open(view, &(struct as_view_options){.file = file, .series = n ? asked->series.data[at] : NULL},
-                        err);
+    struct as_view_options options = {.file = file, .series = n ? asked->series.data[at] : NULL};
+    return as_view_open(view, &options, err) &&
+           (view->summary.exact || view->summary.samples > 0 || as_error_set(err, "%s: it has no samples", file));
 }
 
 bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked, FILE *out, struct as_error *err)
 {
-    struct as_view view = {0}, again = {0};
+    struct as_view view = {0};
+    struct as_again again = {0};
     struct shown shown = {.view = &view};
     bool ok = as_trust_open_profile(asked, 0, file, &view, err) &&
-              (!asked->again || as_trust_again(&view, &asked->how, &again, err));
+              (!asked->again || as_trust_again(&view, &asked->how, NULL, &again, err));
     if (ok && asked->again)
         as_trust_again_keep(&view, &again, &asked->how.notices);
     if (ok)
@@ -155,7 +158,7 @@ bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked,
         ok = print_json(&shown, out) || as_error_set(err, "standard output cannot be written");
     else if (ok)
         print_text(&shown, out);
-    as_view_free(&again);
+    as_trust_again_free(&again);
     as_view_free(&view);
     return ok;
 }

@@ -52,7 +52,8 @@ void as_summary_find_trust(struct as_summary *summary)
     summary->bias_here = find_own_bias(summary, own);
     if (summary->bias_here)
         snprintf(summary->bias_from, sizeof summary->bias_from,
-                 "measured on this program's hottest code, in the model (assay trust --again)");
+                 "measured on this program's hottest functions, in the model, with the suite's for the rest (assay "
+                 "trust --again)");
     else
         snprintf(summary->bias_from, sizeof summary->bias_from,
                  "as in eight of ten of %zu programs of the suite, in the model", summary->bias->programs);

@@ -143,6 +143,11 @@ if clock_profile t1.db; then
         check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
             "$ASSAY" trust --again --max 1M --json t1.db t2.db
         check "… as text" "$ASSAY" trust --again --max 200k t1.db t2.db
+        cp "$WORKLOADS/demo" moved && "$ASSAY" record -q --source=timer -o moved.db -- ./moved 5 >/dev/null
+        cp "$WORKLOADS/qualify" moved
+        check_fails 125 'moved: it has changed since the recording' "another build is not measured in place of it" "$ASSAY" trust --again moved.db
+        rm moved
+        check_fails 125 'cannot be run again: .*moved: it is not there' "nor one that is gone" "$ASSAY" trust --again moved.db
     }
     by_chance clock_profiles
 else
@@ -158,7 +163,15 @@ check_json "the same twice" 'all(l["distance"] < 0.05 and l["verdict"] == "agree
 check_json "another seed: not further apart than chance" 'd["levels"][0]["distance"] > 0 and d["levels"][0]["verdict"] == "agree"' "$ASSAY" trust --json c.db d.db
 check_json "instructions retired against operations tagged: by function, not by instruction" \
     'd["levels"][0]["verdict"] == "differ" and d["levels"][0]["distance"] > 0.1 and d["levels"][2]["distance"] < 0.1' "$ASSAY" trust --json a.db c.db
+check_json "… which count different things, and that is said" "d['verdict'].startswith('they count different things, instructions') and 'model_by' not in d" "$ASSAY" trust --json a.db c.db
+check_json "two that carry their errors: as far apart as these explain" "d['model_by'] == 'errors' and 'no further apart than the errors' in d['model_verdict'] and all(0 <= l['expected_by_model'] < 0.2 for l in d['levels'])" \
+    "$ASSAY" trust --again --json a.db b.db
 check "text" "$ASSAY" trust a.db c.db
+"$ASSAY" record -q --source=pmu:skylake --max 100k -o other.db -- "$WORKLOADS/qualify" bias iterations=1000 >/dev/null 2>&1
+check_fails 125 'a.db is of demo, other.db of qualify' "two programs" "$ASSAY" trust a.db other.db
+"$ASSAY" record -q --source=pmu:skylake --period 900M --max 10k -o none.db -- "$WORKLOADS/demo" >/dev/null 2>&1
+check_fails 125 'none.db: it has no samples' "a profile without samples" "$ASSAY" trust none.db
+check_fails 125 'none.db: it has no samples' "… one of two" "$ASSAY" trust a.db none.db
 check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('compared with everything') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
     "$ASSAY" trust --json a.db
 check "… as text" "$ASSAY" trust a.db
@@ -190,4 +203,13 @@ check_stderr_line 'there are loads, stores, branches' "a shadow of nothing" "$AS
 check_stderr_line 'nops are instructions, too' "a shadow that nops cannot show" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=instructions skylake
 check_stderr_line 'there are pmu:NAME, pmu and timer' "a source that is none" "$ASSAY" trust --source=model
 check_stderr_line 'are for modelled PMUs' "a core for the clocks" "$ASSAY" trust --source=timer --core skylake-like
+for option in source=timer experiments=bias shadow=loads arch=x86-64 set=back.rob=64 pmu-set=shadow.loads=0 runs=3 scale=100 list events keys csv html output=x; do
+    check_fails 2 "^assay trust: --${option%%=*} is for the experiments" "--$option has no effect on profiles" "$ASSAY" trust --again "--$option" a.db
+done
+for option in core=zen4-like max=1M; do
+    check_fails 2 "^assay trust: --${option%%=*} is for profiles only with --again" "--$option has none without --again" "$ASSAY" trust "--$option" a.db
+done
+for option in again series=x max=1M; do
+    check_fails 2 "^assay trust: --${option%%=*} is for profiles" "--$option has none on a PMU" "$ASSAY" trust "--$option" skylake
+done
 check_no_strays "nothing left behind"
