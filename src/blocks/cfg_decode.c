@@ -156,6 +156,23 @@ static void settle_padding(struct as_cfg_module *module, const struct as_cfg_fun
     }
 }
 
+/* Blocks begin where execution does, though what lies before could fall into it (padding before the target of an indirect
+ * jump), and end where it ends (a signal, the end of the run). */
+static void lead_executed(const struct as_cfg_module *module, const insn_list *insns, struct as_blocks *blocks,
+                          struct as_map *targets)
+{
+    bool before = false;
+    for (size_t i = 0; i < insns->len && !module->seen->loose; i++) {
+        uint64_t address = insns->data[i].address;
+        bool executed = as_map_get(&module->seen->known, address) != NULL;
+        if (executed != before)
+            as_blocks_add_leader(blocks, address);
+        if (executed && !before)
+            *as_map_put(targets, address) = 1;
+        before = executed;
+    }
+}
+
 static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *insns)
 {
     struct as_cfg_function *function = &module->functions.data[number];
@@ -172,6 +189,7 @@ static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *
         as_blocks_add_leader(blocks, seen->leaders.data[at]);
         *as_map_put(&targets, seen->leaders.data[at]) = 1;
     }
+    lead_executed(module, insns, blocks, &targets);
     as_blocks_add_leader(blocks, function->start);
     as_blocks_finish(blocks);
     function->first = (uint32_t)module->blocks.len;

@@ -209,3 +209,24 @@ double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t fun
     }
     return clamp(flow->counts[module][f->first] - back, flow->counts[module][f->first]);
 }
+
+bool as_flow_entries_estimated(const struct as_flow *flow, uint32_t module, uint32_t function)
+{
+    const struct as_cfg_function *f = &as_cfg_get(flow->cfg, module)->functions.data[function];
+    for (uint32_t i = 0; i < f->n; i++) {
+        size_t n;
+        const struct as_flow_edge *edges = as_flow_out(flow, module, f->first + i, &n);
+        for (size_t e = 0; e < n; e++)
+            if (edges[e].estimated && edges[e].to_module == module && edges[e].to == f->first)
+                return true;
+    }
+    return false;
+}
+
+bool as_flow_has_estimates(const struct as_flow *flow)
+{
+    for (size_t i = 0; i < flow->edges.len; i++)
+        if (flow->edges.data[i].estimated)
+            return true;
+    return false;
+}

@@ -22,6 +22,7 @@ struct as_flow_edge {
     uint64_t target;        /* the address that it reaches, in to_module */
     enum as_edge_kind kind;
     double count, mispredicted;
+    bool estimated; /* of exact counts of blocks: they do not say how often it was taken (derive.h) */
 };
 
 struct as_flow {
@@ -64,5 +65,8 @@ double as_flow_function_instructions(const struct as_flow *flow, uint32_t module
 double as_flow_total(const struct as_flow *flow);
 /* How often a function was entered: what calls and jumps from elsewhere bring to its first block. */
 double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t function);
+/* Whether that rests on an edge that is estimated, though counts of blocks are exact. */
+bool as_flow_entries_estimated(const struct as_flow *flow, uint32_t module, uint32_t function);
+bool as_flow_has_estimates(const struct as_flow *flow);
 
 #endif

@@ -10,6 +10,7 @@ enum { ROOT = 0 }; /* blocks of the function are 1 … n here */
 struct arc {
     uint32_t from, to;
     double count;
+    bool estimated;
 };
 
 struct graph {
@@ -36,7 +37,8 @@ static void add_arcs(struct graph *g)
         for (size_t e = 0; e < n; e++)
             if (edges[e].kind != AS_EDGE_CALL && edges[e].count > 0 && edges[e].to_module == g->module &&
                 edges[e].to != AS_CFG_NONE && edges[e].to - g->first < g->n)
-                *as_vec_push(&g->arcs) = (struct arc){i + 1, edges[e].to - g->first + 1, edges[e].count};
+                *as_vec_push(&g->arcs) =
+                    (struct arc){i + 1, edges[e].to - g->first + 1, edges[e].count, edges[e].estimated};
     }
 }
 
@@ -91,7 +93,7 @@ static void number_blocks(struct graph *g)
     for (uint32_t i = 1; i <= g->n; i++)
         if (!seen[i] && g->flow->counts[g->module][g->first + i - 1] > 0) {
             visit(g, i, seen, postorder, &len);
-            *as_vec_push(&g->arcs) = (struct arc){ROOT, i, 0};
+            *as_vec_push(&g->arcs) = (struct arc){ROOT, i, 0, false};
         }
     g->order[0] = ROOT;
     for (uint32_t i = 0; i < len; i++)
@@ -149,6 +151,7 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
     g->member[header] = header;
     for (uint32_t i = g->into[header]; i < g->into[header + 1]; i++) {
         const struct arc *arc = &g->arcs.data[i];
+        loop->estimated |= arc->estimated;
         if (arc->from == ROOT || !dominates(g, header, arc->from))
             continue;
         back += arc->count;

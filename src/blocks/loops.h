@@ -11,6 +11,7 @@ struct as_loop {
     double entries;      /* from outside */
     double iterations;   /* executions of the header */
     double instructions; /* executed in its blocks, those of inner loops included, those of functions called not */
+    bool estimated;      /* entries rest on an edge that is, though counts of blocks are exact */
 };
 typedef AS_VEC(struct as_loop) as_loops;
 
@@ -23,6 +24,7 @@ struct as_trace {
     double count;        /* how often control went all the way: the least edge on it */
     double instructions; /* of its blocks, all executions of them */
     bool loops;          /* its end leads to its beginning most of the time */
+    bool estimated;      /* its count is that of an edge that is */
 };
 struct as_traces {
     AS_VEC(struct as_trace) list; /* most instructions first */

@@ -64,6 +64,7 @@ static void follow(struct finder *finder, struct as_traces *traces, uint32_t see
     while ((next = next_of(finder, block)) != AS_CFG_NONE && !finder->used[next]) {
         if (finder->best_count[next] < trace.count)
             trace.count = finder->best_count[next];
+        trace.estimated |= main_edge(finder, block)->estimated;
         take(finder, traces, &trace, next);
         block = next;
     }

@@ -6,6 +6,7 @@
 #include "cmd/blocks_rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static double share_of(double part, double whole)
 {
@@ -20,6 +21,13 @@ static void json_number(struct as_json *json, const char *name, double value)
         as_json_u64(json, name, (uint64_t)value);
     else
         as_json_double(json, name, value);
+}
+
+/* Of exact counts: what rests on an edge that they do not determine. */
+static void json_estimated(struct as_json *json, bool estimated)
+{
+    if (estimated)
+        as_json_bool(json, "estimated", true);
 }
 
 static const char *edge_name(enum as_edge_kind kind)
@@ -56,6 +64,7 @@ static void json_edges(struct as_json *json, const struct as_blocks_shown *shown
             as_json_string(json, "module", as_cfg_get(shown->flow->cfg, edges[i].to_module)->path);
         as_json_address(json, "to", edges[i].target);
         json_number(json, "count", edges[i].count);
+        json_estimated(json, edges[i].estimated);
         as_json_end(json);
     }
     as_json_end(json);
@@ -98,6 +107,7 @@ static void json_functions(struct as_json *json, const struct as_blocks_shown *s
         json_number(json, "instructions", rows.data[i].instructions);
         as_json_double(json, "share", share_of(rows.data[i].instructions, total));
         json_number(json, "entries", as_flow_entries(shown->flow, rows.data[i].module, rows.data[i].index));
+        json_estimated(json, as_flow_entries_estimated(shown->flow, rows.data[i].module, rows.data[i].index));
         as_json_end(json);
     }
     as_json_end(json);
@@ -123,6 +133,7 @@ static void json_loops(struct as_json *json, const struct as_blocks_shown *shown
         else
             as_json_null(json, "trip_count");
         as_json_double(json, "share", share_of(loop->instructions, total));
+        json_estimated(json, loop->estimated);
         as_json_end(json);
     }
     as_json_end(json);
@@ -145,6 +156,7 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
         json_number(json, "count", trace->count);
         as_json_double(json, "share", share_of(trace->instructions, total));
         as_json_bool(json, "loops", trace->loops);
+        json_estimated(json, trace->estimated);
         as_json_array(json, "blocks");
         for (uint32_t b = 0; b < trace->n; b++)
             as_json_address(json, NULL, m->blocks.data[blocks[b]].start);
@@ -238,12 +250,24 @@ bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out)
     return as_json_finish(json);
 }
 
+/* The end of a line; of a block without samples the interval is empty. */
+static void csv_confidence(struct as_str *line, const struct as_blocks_shown *shown, const struct as_block_row *row)
+{
+    double width = as_accuracy_interval(shown->flow, row->module, row->index);
+    if (shown->flow->samples)
+        as_str_addf(line, ",%.15g,", shown->flow->samples[row->module][row->index]);
+    if (shown->flow->samples && isfinite(width))
+        as_str_addf(line, "%.6f", width);
+    as_str_add(line, "\n");
+}
+
 void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out)
 {
     as_block_rows rows = as_block_rows_blocks(shown);
     double total = as_flow_total(shown->flow);
     struct as_str line = {0};
-    fputs("module,function,address,offset,lines,bytes,instructions,executions,share\n", out);
+    fputs("module,function,address,offset,lines,bytes,instructions,executions,share", out);
+    fputs(shown->flow->samples ? ",samples,interval\n" : "\n", out);
     for (size_t i = 0; i < rows.len; i++) {
         const struct as_block_row *row = &rows.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, row->module);
@@ -256,8 +280,9 @@ void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out)
         as_csv_add_text(&line, function->name, 0);
         as_str_addf(&line, ",0x%" PRIx64 ",%" PRIu64 ",", block->start, block->start - function->start);
         as_csv_add_text(&line, as_blocks_lines(shown->flow, row->module, row->index, lines), 0);
-        as_str_addf(&line, ",%" PRIu64 ",%u,%.15g,%.9f\n", block->end - block->start, block->n_insns,
+        as_str_addf(&line, ",%" PRIu64 ",%u,%.15g,%.9f", block->end - block->start, block->n_insns,
                     shown->flow->counts[row->module][row->index], share_of(row->instructions, total));
+        csv_confidence(&line, shown, row);
         fputs(as_str_get(&line), out);
     }
     as_str_free(&line);

@@ -5,7 +5,7 @@
 #include "cmd/commands.h"
 #include "view/block_counts.h"
 
-#include <inttypes.h>
+#include <string.h>
 
 /* What these counts are, and how far to believe them. */
 static void explain(const struct as_block_counts *counts, struct as_str *text)
@@ -24,21 +24,43 @@ static void explain(const struct as_block_counts *counts, struct as_str *text)
 
 static void warn_refused(const struct as_block_counts *counts)
 {
-    for (size_t i = 0; i < counts->refused.len; i++)
-        as_log_warn("%s: %s (%" PRIu64 " samples left out)", AS_SHOW(counts->refused.data[i].path),
-                    counts->refused.data[i].why, counts->refused.data[i].samples);
+    for (size_t i = 0; i < counts->refused.len; i++) {
+        const struct as_block_counts_refused *refused = &counts->refused.data[i];
+        bool executed = refused->executions > 0;
+        as_log_warn("%s: %s (%s %s left out)", AS_SHOW(refused->path), refused->why,
+                    AS_COUNT(executed ? refused->executions : refused->samples),
+                    executed ? "executed instructions" : "samples");
+    }
+}
+
+/* A file that is asked for and was left out. */
+static const struct as_block_counts_refused *refused_module(const struct as_block_counts *counts, const char *name)
+{
+    for (size_t i = 0; name && i < counts->refused.len; i++) {
+        const char *path = counts->refused.data[i].path, *slash = strrchr(path, '/');
+        if (strcmp(path, name) == 0 || (slash && strcmp(slash + 1, name) == 0))
+            return &counts->refused.data[i];
+    }
+    return NULL;
 }
 
 static int show(const struct as_blocks_options *options, const struct as_block_counts *counts, struct as_output *output)
 {
     const struct as_summary *summary = &counts->view->summary;
     struct as_str how = {0}, advice = {0};
-    const char *method = counts->samples ? as_method_names[counts->method] : "exact";
+    bool estimates = as_flow_has_estimates(counts->flow);
+    const char *method = counts->samples ? as_method_names[counts->method]
+                         : estimates     ? "exact counts, estimated edges"
+                                         : "exact";
     if (counts->samples)
         as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(summary->samples), AS_SHOW(summary->sampler),
                     method, options->balance ? ", balanced" : "");
     else
-        as_str_addf(&how, "every execution, of %s", AS_SHOW(summary->sampler));
+        as_str_addf(&how, "every execution of each block, of %s%s", AS_SHOW(summary->sampler),
+                    estimates ? "; ~: an estimate, as executions do not say by which way control went" : "");
+    if (estimates && options->for_)
+        as_log_note(
+            "a profile has executions without branches: where those leave several ways, branches are estimates");
     explain(counts, &advice);
     struct as_blocks_shown shown = {.flow = counts->flow,
                                     .what = counts->view->options.file,
@@ -66,6 +88,9 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
     bool ok = opened && as_view_open(&view, &(struct as_view_options){.file = path, .series = options->event}, &err) &&
               as_block_counts_make(&counts, &view, &how, &err);
     int status;
+    const struct as_block_counts_refused *refused = ok ? refused_module(&counts, options->module) : NULL;
+    if (refused)
+        ok = as_error_set(&err, "%s: %s", refused->path, refused->why);
     if (ok) {
         warn_refused(&counts);
         status = show(options, &counts, &output);

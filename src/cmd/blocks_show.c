@@ -48,6 +48,16 @@ static const char *count_of(double count, char text[AS_COUNT_MAX])
 }
 #define COUNT(number) count_of((number), (char[AS_COUNT_MAX]){0})
 
+enum { MARKED_MAX = AS_COUNT_MAX + 1 };
+static const char *mark_count(double count, bool estimated, char text[MARKED_MAX])
+{
+    text[0] = '~';
+    count_of(count, text + 1);
+    return text + !estimated;
+}
+/* With a mark where exact counts of blocks do not determine it. */
+#define MARKED(number, estimated) mark_count((number), (estimated), (char[MARKED_MAX]){0})
+
 static void print_functions(const struct as_blocks_shown *shown, double total, FILE *out)
 {
     as_block_rows rows = as_block_rows_functions(shown);
@@ -64,8 +74,10 @@ static void print_functions(const struct as_blocks_shown *shown, double total, F
             all += !(m->blocks.data[b].flags & AS_CFG_PADDING);
         }
         fprintf(out, "%18s %6.2f %% %16s  %4u of %-4u  %s  (%s)\n", COUNT(row->instructions),
-                percent(row->instructions, total), COUNT(as_flow_entries(shown->flow, row->module, row->index)), ran,
-                all, AS_SHOW(function->name), AS_SHOW(m->name));
+                percent(row->instructions, total),
+                MARKED(as_flow_entries(shown->flow, row->module, row->index),
+                       as_flow_entries_estimated(shown->flow, row->module, row->index)),
+                ran, all, AS_SHOW(function->name), AS_SHOW(m->name));
     }
     as_vec_free(&rows);
 }
@@ -81,7 +93,7 @@ static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uin
                                             [AS_EDGE_TAKEN] = "jumps to",
                                             [AS_EDGE_INDIRECT] = "jumps to",
                                             [AS_EDGE_CALL] = "calls"};
-        fprintf(out, "%18s         %6.2f %%    %s ", COUNT(edges[i].count),
+        fprintf(out, "%18s         %6.2f %%    %s ", MARKED(edges[i].count, edges[i].estimated),
                 percent(edges[i].count, shown->flow->counts[module][block]), words[edges[i].kind]);
         if (edges[i].to != AS_CFG_NONE)
             print_place(shown, edges[i].to_module, edges[i].to, out);
@@ -135,9 +147,9 @@ static void print_loops(const struct as_blocks_shown *shown, double total, FILE 
                     "entered", "blocks", "share", "header");
         char trips[32] = "-";
         if (loop->entries >= 0.5)
-            snprintf(trips, sizeof trips, "%.1f", loop->iterations / loop->entries);
-        fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", COUNT(loop->iterations), trips, COUNT(fmax(0, loop->entries)),
-                loop->n_blocks, percent(loop->instructions, total));
+            snprintf(trips, sizeof trips, "%s%.1f", loop->estimated ? "~" : "", loop->iterations / loop->entries);
+        fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", COUNT(loop->iterations), trips,
+                MARKED(fmax(0, loop->entries), loop->estimated), loop->n_blocks, percent(loop->instructions, total));
         print_place(shown, loop->module, loop->header, out);
     }
     as_vec_free(&loops);
@@ -148,7 +160,8 @@ static void print_trace(const struct as_blocks_shown *shown, const struct as_tra
 {
     enum { MOST = 12 };
     const uint32_t *blocks = traces->blocks.data + trace->first;
-    fprintf(out, "%18s %7u %6.2f %%  ", COUNT(trace->count), trace->n, percent(trace->instructions, total));
+    fprintf(out, "%18s %7u %6.2f %%  ", MARKED(trace->count, trace->estimated), trace->n,
+            percent(trace->instructions, total));
     print_place(shown, trace->module, blocks[0], out);
     fprintf(out, "%37s", "");
     for (uint32_t i = 1; i < trace->n && i < MOST; i++) {

@@ -2,6 +2,7 @@
 #include "view/block_counts.h"
 
 #include "blocks/balance.h"
+#include "blocks/derive.h"
 #include "view/branches.h"
 #include "view/module_check.h"
 
@@ -29,7 +30,7 @@ static void find_modules(struct as_block_counts *counts)
         counts->number[i] = why ? AS_CFG_NONE : as_cfg_module_of(counts->cfg, view->module[i].path, arch);
         if (why)
             *as_vec_push(&counts->refused) = (struct as_block_counts_refused){
-                view->module[i].path ? view->module[i].path : "[unknown]", why, (uint64_t)i};
+                view->module[i].path ? view->module[i].path : "[unknown]", why, (uint64_t)i, 0};
     }
 }
 
@@ -42,8 +43,11 @@ static void count_refused(struct as_block_counts *counts, const struct as_store_
         uint64_t module = refused.samples;
         refused.samples = 0;
         for (size_t k = 0; k < rows->n; k++)
-            refused.samples += rows->rows[k].module == module ? rows->rows[k].samples : 0;
-        if (refused.samples)
+            if (rows->rows[k].module == module) {
+                refused.samples += rows->rows[k].samples;
+                refused.executions += rows->rows[k].executions;
+            }
+        if (refused.samples || refused.executions)
             counts->refused.data[kept++] = refused;
     }
     counts->refused.len = kept;
@@ -178,7 +182,25 @@ static void see_executed(struct as_block_counts *counts, const struct as_store_r
     }
 }
 
-/* The edges that the law of flow leaves; the counts stay what they are. */
+/* A direct call goes to its target as often as its block ran. */
+static void add_calls(struct as_flow *flow)
+{
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        for (size_t i = 0; i < module->blocks.len; i++) {
+            const struct as_cfg_block *block = &module->blocks.data[i];
+            if (block->last_class == AS_CLASS_CALL && block->target && flow->counts[m][i] > 0)
+                as_flow_add(flow, &(struct as_flow_branch){.module = m,
+                                                           .to_module = m,
+                                                           .from = block->last,
+                                                           .to = block->target,
+                                                           .kind = AS_EDGE_CALL,
+                                                           .count = flow->counts[m][i]});
+        }
+    }
+}
+
+/* The edges that the law of flow leaves, and estimates where it leaves several; the counts stay what they are. */
 static void find_edges(struct as_flow *flow)
 {
     size_t n = as_cfg_count_modules(flow->cfg);
@@ -189,6 +211,7 @@ static void find_edges(struct as_flow *flow)
         memcpy(exact[m], flow->counts[m], blocks * sizeof **exact);
     }
     as_flow_know_branches(flow);
+    add_calls(flow);
     as_flow_finish(flow);
     as_flow_balance(flow, false);
     for (uint32_t m = 0; m < n; m++) {
@@ -196,6 +219,7 @@ static void find_edges(struct as_flow *flow)
         free(exact[m]);
     }
     free(exact);
+    as_flow_derive(flow);
 }
 
 static void count_exactly(struct as_block_counts *counts, const struct as_store_rows *rows, bool edges)

@@ -19,7 +19,7 @@ struct as_block_counts_options {
 
 struct as_block_counts_refused {
     const char *path, *why;
-    uint64_t samples;
+    uint64_t samples, executions; /* those that are left out; executions: of instructions, in a profile of the model */
 };
 
 struct as_block_counts {

@@ -1,0 +1,306 @@
+/* See derive.h. Arcs are the edges of a module, and one between each block that can be entered or left otherwise and the
+ * world outside. Bounds of arcs are narrowed by one equation after the other until nothing changes. A function in which they
+ * contradict each other lost control somewhere: all its blocks are opened to the world, and all is done again. */
+#include "blocks/derive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORLD = UINT32_MAX, NO_EDGE = UINT32_MAX, MOST_ROUNDS = 64, MOST_TRIALS = 12 };
+
+struct arc {
+    uint32_t from, to; /* blocks, or WORLD */
+    uint32_t edge;
+    double least, most;
+};
+
+/* Arcs that are added up: those of one block or function, side by side. */
+struct sums {
+    uint32_t *first, *arcs;
+};
+
+struct net {
+    struct as_flow *flow;
+    uint32_t module, n, n_functions;
+    const struct as_cfg_module *m;
+    AS_VEC(struct arc) arcs;
+    struct sums out, in, around; /* by block, by block, by function: arcs that cross its border */
+    uint8_t *anywhere, *open;    /* by function: control enters all its blocks; enters and leaves them */
+    bool broken;
+};
+
+static uint32_t function_of(const struct net *net, uint32_t block)
+{
+    return block == WORLD ? WORLD : net->m->blocks.data[block].function;
+}
+
+/* ---- where control comes from and goes to ---- */
+
+static bool moves_control(const char *name)
+{
+    static const char *const parts[] = {
+        "longjmp", "_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind", "setcontext", "swapcontext"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i]))
+            return true;
+    return false;
+}
+
+static bool is_moved(const struct as_flow *flow)
+{
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        for (uint32_t i = 0; i < module->functions.len; i++)
+            if (moves_control(module->functions.data[i].name) && as_flow_function_instructions(flow, m, i) > 0)
+                return true;
+    }
+    return false;
+}
+
+static bool is_border(const struct net *net, const struct as_flow_edge *edge)
+{
+    return edge->kind != AS_EDGE_CALL && edge->to != AS_CFG_NONE && edge->to_module == net->module &&
+           function_of(net, edge->from) != function_of(net, edge->to) &&
+           !(net->m->blocks.data[edge->to].flags & AS_CFG_ENTRY);
+}
+
+/* Functions with an indirect jump that ran; its targets may also be in a part of the function that was moved away. */
+static void find_jumps(struct net *net, bool moved)
+{
+    for (uint32_t i = 0; i < net->n; i++)
+        if (moved ||
+            (net->m->blocks.data[i].last_class == AS_CLASS_JUMP_INDIRECT && net->flow->counts[net->module][i] > 0))
+            net->anywhere[function_of(net, i)] = 1;
+    for (size_t e = net->flow->first[net->module][0]; e < net->flow->first[net->module][net->n]; e++) {
+        const struct as_flow_edge *edge = &net->flow->edges.data[e];
+        if (!is_border(net, edge))
+            continue;
+        uint32_t a = function_of(net, edge->from), b = function_of(net, edge->to);
+        net->anywhere[a] = net->anywhere[b] = net->anywhere[a] | net->anywhere[b];
+    }
+}
+
+static bool can_leave(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_RETURN || block->last_class == AS_CLASS_JUMP_INDIRECT ||
+           block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT ||
+           block->last_class == AS_CLASS_SYSTEM;
+}
+
+static void add_arc(struct net *net, uint32_t from, uint32_t to, uint32_t edge)
+{
+    const double *counts = net->flow->counts[net->module];
+    double most = fmin(from == WORLD ? INFINITY : counts[from], to == WORLD ? INFINITY : counts[to]);
+    *as_vec_push(&net->arcs) = (struct arc){from, to, edge, 0, most};
+}
+
+static void add_arcs(struct net *net)
+{
+    bool *entered = as_alloc(2 * (size_t)net->n + 2), *left = entered + net->n + 1;
+    net->arcs.len = 0;
+    for (size_t e = net->flow->first[net->module][0]; e < net->flow->first[net->module][net->n]; e++) {
+        const struct as_flow_edge *edge = &net->flow->edges.data[e];
+        if (edge->kind == AS_EDGE_CALL)
+            continue;
+        bool known = edge->to != AS_CFG_NONE && edge->to_module == net->module;
+        add_arc(net, edge->from, known ? edge->to : WORLD, (uint32_t)e);
+        left[edge->from] = true;
+        if (known)
+            entered[edge->to] = true;
+    }
+    for (uint32_t i = 0; i < net->n; i++) { /* the target of a call: position-independent code finds itself so */
+        const struct as_cfg_block *block = &net->m->blocks.data[i];
+        uint32_t called = block->last_class == AS_CLASS_CALL && block->target
+                              ? as_cfg_find_start(net->flow->cfg, net->module, block->target)
+                              : AS_CFG_NONE;
+        if (called != AS_CFG_NONE)
+            entered[called] = false;
+    }
+    for (uint32_t i = 0; i < net->n; i++) {
+        const struct as_cfg_block *block = &net->m->blocks.data[i];
+        bool open = net->open[block->function];
+        if (open || net->anywhere[block->function] || !entered[i] || block->flags & AS_CFG_ENTRY)
+            add_arc(net, WORLD, i, NO_EDGE);
+        if (open || !left[i] || can_leave(block))
+            add_arc(net, i, WORLD, NO_EDGE);
+    }
+    free(entered);
+}
+
+/* ---- the equations ---- */
+
+enum which { OUT, IN, AROUND };
+
+/* The sums that an arc is part of: at most two. */
+static int sums_of(const struct net *net, enum which which, const struct arc *arc, uint32_t of[2])
+{
+    uint32_t from = function_of(net, arc->from), to = function_of(net, arc->to);
+    int n = 0;
+    if (which == OUT && arc->from != WORLD)
+        of[n++] = arc->from;
+    if (which == IN && arc->to != WORLD)
+        of[n++] = arc->to;
+    if (which == AROUND && from != to && from != WORLD)
+        of[n++] = from;
+    if (which == AROUND && from != to && to != WORLD)
+        of[n++] = to;
+    return n;
+}
+
+static struct sums group(const struct net *net, enum which which, uint32_t n)
+{
+    struct sums sums = {as_alloc_array((size_t)n + 2, sizeof *sums.first),
+                        as_alloc_array(2 * net->arcs.len + 1, sizeof *sums.arcs)};
+    uint32_t of[2];
+    for (size_t a = 0; a < net->arcs.len; a++)
+        for (int i = sums_of(net, which, &net->arcs.data[a], of); i-- > 0;)
+            sums.first[of[i] + 2]++;
+    for (uint32_t i = 2; i < n + 2; i++)
+        sums.first[i] += sums.first[i - 1];
+    for (size_t a = 0; a < net->arcs.len; a++)
+        for (int i = sums_of(net, which, &net->arcs.data[a], of); i-- > 0;)
+            sums.arcs[sums.first[of[i] + 1]++] = (uint32_t)a;
+    return sums;
+}
+
+static void free_sums(struct sums *sums)
+{
+    free(sums->first);
+    free(sums->arcs);
+    *sums = (struct sums){0};
+}
+
+static bool narrow(struct net *net, struct arc *arc, double least, double most)
+{
+    bool changed = false;
+    if (least > arc->least) {
+        arc->least = least;
+        changed = true;
+    }
+    if (most < arc->most) {
+        arc->most = most;
+        changed = true;
+    }
+    if (arc->least > arc->most) {
+        uint32_t ends[] = {arc->from, arc->to};
+        for (int i = 0; i < 2; i++)
+            if (ends[i] != WORLD)
+                net->open[function_of(net, ends[i])] = 1;
+        net->broken = true;
+    }
+    return changed;
+}
+
+/* The sum of some arcs, less that of those into `function` (WORLD: of none), is `total`. */
+static bool apply(struct net *net, const struct sums *sums, uint32_t which, uint32_t function, double total)
+{
+    double least = 0, most = 0;
+    bool changed = false;
+    for (uint32_t i = sums->first[which]; i < sums->first[which + 1]; i++) {
+        const struct arc *arc = &net->arcs.data[sums->arcs[i]];
+        bool minus = function != WORLD && function_of(net, arc->to) == function;
+        least += minus ? -arc->most : arc->least;
+        most += minus ? -arc->least : arc->most;
+    }
+    for (uint32_t i = sums->first[which]; i < sums->first[which + 1] && !net->broken; i++) {
+        struct arc *arc = &net->arcs.data[sums->arcs[i]];
+        bool minus = function != WORLD && function_of(net, arc->to) == function;
+        double from = minus ? least + arc->most - total : total - (most - arc->most);
+        double to = minus ? most + arc->least - total : total - (least - arc->least);
+        double before_least = arc->least, before_most = arc->most;
+        if (!narrow(net, arc, from, to))
+            continue;
+        changed = true;
+        least += minus ? before_most - arc->most : arc->least - before_least;
+        most += minus ? before_least - arc->least : arc->most - before_most;
+    }
+    return changed;
+}
+
+static bool sweep(struct net *net, bool back)
+{
+    const double *counts = net->flow->counts[net->module];
+    bool changed = false;
+    for (uint32_t i = 0; i < net->n && !net->broken; i++) {
+        uint32_t block = back ? net->n - 1 - i : i;
+        changed |= apply(net, &net->in, block, WORLD, counts[block]);
+        changed |= apply(net, &net->out, block, WORLD, counts[block]);
+    }
+    for (uint32_t i = 0; i < net->n_functions && !net->broken; i++)
+        changed |= apply(net, &net->around, i, i, 0);
+    return changed;
+}
+
+static void narrow_all(struct net *net)
+{
+    for (int trial = 0; trial < MOST_TRIALS; trial++) {
+        if (trial + 1 == MOST_TRIALS)
+            memset(net->open, 1, net->n_functions);
+        net->broken = false;
+        add_arcs(net);
+        net->out = group(net, OUT, net->n);
+        net->in = group(net, IN, net->n);
+        net->around = group(net, AROUND, net->n_functions);
+        for (int round = 0; round < MOST_ROUNDS && !net->broken && sweep(net, round & 1); round++)
+            ;
+        if (!net->broken)
+            return;
+        free_sums(&net->out);
+        free_sums(&net->in);
+        free_sums(&net->around);
+    }
+}
+
+/* ---- the result ---- */
+
+/* What is not known: the guess, within its bounds; what leaves a block for blocks alone adds up to its count. */
+static void settle_block(struct net *net, uint32_t block)
+{
+    double left = net->flow->counts[net->module][block], guessed = 0;
+    bool world = false;
+    uint32_t last = NO_EDGE;
+    for (uint32_t i = net->out.first[block]; i < net->out.first[block + 1]; i++) {
+        const struct arc *arc = &net->arcs.data[net->out.arcs[i]];
+        bool known = arc->least == arc->most;
+        world |= arc->edge == NO_EDGE && !known;
+        left -= known ? arc->least : 0;
+        guessed += known || arc->edge == NO_EDGE ? 0 : net->flow->edges.data[arc->edge].count;
+        last = known || arc->edge == NO_EDGE ? last : net->out.arcs[i];
+    }
+    double scale = !world && guessed > 0 ? left / guessed : 1;
+    for (uint32_t i = net->out.first[block]; i < net->out.first[block + 1]; i++) {
+        const struct arc *arc = &net->arcs.data[net->out.arcs[i]];
+        if (arc->edge == NO_EDGE)
+            continue;
+        struct as_flow_edge *edge = &net->flow->edges.data[arc->edge];
+        edge->estimated = arc->least != arc->most;
+        double guess = net->out.arcs[i] == last && !world ? left : round(edge->count * scale);
+        if (function_of(net, arc->from) != function_of(net, arc->to) && edge->kind == AS_EDGE_FALL)
+            guess = 0; /* behind a call that never comes back another function begins */
+        edge->count = fmin(fmax(guess, arc->least), arc->most);
+        left -= edge->estimated ? edge->count : 0;
+    }
+}
+
+void as_flow_derive(struct as_flow *flow)
+{
+    bool moved = is_moved(flow);
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        struct net net = {.flow = flow, .module = m, .m = as_cfg_get(flow->cfg, m)};
+        net.n = (uint32_t)net.m->blocks.len;
+        net.n_functions = (uint32_t)net.m->functions.len;
+        net.anywhere = as_alloc(net.n_functions + 1);
+        net.open = as_alloc(net.n_functions + 1);
+        find_jumps(&net, moved);
+        narrow_all(&net);
+        for (uint32_t i = 0; i < net.n; i++)
+            settle_block(&net, i);
+        free_sums(&net.out);
+        free_sums(&net.in);
+        free_sums(&net.around);
+        as_vec_free(&net.arcs);
+        free(net.anywhere);
+        free(net.open);
+    }
+}
