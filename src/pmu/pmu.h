@@ -70,8 +70,8 @@ struct as_pmu {
 bool as_pmu_load(const char *name_or_path, struct as_pmu *pmu, struct as_error *err) AS_MUST_CHECK;
 bool as_pmu_parse(const char *text, size_t size, const char *origin, struct as_pmu *pmu,
                   struct as_error *err) AS_MUST_CHECK;
-/* KEY=VALUE, in place of what the file says. */
-bool as_pmu_set(struct as_pmu *pmu, const char *assignment, struct as_error *err) AS_MUST_CHECK;
+/* Each KEY=VALUE in place of what the file says. They are checked together, whatever their order; false: nothing is set. */
+bool as_pmu_set(struct as_pmu *pmu, const char *const *assignments, size_t n, struct as_error *err) AS_MUST_CHECK;
 void as_pmu_print(const struct as_pmu *pmu, FILE *out);
 
 void as_pmu_list(void (*found)(void *context, const char *name), void *context);

@@ -81,7 +81,7 @@ bool as_pmu_parse(const char *text, size_t size, const char *origin, struct as_p
     return ok;
 }
 
-bool as_pmu_set(struct as_pmu *pmu, const char *assignment, struct as_error *err)
+static bool set_one(struct as_pmu *pmu, const char *assignment, struct as_error *err)
 {
     const char *equals = strchr(assignment, '=');
     char key[64], allowed[160];
@@ -97,12 +97,21 @@ bool as_pmu_set(struct as_pmu *pmu, const char *assignment, struct as_error *err
     if (field->kinds && !as_pmu_field_of(field, pmu->kind))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: a unit of kind %s has no %s", pmu->name,
                                    as_pmu_kind_names[pmu->kind], key);
-    struct as_pmu changed = *pmu;
-    if (!as_pmu_field_parse(field, &changed, equals + 1))
+    if (!as_pmu_field_parse(field, pmu, equals + 1))
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: not allowed; %s (%s)", assignment,
                                    as_pmu_field_allowed(field, allowed, sizeof allowed), field->meaning);
-    if (!check(&changed, pmu->name, err))
-        return false;
+    return true;
+}
+
+bool as_pmu_set(struct as_pmu *pmu, const char *const *assignments, size_t n, struct as_error *err)
+{
+    struct as_pmu changed = *pmu;
+    struct as_error reason = AS_ERROR_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (!set_one(&changed, assignments[i], err))
+            return false;
+    if (!check(&changed, pmu->name, &reason))
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s", reason.message);
     *pmu = changed;
     return true;
 }

@@ -47,11 +47,9 @@ static bool add_event(struct as_unit_run *run, const struct as_record_options *o
 
 bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *options, struct as_error *err)
 {
-    if (!refuse(options, err) || !as_pmu_load(options->source + strlen(AS_RECORD_UNIT_PREFIX), &run->pmu, err))
+    if (!refuse(options, err) || !as_pmu_load(options->source + strlen(AS_RECORD_UNIT_PREFIX), &run->pmu, err) ||
+        !as_pmu_set(&run->pmu, (const char *const *)options->pmu_set.data, options->pmu_set.len, err))
         return false;
-    for (size_t i = 0; i < options->pmu_set.len; i++)
-        if (!as_pmu_set(&run->pmu, options->pmu_set.data[i], err))
-            return false;
     bool stack = options->call_graph == AS_RECORD_LBR;
     if (stack && options->branches)
         return as_error_set_status(err, AS_EXIT_USAGE,
@@ -222,6 +220,26 @@ static void describe_run(struct as_record_run *row, const struct as_unit_run *ru
     row->row.status = result->engine.end.exit_status;
 }
 
+/* Events that had a counter in no turn of a run that was too short for all. */
+static void warn_of_idle(const struct as_unit_run *run, const struct as_notices *notices)
+{
+    struct as_str names = {0};
+    char name[96];
+    size_t n = 0;
+    for (size_t i = 0; i < run->request.n; i++) {
+        const struct as_pmu_counts *counts = as_pmu_stream_counts(run->stream, i);
+        if (run->pmu.kind != AS_PMU_PEBS || counts->counted || !counts->happened)
+            continue;
+        as_str_addf(&names, "%s%s", n++ ? ", " : "", as_pmu_counter_name(&run->request, i, name, sizeof name));
+    }
+    if (n)
+        as_notice(notices, AS_LOG_WARN,
+                  "the run was too short for a turn of every event: %s never got a counter, and no samples (they take "
+                  "turns every %u microseconds; --pmu-set multiplex=N)",
+                  as_str_get(&names), run->pmu.multiplex);
+    as_str_free(&names);
+}
+
 static bool run_unit(struct as_record *record, struct as_record_run *row, struct as_error *err)
 {
     struct as_unit_run run = {0};
@@ -231,6 +249,8 @@ static bool run_unit(struct as_record *record, struct as_record_run *row, struct
     if (ok && run.samples.len == 0)
         as_notice(&record->options->notices, AS_LOG_WARN,
                   "there are no samples: the event happened less often than --period");
+    if (ok)
+        warn_of_idle(&run, &record->options->notices);
     ok = ok && write_profile(record, &run, &modelled, err);
     if (ok)
         describe_run(row, &run, &modelled);

@@ -34,12 +34,8 @@ bool as_trust_open(struct as_trust_subject *subject, const struct as_trust_optio
         as_probe_machine("", &probe);
         return as_trust_open_machine(subject, "", &probe, err);
     }
-    if (!as_pmu_load(options->pmu, &subject->pmu, err))
-        return false;
-    for (size_t i = 0; i < options->pmu_set.len; i++)
-        if (!as_pmu_set(&subject->pmu, options->pmu_set.data[i], err))
-            return false;
-    return true;
+    return as_pmu_load(options->pmu, &subject->pmu, err) &&
+           as_pmu_set(&subject->pmu, (const char *const *)options->pmu_set.data, options->pmu_set.len, err);
 }
 
 /* ---- samples ---- */

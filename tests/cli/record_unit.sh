@@ -8,6 +8,14 @@ demo=$WORKLOADS/demo
 rec() { "$ASSAY" record -q --source="pmu:$1" --max 4M --period 1031 "${@:2}" -- "$demo" >/dev/null; }
 one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 
+# ---- more events than counters ----
+
+check_stderr_line 'never got a counter' "a run that is shorter than the turns of six events" \
+    sh -c '"$ASSAY" record --source=pmu:skylake --max 100k --period 101 --event loads --event stores --event branches --event taken --event returns --event calls -o turns.db -- "$1" 2>&1 >/dev/null | grep counter >&2' sh "$demo"
+check_same "… names those that had none" "returns:pp, calls:pp" "$(sed 's/.*event: \(.*\) never.*/\1/' <<<"$err")"
+run "$ASSAY" record --source=pmu:skylake --max 100k --period 101 --pmu-set multiplex=1 --event loads --event stores --event branches --event taken --event returns --event calls -o turns.db -- "$demo"
+check_same "… shorter turns: none" "" "$(grep 'never got' <<<"$err")"
+
 # ---- each kind ----
 
 for unit in westmere ivy-bridge broadwell skylake cascade-lake ice-lake magny-cours zen2 zen3 zen4 neoverse-n1 tip tea tea-dispatch; do

@@ -202,6 +202,8 @@ check_stderr_line 'shadow is for PEBS' "a shadow of IBS" "$ASSAY" trust --scale 
 check_stderr_line 'there are loads, stores, branches' "a shadow of nothing" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=far skylake
 check_stderr_line 'nops are instructions, too' "a shadow that nops cannot show" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=instructions skylake
 check_stderr_line 'there are pmu:NAME, pmu and timer' "a source that is none" "$ASSAY" trust --source=model
+check_status 2 "a stub of the kernel that cannot be" "$ASSAY" trust --list --pmu-set kernel.locked=30 zen4
+check "… whatever the order of what makes it possible" "$ASSAY" trust --list --pmu-set kernel.locked=30 --pmu-set kernel.body=50 zen4
 check_stderr_line 'are for modelled PMUs' "a core for the clocks" "$ASSAY" trust --source=timer --core skylake-like
 for option in source=timer experiments=bias shadow=loads arch=x86-64 set=back.rob=64 pmu-set=shadow.loads=0 runs=3 scale=100 list events keys csv html output=x; do
     check_fails 2 "^assay trust: --${option%%=*} is for the experiments" "--$option has no effect on profiles" "$ASSAY" trust --again "--$option" a.db

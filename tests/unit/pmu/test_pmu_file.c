@@ -151,21 +151,31 @@ static void wrong_files(void **state)
     }
 }
 
+static bool set(struct as_pmu *pmu, const char *assignment, struct as_error *err)
+{
+    return as_pmu_set(pmu, &assignment, 1, err);
+}
+
 static void wrong_combinations(void **state)
 {
     struct as_pmu pmu;
     struct as_error err = AS_ERROR_INIT;
     shipped("skylake", &pmu);
-    assert_false(as_pmu_set(&pmu, "kernel.locked=50", &err));
+    assert_false(set(&pmu, "kernel.locked=50", &err));
     assert_string_equal(err.message, "skylake: kernel.locked is 50, more than the 20 instructions of kernel.body");
-    assert_false(as_pmu_set(&pmu, "lbr=0", &err));
+    assert_false(set(&pmu, "lbr=0", &err));
     assert_non_null(strstr(err.message, "lbr is 0"));
     assert_int_equal(pmu.lbr, 32); /* unchanged */
-    assert_false(as_pmu_set(&pmu, "random_bits=7", &err));
+    assert_int_equal(err.status, AS_EXIT_USAGE);
+    static const char *const both[] = {"kernel.locked=30", "kernel.body=50", "kernel.locked=31"};
+    assert_true(as_pmu_set(&pmu, both, 2, &err) && as_pmu_set(&pmu, both + 1, 2, &err)); /* in any order */
+    assert_true(pmu.kernel_locked == 31 && pmu.kernel_body == 50);
+    shipped("skylake", &pmu);
+    assert_false(set(&pmu, "random_bits=7", &err));
     assert_string_equal(err.message, "skylake: a unit of kind pebs has no random_bits");
-    assert_false(as_pmu_set(&pmu, "kind=ibs", &err));
-    assert_false(as_pmu_set(&pmu, "shadow.loads", &err));
-    assert_true(as_pmu_set(&pmu, "shadow.loads=0", &err));
+    assert_false(set(&pmu, "kind=ibs", &err));
+    assert_false(set(&pmu, "shadow.loads", &err));
+    assert_true(set(&pmu, "shadow.loads=0", &err));
     assert_int_equal(pmu.shadow[AS_SHADOW_LOADS], 0);
 }
 
