@@ -135,15 +135,21 @@ static void json_parts(const struct as_tree *tree, const struct as_tree_node *no
     as_tree_row_free(&row);
 }
 
+static uint32_t module_of(const struct as_view *view, const struct as_tree_node *node)
+{
+    return node->function < view->n_functions ? view->function[node->function].module : node->module;
+}
+
 static void json_node(const struct as_tree *tree, const struct as_tree_node *node, struct as_json *json)
 {
     const struct as_view *view = tree->view;
-    uint32_t module = node->function < view->n_functions ? view->function[node->function].module : node->module;
+    uint32_t module = module_of(view, node);
     as_json_object(json, NULL);
     as_json_u64(json, "depth", node->depth);
     as_json_string(json, "module", module < view->n_modules ? view->module[module].path : NULL);
     as_json_string(json, "function", as_view_function(view, node->function));
     as_json_address(json, "address", node->address);
+    as_json_module_offset(json, view, module, node->address);
     as_json_bool(json, "signal", node->signal);
     as_json_double(json, "time", as_view_cycles(view, node->self));
     as_json_double(json, "cycles", as_view_cycles(view, node->self)); /* the original name of the field */
@@ -192,15 +198,20 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_view *view = tree->view;
     struct as_tree_walk walk = as_tree_walk_start(tree, shown->limit, 0);
     const struct as_tree_node *node;
-    fputs("depth,function,address,signal,time,share,total", out);
+    fputs("depth,module,function,address,module_offset,signal,time,share,total", out);
     as_csv_names(&tree->legend, view, "", out);
     as_csv_names(&tree->legend, view, "total ", out);
     fputs("\r\n", out);
     while ((node = as_tree_walk_next(&walk))) {
+        uint32_t module = module_of(view, node);
         fprintf(out, "%" PRIu32 ",", node->depth);
+        as_csv_field(out, module < view->n_modules ? view->module[module].path : NULL);
+        fputc(',', out);
         as_csv_field(out, as_view_function(view, node->function));
-        fprintf(out, ",0x%" PRIx64 ",%d,%.17g,%.17g,%.17g", node->address, node->signal,
-                as_view_cycles(view, node->self), as_ratio(node->self, tree->total), as_view_cycles(view, node->total));
+        fprintf(out, ",0x%" PRIx64 ",", node->address);
+        as_csv_module_offset(out, view, module, node->address);
+        fprintf(out, ",%d,%.17g,%.17g,%.17g", node->signal, as_view_cycles(view, node->self),
+                as_ratio(node->self, tree->total), as_view_cycles(view, node->total));
         if (as_tree_has_parts(tree))
             csv_parts(tree, node, out);
         fputs("\r\n", out);

@@ -245,12 +245,10 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
 
 /* ---- JSON ---- */
 
-/* Writes the location of a row into an open object. */
-/* The offset in the module's file: unlike the address, it is the same in all runs. */
-static uint64_t offset_of(const struct as_view *view, const struct as_store_row *row)
+/* Rows of modules, files and lines have instructions at many addresses. */
+static bool has_address(enum as_store_level level)
 {
-    uint64_t base = row->module < view->n_modules ? view->module[row->module].base : 0;
-    return row->address >= base ? row->address - base : row->address;
+    return level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
 }
 
 static void json_thread(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
@@ -266,10 +264,10 @@ static void json_thread(const struct as_view *view, enum as_store_level level, c
         as_json_string(json, "command", thread->name);
 }
 
+/* Writes the location of a row into an open object. */
 static void json_location(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                           const char *text, struct as_json *json)
 {
-    bool has_address = level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
     if (level == AS_STORE_BY_PROCESSOR) {
         if (row->id == AS_STORE_NONE)
             as_json_null(json, "cpu");
@@ -285,9 +283,9 @@ static void json_location(const struct as_view *view, enum as_store_level level,
     if (level == AS_STORE_BY_MODULE)
         return;
     as_source_json(view, json, row->function, row->file, row->line);
-    if (has_address) {
+    if (has_address(level)) {
         as_json_address(json, "address", row->address);
-        as_json_address(json, "module_offset", offset_of(view, row));
+        as_json_module_offset(json, view, row->module, row->address);
     }
     if (text)
         as_json_string(json, "text", text);
@@ -364,11 +362,9 @@ static void csv_thread(const struct as_view *view, enum as_store_level level, ui
         fprintf(out, "%" PRIu32, id);
 }
 
-static void csv_row(const struct as_rows *list, const struct as_store_row *row, const char *text, FILE *out)
+static void csv_location(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
+                         FILE *out)
 {
-    const struct as_view *view = list->view;
-    csv_thread(view, list->level, row->id, out);
-    fputc(',', out);
     as_csv_field(out, row->module < view->n_modules ? view->module[row->module].path : NULL);
     fputc(',', out);
     as_csv_field(out, as_view_function(view, row->function));
@@ -377,8 +373,28 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
     fputc(',', out);
     if (row->line)
         fprintf(out, "%" PRIu32, row->line);
-    fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",", row->address, offset_of(view, row));
-    as_csv_field(out, text);
+    if (!has_address(level)) {
+        fputs(",,", out);
+        return;
+    }
+    fprintf(out, ",0x%" PRIx64 ",", row->address);
+    as_csv_module_offset(out, view, row->module, row->address);
+}
+
+/* Threads and processors have no place in the code; their text is their name. */
+static void csv_row(const struct as_rows *list, const struct as_store_row *row, const char *text, FILE *out)
+{
+    const struct as_view *view = list->view;
+    const struct as_store_thread *thread =
+        as_view_has_threads(list->level) && row->id < view->n_threads ? &view->thread[row->id] : NULL;
+    csv_thread(view, list->level, row->id, out);
+    fputc(',', out);
+    if (as_view_has_code(list->level))
+        csv_location(view, list->level, row, out);
+    else
+        fputs(",,,,,", out);
+    fputc(',', out);
+    as_csv_field(out, thread ? thread->name : text);
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", row->samples, row->executions);
     as_csv_field(out, view->summary.unit);
     fprintf(out, ",%.17g,%.17g,%.17g", as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),

@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 void as_csv_field(FILE *out, const char *text)
@@ -13,6 +14,13 @@ void as_csv_field(FILE *out, const char *text)
     as_csv_add_text(&field, text ? text : "", 0);
     fputs(as_str_get(&field), out);
     as_str_free(&field);
+}
+
+void as_csv_module_offset(FILE *out, const struct as_view *view, uint32_t module, uint64_t address)
+{
+    uint64_t offset;
+    if (as_view_module_offset(view, module, address, &offset))
+        fprintf(out, "0x%" PRIx64, offset);
 }
 
 void as_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)

@@ -10,6 +10,9 @@
 /* Writes a field, quoted if necessary (as_csv_add_text). NULL: empty. */
 void as_csv_field(FILE *out, const char *text);
 
+/* Writes the offset in the module's file; nothing where there is none. */
+void as_csv_module_offset(FILE *out, const struct as_view *view, uint32_t module, uint64_t address);
+
 /* Writes the components of rows, each after a comma: those with a key, and a remainder, so that they add up; and a
  * header with their names. */
 void as_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out);

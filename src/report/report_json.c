@@ -43,6 +43,15 @@ void as_components_json(const struct as_view *view, const struct as_store_row *r
     as_json_end(json);
 }
 
+void as_json_module_offset(struct as_json *json, const struct as_view *view, uint32_t module, uint64_t address)
+{
+    uint64_t offset;
+    if (as_view_module_offset(view, module, address, &offset))
+        as_json_address(json, "module_offset", offset);
+    else
+        as_json_null(json, "module_offset");
+}
+
 void as_source_json(const struct as_view *view, struct as_json *json, uint32_t function, uint32_t file, uint32_t line)
 {
     as_json_string(json, "function", as_view_function(view, function));

@@ -21,6 +21,8 @@ void as_components_json(const struct as_view *view, const struct as_store_row *r
                         const char *name);
 /* "function", "file" and "line" of a location; null if unknown. */
 void as_source_json(const struct as_view *view, struct as_json *json, uint32_t function, uint32_t file, uint32_t line);
+/* "module_offset": the offset in the module's file; null where there is none. */
+void as_json_module_offset(struct as_json *json, const struct as_view *view, uint32_t module, uint64_t address);
 /* The members of a comparison; `limit` rows (0: all). The page uses them, too. */
 void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit);
 

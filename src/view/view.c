@@ -300,6 +300,14 @@ const char *as_view_address(const struct as_view *view, uint32_t module, uint64_
     return name;
 }
 
+bool as_view_module_offset(const struct as_view *view, uint32_t module, uint64_t address, uint64_t *offset)
+{
+    const char *file = as_view_module(view, module);
+    uint64_t base = file ? view->module[module].base : 0;
+    *offset = address - base;
+    return file && address >= base && (file[0] != '[' || base > 0);
+}
+
 static const char *name_address(const struct as_view *view, const struct as_store_row *row, char name[AS_ROW_NAME_MAX])
 {
     const char *function = as_view_function(view, row->function);

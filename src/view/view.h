@@ -73,6 +73,9 @@ const char *as_view_no_function(const struct as_view *view, uint32_t module, cha
 const char *as_view_address(const struct as_view *view, uint32_t module, uint64_t address, char name[AS_ROW_NAME_MAX]);
 /* The same for an instruction, by its number. */
 const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
+/* The offset of an address in the module's file, which unlike the address is the same in all runs. Returns false where
+ * there is no file: [kernel], say. */
+bool as_view_module_offset(const struct as_view *view, uint32_t module, uint64_t address, uint64_t *offset);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
 enum { AS_COMPONENT_MAX = 512 };
 const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX]);
