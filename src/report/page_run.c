@@ -90,12 +90,15 @@ static uint64_t count_threads(const struct as_view *view)
 /* For the flame graph: why functions stand in it without their callers. */
 static void chains_json(const struct as_page_document *document, struct as_json *json)
 {
-    const struct as_store_quality *lone = as_summary_lone_chains(document->view->store);
-    if (!lone)
-        return;
-    char *text = note_text(lone);
-    as_page_string(json, "chains", text);
+    const struct as_store_quality *lone = as_summary_lone_chains(document->view->store),
+                                  *cut = as_summary_cut_chains(document->view->store);
+    char *first = lone ? note_text(lone) : NULL, *second = cut ? note_text(cut) : NULL;
+    char *text = first && second ? as_format("%s. %s", second, first) : NULL;
+    if (first || second)
+        as_page_string(json, "chains", text ? text : first ? first : second);
     free(text);
+    free(first);
+    free(second);
 }
 
 static void summary_json(const struct as_page_document *document, struct as_json *json)

@@ -224,15 +224,24 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     return true;
 }
 
-const struct as_store_quality *as_summary_lone_chains(const struct as_store *store)
+static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)
 {
-    static const double least = 0.1;
     size_t n;
     const struct as_store_quality *rows = as_store_quality(store, &n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "lone_chains") == 0 && rows[i].value >= least)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, key) == 0 && rows[i].value >= least)
             return &rows[i];
     return NULL;
+}
+
+const struct as_store_quality *as_summary_lone_chains(const struct as_store *store)
+{
+    return find_part(store, "lone_chains", 0.1);
+}
+
+const struct as_store_quality *as_summary_cut_chains(const struct as_store *store)
+{
+    return find_part(store, "cut_chains", 0.01);
 }
 
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack)

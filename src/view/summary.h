@@ -69,6 +69,8 @@ double as_summary_effective(const struct as_store *store, uint32_t series); /* s
 
 /* Returns what the profile says about the part of its call chains that has no caller; NULL if that part is small. */
 const struct as_store_quality *as_summary_lone_chains(const struct as_store *store);
+/* The same of chains that lack their outermost callers. */
+const struct as_store_quality *as_summary_cut_chains(const struct as_store *store);
 
 /* The sum of one bar of the program ("states"); 0 if the profile does not have it. */
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);

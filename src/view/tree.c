@@ -164,7 +164,10 @@ static bool make_tree(struct as_tree *tree, const struct as_view *view, bool fol
     size_t n;
     *tree = (struct as_tree){.view = view};
     if (!view->has_calls)
-        return as_error_set(err, "%s: the series %s has no call paths; the golden series of 'assay record' has them",
+        return as_error_set(err,
+                            "%s: the series %s has no call paths: record it with call chains ('assay record "
+                            "--call-graph', 'perf record "
+                            "-g'); in a run of the model the golden series has them",
                             as_store_file_name(view->store), view->summary.sampler);
     uint32_t *node_of = tree->node_of = add_paths(view, fold, &all);
     for (uint32_t i = 0; i < all.len; i++) {

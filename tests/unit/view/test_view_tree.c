@@ -120,6 +120,8 @@ static void a_series_without_paths(void **state)
     struct as_tree tree;
     assert_false(as_tree_make(&tree, &view, &err));
     assert_non_null(strstr(err.message, "shop.db: the series clock has no call paths"));
+    assert_non_null(strstr(err.message, "--call-graph"));
+    assert_non_null(strstr(err.message, "perf record -g"));
     as_tree_free(&tree);
     as_view_free(&view);
 }
