@@ -31,6 +31,25 @@ static uint32_t find_module(const struct as_cfg *cfg, const char *name)
     return AS_CFG_NONE;
 }
 
+uint32_t as_blocks_main_module(const struct as_flow *flow, struct as_error *err)
+{
+    uint32_t best = AS_CFG_NONE;
+    double most = 0;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        double instructions = 0;
+        for (uint32_t i = 0; i < module->functions.len; i++)
+            instructions += as_flow_function_instructions(flow, m, i);
+        if (instructions > most && !strstr(module->name, ".so")) {
+            most = instructions;
+            best = m;
+        }
+    }
+    if (best == AS_CFG_NONE)
+        as_error_set(err, "nothing ran of a program whose file is the recorded one; --module takes a library that did");
+    return best;
+}
+
 uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char *program, struct as_error *err)
 {
     uint32_t module = name ? find_module(cfg, name) : AS_CFG_NONE;

@@ -20,6 +20,8 @@ enum as_blocks_for {
 };
 extern const char *const as_blocks_for_choices[];
 
+/* Of a recording or profile: the program (no library) that executed most; AS_CFG_NONE with the reason in err. */
+uint32_t as_blocks_main_module(const struct as_flow *flow, struct as_error *err);
 /* The module of this name or path, or the one that the program's file is; AS_CFG_NONE with the reason in err. */
 uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char *program, struct as_error *err);
 

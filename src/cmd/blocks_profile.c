@@ -64,6 +64,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
     explain(counts, &advice);
     struct as_blocks_shown shown = {.flow = counts->flow,
                                     .what = counts->view->options.file,
+                                    .recorded = true,
                                     .how = as_str_get(&how),
                                     .method = method,
                                     .advice = as_str_get(&advice),

@@ -97,6 +97,7 @@ static int show(const struct as_blocks_options *options, const char *path, const
     explain(recording, method, &advice);
     struct as_blocks_shown shown = {.flow = flow,
                                     .what = path,
+                                    .recorded = true,
                                     .how = as_str_get(&how),
                                     .method = as_method_names[method],
                                     .advice = as_str_get(&advice),

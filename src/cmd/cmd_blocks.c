@@ -165,7 +165,9 @@ static int write_profile(const struct as_blocks_options *options, const struct a
                          struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
-    uint32_t module = as_blocks_module(shown->flow->cfg, options->module, shown->what, &err);
+    uint32_t module = shown->recorded && !options->module
+                          ? as_blocks_main_module(shown->flow, &err)
+                          : as_blocks_module(shown->flow->cfg, options->module, shown->what, &err);
     if (module != AS_CFG_NONE &&
         as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);

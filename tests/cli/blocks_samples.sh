@@ -77,6 +77,8 @@ check_same "… with the reason" 1 "$(grep -c "victim: the file here is another 
 
 "$ASSAY" blocks --for bolt --module victim -o victim.fdata taken.data
 check_same "a profile for BOLT from samples" 1 "$(($(grep -c '^1 middle .* 1 leaf 0 ' victim.fdata) > 0))"
+"$ASSAY" blocks --for bolt -o own.fdata taken.data
+check_same "… of the program that ran most" "$(cat victim.fdata)" "$(cat own.fdata)"
 check "… and for clang" "$ASSAY" blocks -q --for autofdo --module victim -o victim.prof taken.data
 check_same "… with lines" 1 "$(grep -c '^middle:' victim.prof)"
 
