@@ -56,11 +56,14 @@ static const struct as_option options_table[] = {
 
 static void report(const struct as_import_counts *counts, const struct as_perf_summary *summary, const char *output)
 {
+    const char *problem = summary->problem[0] ? summary->problem : "it ends early";
+    if (counts->samples == 0) {
+        as_log_warn("the recording has no samples%s%s; %s has no times to show", summary->incomplete ? ": " : "",
+                    summary->incomplete ? problem : "", output);
+        return;
+    }
     if (summary->incomplete)
-        as_log_warn("the recording is incomplete (%s): what could be read is imported and marked as partial",
-                    summary->problem[0] ? summary->problem : "it ends early");
-    if (counts->samples == 0)
-        as_log_warn("the recording has no samples");
+        as_log_warn("the recording is incomplete (%s): what could be read is imported and marked as partial", problem);
     char idle[64] = "";
     if (counts->events > counts->events_with_samples)
         snprintf(idle, sizeof idle, " (%zu without samples)", counts->events - counts->events_with_samples);

@@ -231,6 +231,10 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     put_without_blocks(list, out, term);
     put_filters(list, out);
     fputc('\n', out);
+    if (!list->rows.n && !list->view->summary.exact && !list->view->summary.samples) {
+        fputs("The profile has no samples: there is nothing to show.\n", out);
+        return;
+    }
     put_header(list, out, term, &layout);
     for (size_t i = 0; i < n; i++)
         most = list->rows.rows[i].units > most ? list->rows.rows[i].units : most;
