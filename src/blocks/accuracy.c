@@ -54,7 +54,7 @@ double as_accuracy_interval(const struct as_flow *flow, uint32_t module, uint32_
     const double z = 1.959963984540054; /* of a normal distribution, 95 % */
     if (!flow->samples)
         return 0;
-    double n = flow->samples[module][block];
+    double n = flow->samples[module][block] / fmax(flow->together, 1);
     return n > 0 ? z / sqrt(n) : INFINITY;
 }
 

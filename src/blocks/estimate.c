@@ -209,16 +209,28 @@ static void make_samples(struct as_flow *flow)
         flow->samples[i] = as_alloc_array(as_cfg_get(flow->cfg, i)->blocks.len + 1, sizeof **flow->samples);
 }
 
+/* What a stack has of them, on average. They follow each other, often through one loop: at worst they all say the same. */
+static double together(const struct as_samples *samples, const as_samples_pairs *pairs)
+{
+    uint64_t stacks = as_samples_counted(samples)->with_branches;
+    double all = 0;
+    for (size_t i = 0; i < pairs->len; i++)
+        all += (double)pairs->data[i].count;
+    return stacks ? all / (double)stacks : 0;
+}
+
 struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg, enum as_method method,
                             struct as_estimate_trouble *trouble)
 {
     struct work work = {.samples = samples, .cfg = cfg, .flow = as_flow_new(cfg)};
     make_samples(work.flow);
-    if (method == AS_METHOD_LBR)
+    if (method == AS_METHOD_LBR) {
         from_runs(&work);
-    else if (method == AS_METHOD_FLOW)
+        work.flow->together = together(samples, as_samples_runs(samples));
+    } else if (method == AS_METHOD_FLOW) {
         from_branches(&work);
-    else
+        work.flow->together = together(samples, as_samples_branches(samples));
+    } else
         from_addresses(&work, method == AS_METHOD_FIXED ? as_samples_fixed_ips(samples) : as_samples_ips(samples),
                        method);
     add_branches(&work, method == AS_METHOD_LBR || method == AS_METHOD_FLOW);

@@ -201,6 +201,9 @@ static void test_intervals(void **state)
     expect_near(as_accuracy_of(flow, truth).block, 4 / 50.0, 1e-12);
     by_module[0] = many;
     expect_near(as_accuracy_of(flow, truth).covered, 0.6, 1e-12);
+    flow->together = 4; /* 400 runs of 100 stacks */
+    expect_near(as_accuracy_interval(flow, 0, 0), 1.959964 / 10, 1e-6);
+    flow->together = 0;
     by_module[0] = none;
     assert_true(isinf(as_accuracy_interval(flow, 0, 1)));
     flow->samples = NULL;

@@ -146,6 +146,7 @@ static void test_methods(void **state)
     assert_true(flow->counts[0][0] == 10 && flow->counts[0][1] == 10 && flow->counts[0][2] == 0 &&
                 flow->counts[0][3] == 10);
     assert_true(graph_edge(flow, 0, 1) == 10 && graph_edge(flow, 0, 2) == 0);
+    assert_true(flow->together == 2); /* two runs between three branches */
     end(flow);
     assert_true(trouble.used == 20 && trouble.impossible == 0 && trouble.unknown > 0);
 }
