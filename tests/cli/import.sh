@@ -374,9 +374,9 @@ check_same "… as CSV" "cpu,1 0,500 1,500" "$("$ASSAY" report --by cpu --csv ti
 check_json "by block, where none is known: instructions, and the module is named" \
     '(sorted((r["address"], r["function"], r["time"]) for r in d["rows"]) == [("0x401000", "read_input", 100), ("0x402000", "parse", 200), ("0x403000", "emit", 300), ("0x403010", "emit", 400)] and d["without_blocks"] == ["/nowhere/p"])' \
     "$ASSAY" report --json --by block timed.db
-check_same "by process as CSV: its name, and no place in the code" "7,,,,,,,cc" "$("$ASSAY" report --by process --csv timed.db | sed -n 2p | cut -d, -f1-8)"
-check_same "by command as CSV: no place in the code" "cc,,,,,," "$("$ASSAY" report --by command --csv timed.db | sed -n 2p | cut -d, -f1-7)"
-check_same "call paths as CSV: the module" "0,/nowhere/p,main" "$("$ASSAY" report --calls --csv timed.db | sed -n 2p | cut -d, -f1-3)"
+check_same "by process as CSV: its name, and no place in the code" "7,,,,,,,cc" "$("$ASSAY" report --by process --csv timed.db | sed -n 2p | command cut -d, -f1-8)"
+check_same "by command as CSV: no place in the code" "cc,,,,,," "$("$ASSAY" report --by command --csv timed.db | sed -n 2p | command cut -d, -f1-7)"
+check_same "call paths as CSV: the module" "0,/nowhere/p,main" "$("$ASSAY" report --calls --csv timed.db | sed -n 2p | command cut -d, -f1-3)"
 printf 'p 7 1.1: 5 cycles: \n\tffffffff81000010 do_work ([kernel.kallsyms])\n\n' >kernel.txt
 "$ASSAY" import -o kernel.db kernel.txt 2>/dev/null
 check_json "code of the kernel has no offset in a file" 'd["rows"][0]["module_offset"] is None' "$ASSAY" report --json kernel.db
