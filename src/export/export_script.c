@@ -1,5 +1,6 @@
 /* The text of `perf script`: for each sample a line with thread, time, period and event, then a line for each frame,
- * then an empty line. A profile keeps no times, so the time column counts the samples, a microsecond each.
+ * then an empty line. The samples of a series with moments have their times and are in their order; without them the
+ * time column counts the samples, a microsecond each, and that is told.
  *
  * An exact series has no samples: each of its stacks is written as one sample whose period is all of its time. If there
  * are more stacks than the file may hold, the allowed number of samples is spread at equal distances along the total
@@ -11,6 +12,7 @@
 #include "export/export_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { MOST_SAMPLES = 1 << 26 }; /* most samples in a file: beyond that, each stack is one sample */
 
@@ -43,7 +45,7 @@ static void add_frame(struct writer *writer, const struct as_export_location *lo
         return;
     }
     uint64_t start = named ? as_store_functions(writer->view->store, &n)[location->function].address : 0;
-    if (named && location->address >= start)
+    if (named && start && location->address >= start) /* 0: not known */
         as_str_addf(&writer->stack, "+0x%" PRIx64, location->address - start);
     as_str_add(&writer->stack, " (");
     as_export_clean(&writer->stack, path && path[0] ? path : "[unknown]", BLANKS, '_', AS_EXPORT_NAME_MAX);
@@ -74,11 +76,15 @@ static void make_head(struct writer *writer, uint32_t thread)
                 about->number);
 }
 
-static void put_sample(struct writer *writer, uint64_t period)
+static void put_sample_at(struct writer *writer, uint64_t time, uint64_t period)
 {
-    uint64_t time = writer->number++;
     fprintf(writer->out, "%s %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n%s\n", as_str_get(&writer->head),
             time / 1000000, time % 1000000, period, as_str_get(&writer->event), as_str_get(&writer->stack));
+}
+
+static void put_sample(struct writer *writer, uint64_t period)
+{
+    put_sample_at(writer, writer->number++, period);
 }
 
 /* The time, in units, at which thinned sample `number` begins. */
@@ -150,6 +156,29 @@ static void put_all(struct writer *writer)
     }
 }
 
+/* Samples one by one, in the order of time, which is that of the file. */
+static void put_moments(struct writer *writer, const struct as_store_moment *moments, size_t n)
+{
+    enum { NANOSECONDS = 1000 }; /* of a microsecond */
+    for (size_t i = 0; i < n && !ferror(writer->out); i++) {
+        const struct as_store_moment *moment = &moments[i];
+        struct as_export_cell cell = {
+            .thread = moment->thread, .path = moment->path, .instruction = moment->instruction};
+        uint64_t value = as_export_round(&writer->rounder, moment->units), samples = moment->samples;
+        make_head(writer, moment->thread);
+        make_stack(writer, &cell);
+        for (uint64_t k = 0; k < samples && !ferror(writer->out); k++)
+            put_sample_at(writer, moment->time / NANOSECONDS, value / samples + (k < value % samples));
+    }
+}
+
+static void put_numbered(struct writer *writer, const struct as_export_options *options)
+{
+    if (options->tell && !writer->view->series->exact)
+        options->tell("the samples are written without their times: they are numbered, a microsecond each");
+    put_all(writer);
+}
+
 static void thin_out(struct writer *writer, const struct as_export_options *options)
 {
     bool exact = writer->view->series->exact;
@@ -179,13 +208,19 @@ static bool write_script(struct as_store *store, const struct as_export_options 
     as_export_clean(&writer.event, event, BLANKS, '_', AS_EXPORT_NAME_MAX);
     as_export_frames_open(&writer.frames, &view);
     thin_out(&writer, options);
-    put_all(&writer);
+    size_t n = 0;
+    struct as_store_moment *moments = as_store_moments(store, view.number, options->threads, &n, err);
+    if (n > 0 && !writer.thinned)
+        put_moments(&writer, moments, n);
+    else if (moments)
+        put_numbered(&writer, options);
     as_str_free(&writer.head);
     as_str_free(&writer.event);
     as_str_free(&writer.stack);
     as_export_frames_free(&writer.frames);
     as_export_view_free(&view);
-    return true;
+    free(moments);
+    return moments != NULL;
 }
 
 const struct as_export_format as_export_script = {

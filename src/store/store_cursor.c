@@ -179,6 +179,12 @@ struct as_store_branch *as_store_branches(struct as_store *store, uint32_t serie
     return as_store_gather(store, AS_TABLE_BRANCHES, series, NULL, n, err);
 }
 
+struct as_store_moment *as_store_moments(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                         struct as_error *err)
+{
+    return as_store_gather(store, AS_TABLE_MOMENTS, series, threads, n, err);
+}
+
 struct as_store_wait *as_store_waits(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
                                      struct as_error *err)
 {

@@ -180,6 +180,10 @@ struct as_store_access_component *as_store_access_components(struct as_store *st
 struct as_store_branch *as_store_branches(struct as_store *store, uint32_t series, size_t *n,
                                           struct as_error *err) AS_MUST_CHECK;
 
+/* Returns the moments of the series, by time. The caller frees. */
+struct as_store_moment *as_store_moments(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
+                                         struct as_error *err) AS_MUST_CHECK;
+
 /* Returns what the threads of the series waited for, in the order of the keys; `threads` are those that waited. The
  * caller frees. */
 struct as_store_wait *as_store_waits(struct as_store *store, uint32_t series, const bool *threads, size_t *n,
