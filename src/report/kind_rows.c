@@ -287,7 +287,10 @@ static void json_location(const struct as_view *view, enum as_store_level level,
     if (level == AS_STORE_BY_MODULE)
         return;
     as_source_json(view, json, row->function, row->file, row->line);
-    if (has_address(level)) {
+    if (has_address(level) && !row->address && level == AS_STORE_BY_FUNCTION) { /* not known */
+        as_json_null(json, "address");
+        as_json_null(json, "module_offset");
+    } else if (has_address(level)) {
         as_json_address(json, "address", row->address);
         as_json_module_offset(json, view, row->module, row->address);
     }

@@ -314,7 +314,10 @@ static const char *name_address(const struct as_view *view, const struct as_stor
     uint64_t start = as_view_function_address(view, row->function);
     if (!function || row->address < start)
         return as_view_address(view, function ? AS_STORE_NONE : row->module, row->address, name);
-    snprintf(name, AS_ROW_NAME_MAX, "%.480s+0x%" PRIx64, AS_SHOW(function), row->address - start);
+    /* Text of perf script may name a function without the offset in it, so that its start is not known. */
+    bool placed = start || function[0] == '[';
+    snprintf(name, AS_ROW_NAME_MAX, placed ? "%.480s+0x%" PRIx64 : "%.480s at 0x%" PRIx64, AS_SHOW(function),
+             row->address - start);
     return name;
 }
 

@@ -116,6 +116,12 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     check_json "… without periods: times are samples" \
         'd["series"][0]["unit"] == "samples" and sum(t["units"] for t in d["series"][0]["times"]) == d["series"][0]["samples"]' \
         "$ASSAY" export --to=json periodless.db
+    "$ASSAY" report --by instruction periodless.db >periodless.out
+    check_same "… a symbol without its offset gets none" 0 "$(grep -cE ' [a-z_]+\+0x' periodless.out)"
+    "$ASSAY" export --to=perf-script -o times.txt run.db
+    times() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) print $i + 0 }' "$1" | sort -n |
+        awk '{ if (NR == 1) first = $1; last = $1 } END { printf "%d %.3f", NR, last - first }'; }
+    check_same "what is exported as perf script has the samples' times" "$(times run.txt)" "$(times times.txt)"
     perf script -i run.data -F comm,tid,time,ip,sym,dso >eventless.txt 2>/dev/null
     "$ASSAY" import -q -o eventless.db eventless.txt
     check_same "… without events: the same samples" "$("$ASSAY" report --calls --csv periodless.db)" "$("$ASSAY" report --calls --csv eventless.db)"
