@@ -555,6 +555,7 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
     as_vec_free(&script.branches);
     if (reader->summary.samples == 0)
         return as_error_set(err,
-                            "this is neither a perf.data file nor the text of perf script: no line of it is a sample");
+                            "this is neither a perf.data file nor the text of perf script: no line of it is a sample, "
+                            "with the thread and the time or event (perf script -F comm,tid,time,event,ip,sym,dso)");
     return true;
 }

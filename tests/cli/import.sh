@@ -120,11 +120,16 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     check_same "… a symbol without its offset gets none" 0 "$(grep -cE ' [a-z_]+\+0x' periodless.out)"
     "$ASSAY" export --to=perf-script -o times.txt run.db
     times() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) print $i + 0 }' "$1" | sort -n |
-        awk '{ if (NR == 1) first = $1; last = $1 } END { printf "%d %.3f", NR, last - first }'; }
-    check_same "what is exported as perf script has the samples' times" "$(times run.txt)" "$(times times.txt)"
+        awk '{ if (NR == 1) first = $1; last = $1 } END { printf "%d %.6f\n", NR, last - first }'; }
+    check_same "what is exported as perf script has the samples' times" True "$(python3 -c 'import sys
+a, b = (s.split() for s in sys.argv[1:])
+print(a[0] == b[0] and abs(float(a[1]) - float(b[1])) < 3e-6)' "$(times run.txt)" "$(times times.txt)")"
     perf script -i run.data -F comm,tid,time,ip,sym,dso >eventless.txt 2>/dev/null
     "$ASSAY" import -q -o eventless.db eventless.txt
     check_same "… without events: the same samples" "$("$ASSAY" report --calls --csv periodless.db)" "$("$ASSAY" report --calls --csv eventless.db)"
+    perf script -i run.data -F comm,tid,ip,sym >timeless.txt 2>/dev/null
+    check_fails 125 'the time or event .perf script -F comm,tid,time,event' "… without times and events: the fields that are needed" \
+        "$ASSAY" import -o timeless.db timeless.txt
     for pack in gzip zstd; do
         for file in run.txt run.data; do
             "$pack" -qc "$file" >packed
