@@ -119,7 +119,7 @@ for r in sorted((r["function"], round(r["share"], 9)) for r in json.load(sys.std
     "$ASSAY" report --by instruction periodless.db >periodless.out
     check_same "… a symbol without its offset gets none" 0 "$(grep -cE ' [a-z_]+\+0x' periodless.out)"
     "$ASSAY" export --to=perf-script -o times.txt run.db
-    times() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) print $i + 0 }' "$1" | sort -n |
+    times() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) printf "%.6f\n", $i + 0 }' "$1" | sort -n |
         awk '{ if (NR == 1) first = $1; last = $1 } END { printf "%d %.6f\n", NR, last - first }'; }
     check_same "what is exported as perf script has the samples' times" True "$(python3 -c 'import sys
 a, b = (s.split() for s in sys.argv[1:])
