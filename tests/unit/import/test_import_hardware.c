@@ -312,6 +312,7 @@ static const char spe_text[] =
     "  access 101 second 401010 load 0 at 7f0000001040 how 0: 1024 of 1\n"
     "  access 102 second 401020 loadstore 0 at 600040 how 0: 1024 of 1\n"
     "  branch second 401030 to second 401000 taken 1 mispredicted 1\n"
+    "dummy:u [dummy] 0: samples of dummy:u, each standing for its period\n"
     "arm_spe_0/ts_enable=1/ total latency [cycles] 6: cycles from the operation's dispatch to its completion\n"
     "  101 first 401010 RAM+L1-miss+LLC-miss+TLB-walk+load+remote 200 of 1\n"
     "  101 second 401010 L1+load 6 of 1\n"
