@@ -176,8 +176,11 @@ static bool measure_ratio(struct as_trust_subject *subject, const struct ratio *
     double happened = (double)several.last.counts[0].happened / (double)period;
     bool by_model = ratio->counts != AS_KERNEL_L1_MISS && happened > 0;
     snprintf(row->setting, sizeof row->setting, "one of %u, interval %s", of, AS_COUNT(period));
-    as_trust_set_counts(row, by_model ? happened : as_trust_expected(&probe, &several.last.code, ratio->counts),
-                        &several);
+    double expected = by_model ? happened
+                      : ratio->counts == AS_KERNEL_EVENTS
+                          ? 0 /* only the model knows */
+                          : as_trust_expected(&probe, &several.last.code, ratio->counts);
+    as_trust_set_counts(row, expected, &several);
     *error = as_trust_row_tells(row) ? row->error : 0;
     return true;
 }

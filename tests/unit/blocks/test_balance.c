@@ -64,7 +64,7 @@ static void test_missing(void **state)
 /* One block was sampled, on the only way round: the branches back carry nothing, and must not take it with them. */
 static void test_round(void **state)
 {
-    const double counts[] = {0, 0, 0, 0, 86908, 0};
+    const double counts[] = {0, 0, 0, 0, 86908, 0, 0};
     double samples[] = {0, 0, 0, 0, 781, 0, 0}, *by_module[] = {samples};
     struct as_flow *flow =
         graph_flow(graph_make("2i 11b1 1b1 13b2 18b0 7b1 r"), counts, "1>1:0 2>1:0 3>2:0 4>0:0 5>1:0");
