@@ -277,6 +277,17 @@ static void emit_snippet1(struct as_kernel_code *code, const struct as_kernel_op
     finish(code);
 }
 
+/* A jump over a nop that the flags before it take every other time. */
+static void jump_half_the_time(struct as_kernel_code *code, const char *name)
+{
+    struct as_kernel_label *label = as_kernel_label(code, name, 0);
+    INSN(code, 0x75, 0x01); /* jnz over a nop */
+    as_kernel_end_label(code, label, CONDITIONAL);
+    code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
+    nops(code, 1);
+    code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
+}
+
 /* Snippet 2: the loop's branch, one every second time, fifty nops, one every third time. */
 static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_options *options)
 {
@@ -284,12 +295,7 @@ static void emit_snippet2(struct as_kernel_code *code, const struct as_kernel_op
     size_t loop = code->size;
     nops(code, options->nops);          /* behind Br1 */
     INSN(code, 0x40, 0xf6, 0xc6, 0x01); /* test $1, %sil */
-    struct as_kernel_label *second = as_kernel_label(code, "Br2", 0);
-    INSN(code, 0x75, 0x01); /* jnz over a nop */
-    as_kernel_end_label(code, second, CONDITIONAL);
-    code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
-    nops(code, 1);
-    code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
+    jump_half_the_time(code, "Br2");
     nops(code, options->nops > 50 ? options->nops : 50);
     INSN(code, 0x41, 0xff, 0xc9); /* dec %r9d */
     struct as_kernel_label *third = as_kernel_label(code, "Br3", 0);
@@ -376,12 +382,7 @@ static void emit_mispredict(struct as_kernel_code *code, const struct as_kernel_
     INSN(code, 0x69, 0xc0, 0x6d, 0x4e, 0xc6, 0x41); /* imul $1103515245, %eax, %eax */
     INSN(code, 0x05, 0x39, 0x30, 0x00, 0x00);       /* add $12345, %eax */
     INSN(code, 0xa9, 0x00, 0x00, 0x80, 0x00);       /* test $1 << 23, %eax */
-    struct as_kernel_label *either = as_kernel_label(code, "either", 0);
-    INSN(code, 0x75, 0x01); /* jnz over a nop */
-    as_kernel_end_label(code, either, CONDITIONAL);
-    code->per_iteration[AS_KERNEL_TAKEN] += 0.5;
-    nops(code, 1);
-    code->per_iteration[AS_KERNEL_INSTRUCTIONS] -= 0.5;
+    jump_half_the_time(code, "either");
     count_down(code, loop);
     finish(code);
 }
