@@ -75,18 +75,23 @@ static uint32_t choose_event(const struct as_perf_reader *reader, const char *wo
     return best;
 }
 
-/* Reads the recording once to count the samples of its events. */
+/* If there are several, reads the recording once to count the samples of each. */
 static bool find_event(struct reading *reading, const char *path, struct as_error *err)
 {
     static const struct as_perf_sink nothing = {0};
     struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
     struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
     struct as_error inner = AS_ERROR_INIT;
-    bool ok = reader && as_perf_reader_run(reader, &nothing, NULL, &inner);
+    const char *word = reading->options->event;
+    bool only = reader && as_perf_reader_events(reader) == 1;
+    bool ok = only || (reader && as_perf_reader_run(reader, &nothing, NULL, &inner));
     if (reader && !ok)
         as_error_set(err, "%s: %.900s", path, inner.message);
-    if (ok)
-        reading->event = choose_event(reader, reading->options->event);
+    if (only) {
+        const struct as_perf_event *event = as_perf_reader_event(reader, 0);
+        reading->event = !word || has_word(event->name, word) ? event->index : UINT32_MAX;
+    } else if (ok)
+        reading->event = choose_event(reader, word);
     as_perf_reader_close(reader);
     return ok;
 }
