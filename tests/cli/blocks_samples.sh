@@ -44,7 +44,7 @@ check_stdout_equals True "branch stacks give the counts" off taken.json 0.10
 holds "… by the method of branch stacks" 'd["method"] == "lbr" and d["trouble"]["impossible"] == 0' taken.json
 holds "… all of them" 'd["trouble"]["used"] > 0.9 * 2000 * 29 and d["trouble"]["between"] == 0' taken.json
 holds "… believes it" '"the method to believe" in d["advice"]' taken.json
-holds "… with an interval for each block" 'all(0 < b["interval"] < 12 for b in d["blocks"])' taken.json
+holds "… with an interval for each block" 'all(0 < b["interval"] < 1.96 * 16 ** 0.5 for b in d["blocks"])' taken.json
 run "$ASSAY" blocks --csv taken.data
 check_same "… in CSV too" "module,function,address,offset,lines,bytes,instructions,executions,share,samples,interval" "${out%%$'\n'*}"
 "$ASSAY" blocks --json --balance -o balanced.json taken.data
