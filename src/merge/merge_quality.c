@@ -35,14 +35,26 @@ static bool same_quality(const struct as_store_quality *a, const struct as_store
     return strcmp(a->key, b->key) == 0;
 }
 
-/* Counts add up. Shares do not: here they are summed by importance, and divided by all of it in the end; an input without
- * the row has a share of 0. The files without symbols are the same ones in every run. */
+/* Makes room in the means of the inputs so far for one more input. Returns its part of them. */
+static double make_room(struct as_merge *merge, const struct as_store *store)
+{
+    double own = importance(merge, store), before = merge->importance;
+    merge->importance += own;
+    if (!(merge->importance > 0))
+        return 1;
+    for (size_t k = 0; k < merge->quality.len; k++)
+        if (as_store_is_part(&merge->quality.data[k]))
+            merge->quality.data[k].value *= before / merge->importance;
+    return own / merge->importance;
+}
+
+/* Counts add up. Shares do not: their row is the mean of the inputs so far by importance (with one input exactly its
+ * share); an input without the row has a share of 0. The files without symbols are the same ones in every run. */
 void as_merge_quality(struct as_merge *merge, const struct as_store *store)
 {
     size_t n, k;
     const struct as_store_quality *rows = as_store_quality(store, &n);
-    double part = importance(merge, store);
-    merge->importance += part;
+    double part = make_room(merge, store);
     for (size_t i = 0; i < n; i++) {
         for (k = 0; k < merge->quality.len && !same_quality(&merge->quality.data[k], &rows[i]); k++)
             ;
@@ -68,9 +80,7 @@ void as_merge_write_quality(struct as_merge *merge)
 {
     AS_VEC(struct as_store_quality) last = {0};
     for (size_t i = 0; i < merge->quality.len; i++) {
-        struct as_store_quality *row = &merge->quality.data[i];
-        if (as_store_is_part(row) && merge->importance > 0)
-            row->value /= merge->importance;
+        const struct as_store_quality *row = &merge->quality.data[i];
         if (is_ranked(row))
             *as_vec_push(&last) = *row;
         else

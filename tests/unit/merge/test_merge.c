@@ -129,6 +129,7 @@ static void one_is_itself(void **state)
     const char *const paths[] = {bed_path("a.db")};
     merge_bed_merge(bed_path("out.db"), 1, paths, NULL);
     assert_same(merge_bed_dump(bed_path("out.db")), merge_bed_dump(bed_path("a.db")));
+    assert_number(bed_path("out.db"), "SELECT value = 0.21 FROM quality WHERE key = 'call_paths'", 1);
     bed_write_small(bed_path("small.db"));
     const char *const small[] = {bed_path("small.db")};
     merge_bed_merge(bed_path("out.db"), 1, small, NULL);
