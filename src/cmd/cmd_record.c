@@ -455,7 +455,9 @@ static int record(struct record_command *command, char **argv)
     options->native_wish = native_option(options);
     struct as_default_core core = {0};
     if (!options->core) {
-        as_default_core(argv[0], &core);
+        const char *unit = as_record_unit_name(options->source);
+        if (!unit || !as_default_core_of_unit(unit, &core))
+            as_default_core(argv[0], &core);
         options->core = core.name;
         options->core_why = core.why;
     }

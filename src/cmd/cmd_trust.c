@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/split.h"
 #include "cmd/commands.h"
+#include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/operands.h"
 #include "cmd/output.h"
@@ -279,17 +280,6 @@ static int qualify(const struct trust_command *command, struct as_trust_subject 
 
 /* ---- the command ---- */
 
-/* The core that is most like the unit's own. */
-static const char *usual_core(const struct as_pmu *pmu)
-{
-    static const char *const cores[AS_PMU_KINDS] = {[AS_PMU_PEBS] = "skylake-like",
-                                                    [AS_PMU_IBS] = "zen4-like",
-                                                    [AS_PMU_SPE] = "zen4-like",
-                                                    [AS_PMU_TIP] = "boom-tip",
-                                                    [AS_PMU_TEA] = "boom-tea"};
-    return cores[pmu->kind];
-}
-
 static bool choose_source(struct trust_command *command, const char *operand, struct as_error *err)
 {
     const char *source = command->source;
@@ -423,7 +413,7 @@ static int start(struct trust_command *command, const char *operand)
     if (!choose_source(command, operand, &err) || !as_trust_open(&subject, &command->trust, &err))
         return as_cli_fail(&as_command_trust, &err);
     if (!command->trust.core && !subject.timer && !subject.machine)
-        command->trust.core = usual_core(&subject.pmu);
+        command->trust.core = as_core_of_unit(&subject.pmu);
     if (command->events && (subject.timer || subject.machine))
         return as_cli_usage(&as_command_trust,
                             "--events is for modelled PMUs; 'assay doctor' shows what this machine has");

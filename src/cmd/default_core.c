@@ -6,6 +6,7 @@
 #include "core/machine.h"
 #include "engine/program.h"
 #include "native/probe_parts.h"
+#include "pmu/pmu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,16 +108,44 @@ static bool is_x86(const char *program)
     return !other;
 }
 
-void as_default_core(const char *program, struct as_default_core *core)
+static bool choose_wished(struct as_default_core *core)
 {
     const char *wish = getenv("ASSAY_CORE");
     *core = (struct as_default_core){0};
     if (wish && *wish)
         snprintf(core->name, sizeof core->name, "%s", wish);
-    else if (is_x86(program))
+    return core->name[0];
+}
+
+void as_default_core(const char *program, struct as_default_core *core)
+{
+    if (!choose_wished(core) && is_x86(program))
         choose_nearest(core);
     if (!core->name[0])
         snprintf(core->name, sizeof core->name, "%s", other_core);
+}
+
+const char *as_core_of_unit(const struct as_pmu *pmu)
+{
+    static const char *const cores[AS_PMU_KINDS] = {[AS_PMU_PEBS] = "skylake-like",
+                                                    [AS_PMU_IBS] = "zen4-like",
+                                                    [AS_PMU_SPE] = "zen4-like",
+                                                    [AS_PMU_TIP] = "boom-tip",
+                                                    [AS_PMU_TEA] = "boom-tea"};
+    return cores[pmu->kind];
+}
+
+bool as_default_core_of_unit(const char *unit, struct as_default_core *core)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu pmu;
+    if (!as_pmu_load(unit, &pmu, &err))
+        return false;
+    if (choose_wished(core))
+        return true;
+    snprintf(core->name, sizeof core->name, "%s", as_core_of_unit(&pmu));
+    snprintf(core->why, sizeof core->why, "core %.60s: most like that of %.60s", core->name, pmu.name);
+    return true;
 }
 
 const char *as_core_or_default(const char *given, const char *program, struct as_default_core *core)

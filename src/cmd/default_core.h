@@ -5,7 +5,10 @@
 #ifndef AS_CMD_DEFAULT_CORE_H
 #define AS_CMD_DEFAULT_CORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct as_pmu;
 
 struct as_default_core {
     char name[256]; /* a machine's name, or what ASSAY_CORE contains */
@@ -14,6 +17,12 @@ struct as_default_core {
 
 /* Chooses for a program, by its name on the command line; NULL: an x86-64 one. */
 void as_default_core(const char *program, struct as_default_core *core);
+
+/* The core that is most like a modelled PMU's own. */
+const char *as_core_of_unit(const struct as_pmu *pmu);
+
+/* Chooses for a program that a modelled PMU samples. False: there is no such unit. */
+bool as_default_core_of_unit(const char *unit, struct as_default_core *core);
 
 /* The value of --core if it was given; otherwise chooses, and says why in a note. */
 const char *as_core_or_default(const char *given, const char *program, struct as_default_core *core);

@@ -62,6 +62,9 @@ static bool check(const struct as_pmu *pmu, const char *origin, struct as_error 
     if (pmu->kernel_locked > pmu->kernel_body)
         return as_error_set(err, "%s: kernel.locked is %u, more than the %u instructions of kernel.body", origin,
                             pmu->kernel_locked, pmu->kernel_body);
+    if (pmu->buffer_bytes && (uint64_t)pmu->buffer_records * pmu->record_bytes > pmu->buffer_bytes)
+        return as_error_set(err, "%s: buffer_records are %u of %u bytes, more than the %u of buffer_bytes", origin,
+                            pmu->buffer_records, pmu->record_bytes, pmu->buffer_bytes);
     if (!pmu->lbr && (pmu->lbr_cycles || pmu->lbr_mispredicts || pmu->lbr_call_stack))
         return as_error_set(err, "%s: lbr is 0, so lbr_mispredicts, lbr_cycles and lbr_call_stack must be no", origin);
     return true;

@@ -79,4 +79,7 @@ bool as_record_can_preload(const char *name, const char *path, struct as_error *
 /* The name of source i ("model"); NULL after the last. */
 const char *as_record_source_name(size_t i);
 
+/* The modelled PMU of a source ("skylake" of "pmu:skylake"); NULL: another source. */
+const char *as_record_unit_name(const char *source);
+
 #endif

@@ -92,10 +92,16 @@ static const struct as_record_source *choose_any(struct as_record *record, struc
 
 /* ---- by name ---- */
 
+const char *as_record_unit_name(const char *source)
+{
+    size_t length = strlen(AS_RECORD_UNIT_PREFIX);
+    return strncmp(source, AS_RECORD_UNIT_PREFIX, length) == 0 ? source + length : NULL;
+}
+
 static const struct as_record_source *choose_named(const struct as_record_options *options, struct as_error *err)
 {
     const char *native = options->native_wish;
-    if (strncmp(options->source, AS_RECORD_UNIT_PREFIX, strlen(AS_RECORD_UNIT_PREFIX)) == 0)
+    if (as_record_unit_name(options->source))
         return as_record_unit.possible(options, err) ? &as_record_unit : NULL;
     if (options->pmu_set.len || options->perf_data) {
         as_error_set_status(err, AS_EXIT_USAGE, "--%s needs a modelled PMU: --source=pmu:NAME",

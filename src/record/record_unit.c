@@ -47,7 +47,7 @@ static bool add_event(struct as_unit_run *run, const struct as_record_options *o
 
 bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *options, struct as_error *err)
 {
-    if (!refuse(options, err) || !as_pmu_load(options->source + strlen(AS_RECORD_UNIT_PREFIX), &run->pmu, err) ||
+    if (!refuse(options, err) || !as_pmu_load(as_record_unit_name(options->source), &run->pmu, err) ||
         !as_pmu_set(&run->pmu, (const char *const *)options->pmu_set.data, options->pmu_set.len, err))
         return false;
     bool stack = options->call_graph == AS_RECORD_LBR;

@@ -28,6 +28,13 @@ check_json "the summary says what it is" \
     'd["summary"]["source"] == "pmu:zen2" and d["summary"]["core"] == "boom-tea" and d["summary"]["instructions"] == 4000000' \
     "$ASSAY" report --json zen2.db
 
+check "without a wish for a core" env -u ASSAY_CORE "$ASSAY" record -q --source=pmu:skylake --max 20k -o own.db -- "$demo"
+check_json "… the one most like the unit's own" \
+    'd["summary"]["core"] == "skylake-like" and d["summary"]["core_why"] == "core skylake-like: most like that of skylake"' \
+    "$ASSAY" report --json own.db
+check_fails 2 'buffer_records are 1000 of 200 bytes, more than the 65536' "a buffer that holds less" \
+    "$ASSAY" record -q --source=pmu:skylake --pmu-set buffer_records=1000 -o no.db -- "$demo"
+
 # ---- PEBS: samples are events; branches, addresses, latencies, sources ----
 
 check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
