@@ -9,56 +9,74 @@ comm() { "$ASSAY" comm --json --period 500 "$@" 2>/dev/null; }
 
 # Two pairs: the matrix has two cells, of whichever threads (they are numbered as they appear). 40,000 stores each, of which
 # half are shared; what follows a store of the same thread is no transfer, so about 26,000 in all.
-comm -- "$sharing" pairs -t 4 -n 40000 -f 0.5 >pairs.json
-holds "five threads" 'd["threads"] == 5 and [t["thread"] for t in d["by_thread"]] == [1, 2, 3, 4, 5]' pairs.json
-holds "their names" '[t["name"] for t in d["by_thread"]] == ["main"] + ["work"] * 4' pairs.json
-holds "pairs, by name" 'd["pattern"] == "pairs"' pairs.json
-large='[(a, b) for a in range(5) for b in range(a) if d["exact"]["matrix"][a][b] > 8000]'
-holds "two cells of the exact matrix, of four threads" "len($large) == 2 and len(set(sum($large, ()))) == 4" pairs.json
-holds "hardly anything beside them" "d['exact']['total'] - sum(d['exact']['matrix'][a][b] for a, b in $large) < 2000" pairs.json
-holds "matrices are symmetric" 'all(m[i][k] == m[k][i] and m[i][i] == 0 for m in (d["matrix"], d["exact"]["matrix_true"])
-    for i in range(5) for k in range(5))' pairs.json
-holds "totals are those of the matrices" 'sum(map(sum, d["matrix"])) == 2 * d["total"] and
-    d["total"] == d["true_sharing"] + d["false_sharing"] and
-    sum(map(sum, d["exact"]["matrix_false"])) == 2 * d["exact"]["false_sharing"]' pairs.json
-holds "by core: the same, one core for each thread, in the order in which they began" '(lambda c: sorted(c) == [0, 1, 2, 3, 4] and
-    all(d["matrix_by_core"][c[a]][c[b]] == d["matrix"][a][b] for a in range(5) for b in range(5)))([t["core"] for t in d["by_thread"]])' pairs.json
-holds "an object by name" 'd["objects"][0]["name"] == "of_pair" and d["objects"][0]["kind"] == "global"' pairs.json
-# 320 samples; about 70 detections: the standard deviation of the volume is 12 %. Five of them.
-holds "the estimate is of that size" 'abs(d["exact"]["error"]["total"]) < 0.6 and d["sampling"]["found"] > 20' pairs.json
+two_pairs() {
+    comm -- "$sharing" pairs -t 4 -n 40000 -f 0.5 >pairs.json
+    holds "five threads" 'd["threads"] == 5 and [t["thread"] for t in d["by_thread"]] == [1, 2, 3, 4, 5]' pairs.json
+    holds "their names" '[t["name"] for t in d["by_thread"]] == ["main"] + ["work"] * 4' pairs.json
+    holds "pairs, by name" 'd["pattern"] == "pairs"' pairs.json
+    large='[(a, b) for a in range(5) for b in range(a) if d["exact"]["matrix"][a][b] > 8000]'
+    holds "two cells of the exact matrix, of four threads" "len($large) == 2 and len(set(sum($large, ()))) == 4" pairs.json
+    holds "hardly anything beside them" "d['exact']['total'] - sum(d['exact']['matrix'][a][b] for a, b in $large) < 2000" pairs.json
+    holds "matrices are symmetric" 'all(m[i][k] == m[k][i] and m[i][i] == 0 for m in (d["matrix"], d["exact"]["matrix_true"])
+        for i in range(5) for k in range(5))' pairs.json
+    holds "totals are those of the matrices" 'sum(map(sum, d["matrix"])) == 2 * d["total"] and
+        d["total"] == d["true_sharing"] + d["false_sharing"] and
+        sum(map(sum, d["exact"]["matrix_false"])) == 2 * d["exact"]["false_sharing"]' pairs.json
+    holds "by core: the same, one core for each thread, in the order in which they began" '(lambda c: sorted(c) == [0, 1, 2, 3, 4] and
+        all(d["matrix_by_core"][c[a]][c[b]] == d["matrix"][a][b] for a in range(5) for b in range(5)))([t["core"] for t in d["by_thread"]])' pairs.json
+    holds "an object by name" 'd["objects"][0]["name"] == "of_pair" and d["objects"][0]["kind"] == "global"' pairs.json
+    # 320 samples; about 70 detections: the standard deviation of the volume is 12 %. Five of them.
+    holds "the estimate is of that size" 'abs(d["exact"]["error"]["total"]) < 0.6 and d["sampling"]["found"] > 20' pairs.json
+}
+by_chance two_pairs
 
 # False sharing alone, between elements of a member of an array of structs; and true sharing alone.
-comm -- "$sharing" false -t 4 -n 20000 -f 1 >false.json
-holds "false sharing" 'd["exact"]["false_sharing"] > 0.9 * d["exact"]["total"] > 20000' false.json
-holds "the estimate says so, too" 'd["false_sharing"] > 0.9 * d["total"] > 0' false.json
-holds "the members of both sides" 'd["lines"][0]["from"]["place"].startswith("beside[0].words[") and
-    d["lines"][0]["to"]["place"] != d["lines"][0]["from"]["place"]' false.json
-holds "source lines and paths of both sides" 'all(d["code_pairs"][0][side]["file"].endswith("sharing.c") and
-    "work" in d["code_pairs"][0][side]["path"] for side in ("from", "to"))' false.json
-comm -- "$sharing" write -t 4 -n 20000 -f 0.4 >true.json
-holds "true sharing" 'd["exact"]["true_sharing"] > 0.9 * d["exact"]["total"] > 10000' true.json
-holds "all to all" 'd["pattern"] == "all to all" and d["pattern_share"] > 0.8' true.json
+beside_each_other() {
+    comm -- "$sharing" false -t 4 -n 20000 -f 1 >false.json
+    holds "false sharing" 'd["exact"]["false_sharing"] > 0.9 * d["exact"]["total"] > 20000' false.json
+    holds "the estimate says so, too" 'd["false_sharing"] > 0.9 * d["total"] > 0' false.json
+    holds "the members of both sides" 'd["lines"][0]["from"]["place"].startswith("beside[0].words[") and
+        d["lines"][0]["to"]["place"] != d["lines"][0]["from"]["place"]' false.json
+    holds "source lines and paths of both sides" 'all(d["code_pairs"][0][side]["file"].endswith("sharing.c") and
+        "work" in d["code_pairs"][0][side]["path"] for side in ("from", "to"))' false.json
+}
+by_chance beside_each_other
+one_word() {
+    comm -- "$sharing" write -t 4 -n 20000 -f 0.4 >true.json
+    holds "true sharing" 'd["exact"]["true_sharing"] > 0.9 * d["exact"]["total"] > 10000' true.json
+    holds "all to all" 'd["pattern"] == "all to all" and d["pattern_share"] > 0.8' true.json
+}
+by_chance one_word
 
 # Threads that wait for each other in the kernel may run one after the other on a busy machine: only what holds then, too.
-comm -- "$WORKLOADS/threads" -t 3 -w 5000 -r 2 >threads.json
-holds "last writers beside it" 'd["exact"]["last_writer"] > 0 and d["exact"]["last_writer_overcount"] > 0' threads.json
-holds "advice: an array of counters" 'any("pad each element of adjacent from 8 to 64 bytes" in a["text"] and
-    a["from"].startswith("adjacent[") for a in d["advice"])' threads.json
-holds "a member of a type of the library" 'any("lock.__data." in l["to"]["place"] + l["from"]["place"] for l in d["lines"])' \
-    threads.json
+library_threads() {
+    comm -- "$WORKLOADS/threads" -t 3 -w 5000 -r 2 >threads.json
+    holds "last writers beside it" 'd["exact"]["last_writer"] > 0 and d["exact"]["last_writer_overcount"] > 0' threads.json
+    holds "advice: an array of counters" 'any("pad each element of adjacent from 8 to 64 bytes" in a["text"] and
+        a["from"].startswith("adjacent[") for a in d["advice"])' threads.json
+    holds "a member of a type of the library" 'any("lock.__data." in l["to"]["place"] + l["from"]["place"] for l in d["lines"])' \
+        threads.json
+}
+by_chance library_threads
 if [ -x "$WORKLOADS/sharing-riscv64-static" ]; then
-    comm -- "$WORKLOADS/sharing-riscv64-static" pairs -t 4 -n 20000 -f 0.5 >riscv.json
-    holds "RISC-V: pairs" 'd["pattern"] == "pairs" and d["objects"][0]["name"] == "of_pair"' riscv.json
+    riscv_pairs() {
+        comm -- "$WORKLOADS/sharing-riscv64-static" pairs -t 4 -n 20000 -f 0.5 >riscv.json
+        holds "RISC-V: pairs" 'd["pattern"] == "pairs" and d["objects"][0]["name"] == "of_pair"' riscv.json
+    }
+    by_chance riscv_pairs
 else
     skip "RISC-V: pairs" "no RISC-V compiler"
 fi
 
 # Two processes: each hand-over of the ball is at most one transfer, wherever each of them has the memory. The host decides how many
 # are left when the two are put in order, the fewer the more idle it is, but the line moves at least once.
-for kind in anon file sysv; do
+shares_memory() {
     comm --period 50 -- "$WORKLOADS/processes" "$kind" 200 >"$kind.json"
     holds "processes share memory: $kind" '1 <= d["exact"]["true_sharing"] <= 402 and d["pattern"] == "one pair" and
         d["objects"][0]["kind"] == "shared" and d["objects"][0]["total"] == d["exact"]["total"]' "$kind.json"
+}
+for kind in anon file sysv; do
+    by_chance shares_memory
 done
 holds "… by name" '[x["objects"][0]["name"][:12] for x in d] == ["[shared]", "/tmp/assay-p", "/SYSV0000000"]' anon.json file.json sysv.json
 sampled() {
@@ -168,27 +186,36 @@ int main(void)
 }
 END
 gcc -O1 -g -fno-inline -fno-omit-frame-pointer -pthread -o heap heap.c
-comm --allocations --no-estimate -- ./heap >blocks.json
-comm --no-estimate -- ./heap >heap.json
-holds "blocks by the place that allocated them" 'all(any(o["kind"] == "blocks" and o["name"].startswith(f"blocks of {f} at heap.c:")
-    and "< main at heap.c:" in o["name"] for o in d["objects"]) for f in ("make_slots", "make_table"))' blocks.json
-holds "without the agent: the heap" 'sum(o["total"] for o in d["objects"] if o["kind"] == "heap") >= 64 and
-    not any(o["kind"] == "blocks" for o in d["objects"])' heap.json
+heap_blocks() {
+    comm --allocations --no-estimate -- ./heap >blocks.json
+    comm --no-estimate -- ./heap >heap.json
+    holds "blocks by the place that allocated them" 'all(any(o["kind"] == "blocks" and o["name"].startswith(f"blocks of {f} at heap.c:")
+        and "< main at heap.c:" in o["name"] for o in d["objects"]) for f in ("make_slots", "make_table"))' blocks.json
+    holds "without the agent: the heap" 'sum(o["total"] for o in d["objects"] if o["kind"] == "heap") >= 64 and
+        not any(o["kind"] == "blocks" for o in d["objects"])' heap.json
+}
+by_chance heap_blocks
 check_stderr_line 'the agent saw no allocation' "an agent that is not there" \
     "$ASSAY" comm --json --allocations -o none.json -- "$WORKLOADS/known/x86-load-1"
 
 # Like IBS: one counter, and most tagged instructions give no sample.
-comm --sampling=operations -- "$sharing" write -t 2 -n 40000 -f 1 >ibs.json
-holds "one counter of all instructions" 'd["sampling"]["kind"] == "operations" and d["sampling"]["store_samples"] > 20' ibs.json
-check_json "two cores: threads of one do not count" 'd["cores"] == 2 and 0 < d["matrix_by_core"][0][1] < d["total"]' \
-    "$ASSAY" comm --json --cores 2 --period 500 -- "$sharing" write -t 4 -n 20000 -f 0.4
+counts_operations() {
+    comm --sampling=operations -- "$sharing" write -t 2 -n 40000 -f 1 >ibs.json
+    holds "one counter of all instructions" 'd["sampling"]["kind"] == "operations" and d["sampling"]["store_samples"] > 20' ibs.json
+}
+by_chance counts_operations
+two_cores() {
+    check_json "two cores: threads of one do not count" 'd["cores"] == 2 and 0 < d["matrix_by_core"][0][1] < d["total"]' \
+        "$ASSAY" comm --json --cores 2 --period 500 -- "$sharing" write -t 4 -n 20000 -f 0.4
+}
+by_chance two_cores
 check_json "pinned" '[t["core"] for t in d["by_thread"]] == [0, 3, 0]' \
     "$ASSAY" comm --json --pin 0,3 -- "$sharing" write -t 2 -n 1000
 # Threads take cores in the order in which they start, which is the host's.
 check_json "scattered" '(lambda cores: cores[0] == 0 and sorted(cores) == [0, 0, 1, 2, 3])([t["core"] for t in d["by_thread"]])' \
     "$ASSAY" comm --json --pin scatter --sockets 2 --cores 4 -- "$sharing" write -t 4 -n 1000
 # Threads start in the host's order, so which of them share a node is too. What goes between nodes follows from the matrix.
-for pins in 0,0,2,1,3 0,0,1,2,3; do
+between_nodes() {
     comm --no-estimate --top 1000 --sockets 2 --cores 4 --pin $pins -- "$sharing" pairs -t 4 -n 5000 -f 1 >nodes.json
     holds "by node: remote transfers of the object, $pins" '(lambda far, pair: d["nodes"] == 2 and
         d["matrix_by_node"][0][1] == far(0) and abs(pair["remote"] - far(1)) <= 0.1 * pair["total"] and
@@ -198,38 +225,58 @@ for pins in 0,0,2,1,3 0,0,1,2,3; do
     holds "… by code, in lines and bytes" 'sum(c["remote"] for c in d["remote_code"]) == d["exact"]["remote"] == d["matrix_by_node"][0][1] and
         d["exact"]["remote_line_bytes"] == sum(c["bytes"] for c in d["remote_code"]) == 64 * d["exact"]["remote"] and
         all(0 < c["remote"] <= c["wanted_bytes"] <= c["bytes"] and c["remote"] <= c["total"] for c in d["remote_code"])' nodes.json
+}
+for pins in 0,0,2,1,3 0,0,1,2,3; do
+    by_chance between_nodes
 done
 # The two threads are on two nodes.
-check "nodes as text" "$ASSAY" comm --no-estimate --sockets 2 --cores 4 --pin 0,0,2 -o nodes.txt -- "$sharing" write -t 2 -n 5000 -f 1
-check "… the matrix" grep -q '^Between nodes, in transfers of lines:' nodes.txt
-check "… the code" grep -qE '^ +[0-9,]+ +[0-9.]+ +[0-9,]+ +[0-9,]+ +[0-9.]+  write_words\+0x[0-9a-f]+ at sharing.c:[0-9]+$' nodes.txt
+nodes_as_text() {
+    check "nodes as text" "$ASSAY" comm --no-estimate --sockets 2 --cores 4 --pin 0,0,2 -o nodes.txt -- "$sharing" write -t 2 -n 5000 -f 1
+    check "… the matrix" grep -q '^Between nodes, in transfers of lines:' nodes.txt
+    check "… the code" grep -qE '^ +[0-9,]+ +[0-9.]+ +[0-9,]+ +[0-9,]+ +[0-9.]+  write_words\+0x[0-9a-f]+ at sharing.c:[0-9]+$' nodes.txt
+}
+by_chance nodes_as_text
 check_json "one node: no such table" '"remote_code" not in d and "remote" not in d["exact"]' \
     "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
-check_json "only exact" '"sampling" not in d and d["total"] == d["exact"]["total"] > 0' \
-    "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
-check_json "only estimated" '"exact" not in d and d["total"] > 0 and d["objects"][0]["name"] == "all"' \
-    "$ASSAY" comm --json --no-exact --period 200 -- "$sharing" write -t 2 -n 20000 -f 1
+one_of_both() {
+    check_json "only exact" '"sampling" not in d and d["total"] == d["exact"]["total"] > 0' \
+        "$ASSAY" comm --json --no-estimate -- "$sharing" write -t 2 -n 1000
+    check_json "only estimated" '"exact" not in d and d["total"] > 0 and d["objects"][0]["name"] == "all"' \
+        "$ASSAY" comm --json --no-exact --period 200 -- "$sharing" write -t 2 -n 20000 -f 1
+}
+by_chance one_of_both
 
 # Text and CSV.
-text() { "$ASSAY" comm --period 500 -o text -- "$sharing" false -t 2 -n 20000 -f 1; }
-check "text" text
-for part in 'Pattern: one pair' 'beside\[0\].words\[[01]\]' '^Advice:' 'transfers of lines in'; do
-    check "text: $part" grep -qE "$part" text
-done
-check "csv" "$ASSAY" comm --csv --period 500 -o pairs.csv -- "$sharing" pairs -t 4 -n 20000
-check_same "csv: the pairs" 2 "$(awk -F, 'NR > 1 && $6 > 4000' pairs.csv | wc -l)"
-check "csv: a line of names" grep -q '^thread_a,thread_b,total' pairs.csv
+text() {
+    check "text" "$ASSAY" comm --period 500 -o text -- "$sharing" false -t 2 -n 20000 -f 1
+    for part in 'Pattern: one pair' 'beside\[0\].words\[[01]\]' '^Advice:' 'transfers of lines in'; do
+        check "text: $part" grep -qE "$part" text
+    done
+}
+by_chance text
+csv() {
+    check "csv" "$ASSAY" comm --csv --period 500 -o pairs.csv -- "$sharing" pairs -t 4 -n 20000
+    check_same "csv: the pairs" 2 "$(awk -F, 'NR > 1 && $6 > 4000' pairs.csv | wc -l)"
+    check "csv: a line of names" grep -q '^thread_a,thread_b,total' pairs.csv
+}
+by_chance csv
 # A sample of the threads' start, which falls into any cell, is a tenth of what has four digits.
-check "svg" "$ASSAY" comm --svg --period 100 -o maps.svg -- "$sharing" pairs -t 4 -n 20000
-check_same "svg: cells of both pairs, both ways, exact and estimated, all and true" 16 \
-    "$(grep -cE 'threads [0-9] and [0-9]: [0-9]{4,}<' maps.svg)"
-check "svg: it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("maps.svg")'
+svg() {
+    check "svg" "$ASSAY" comm --svg --period 100 -o maps.svg -- "$sharing" pairs -t 4 -n 20000
+    check_same "svg: cells of both pairs, both ways, exact and estimated, all and true" 16 \
+        "$(grep -cE 'threads [0-9] and [0-9]: [0-9]{4,}<' maps.svg)"
+    check "svg: it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("maps.svg")'
+}
+by_chance svg
 
-check "html" "$ASSAY" comm --html --period 500 -o page.html -- "$sharing" false -t 2 -n 20000 -f 1
-for part in '<svg xmlns' '<h2>Objects</h2>' 'beside\[0\].words\[[01]\] by <code>' '<h2>Advice</h2>'; do
-    check "html: $part" grep -q "$part" page.html
-done
-check_same "html: nothing is loaded or run" "" "$(grep -oiE '<script|<link|<img|https?://[^w]' page.html)"
+html() {
+    check "html" "$ASSAY" comm --html --period 500 -o page.html -- "$sharing" false -t 2 -n 20000 -f 1
+    for part in '<svg xmlns' '<h2>Objects</h2>' 'beside\[0\].words\[[01]\] by <code>' '<h2>Advice</h2>'; do
+        check "html: $part" grep -q "$part" page.html
+    done
+    check_same "html: nothing is loaded or run" "" "$(grep -oiE '<script|<link|<img|https?://[^w]' page.html)"
+}
+by_chance html
 
 # Odd programs.
 check "one thread" "$ASSAY" comm -- "$WORKLOADS/demo"
@@ -258,8 +305,11 @@ int main(void)
 }
 END
 cc -O1 -pthread -o ends ends.c
-check_status 7 "threads that end while they watch" "$ASSAY" comm --json -o ends.json --period 50 -- ./ends
-holds "… all of them are there" 'd["threads"] == 61 and d["exact"]["total"] > 0 and d["sampling"]["watched"] > 0' ends.json
+ending() {
+    check_status 7 "threads that end while they watch" "$ASSAY" comm --json -o ends.json --period 50 -- ./ends
+    holds "… all of them are there" 'd["threads"] == 61 and d["exact"]["total"] > 0 and d["sampling"]["watched"] > 0' ends.json
+}
+by_chance ending
 
 # Wrong usage.
 check_stderr_line 'no program given' "no program" "$ASSAY" comm

@@ -29,10 +29,33 @@
 # plan comes at the end; a script that dies half-way, or whose last command fails, is a failure. Under scripts/test,
 # each script also has a time limit (default 120 s; a comment line "# time-limit: 300" in the script sets its own).
 # UPDATE_GOLDEN=1 rewrites golden files; SHOW_COSTS=1 prints behind each check the seconds of processor time, and those of the
-# clock, since the one before it.
+# clock, since the one before it; STOP_AT_FAILURE=1 ends a script at its first failure.
 
 set -u
 exec </dev/null
+
+# Programs find the same variables wherever a test runs (same_size makes them as long): the stack begins behind them, and where it
+# lies decides what caches and predictors of the model do. What a caller may set is kept.
+same_variables() {
+    local name
+    for name in $(compgen -e); do
+        case $name in
+        PATH | HOME | TMPDIR | ASSAY | SANITIZED | ASAN_OPTIONS | UBSAN_OPTIONS) ;;
+        UPDATE_GOLDEN | SHOW_COSTS | STOP_AT_FAILURE | FUZZ_SECONDS | DECODE_ALL | SLURM_PLUGINS | KEEP) ;;
+        *) unset "$name" ;;
+        esac
+    done
+    export HOME=${HOME:-/} TMPDIR=${TMPDIR:-/tmp} SANITIZED=${SANITIZED-} ASAN_OPTIONS=${ASAN_OPTIONS-} UBSAN_OPTIONS=${UBSAN_OPTIONS-}
+}
+# Paths of the build are in the environment of a program from there, too, as its name, and in `_`.
+same_size() {
+    local size
+    export ASSAY_TEST_PADDING=''
+    size=$(($(env -u _ -0 | wc -c) + ${#ASSAY} + 2 * ${#BUILD}))
+    ASSAY_TEST_PADDING=$(printf '%*s' $((size < 6144 ? 6144 - size : 0)) '')
+}
+[ -n "${any_environment-}" ] || same_variables
+
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 ASSAY=${ASSAY:-$SOURCE/build/assay}
 [ -x "$ASSAY" ] || { echo "Bail out! $ASSAY is not there: build first (ninja -C build)" && exit 1; }
@@ -50,6 +73,7 @@ export ASSAY_CORE=${DEFAULT_CORE:-boom-tea}
 # Nor does what is printed depend on how long a run takes.
 export ASSAY_PROGRESS=0
 cd "$TMP" || exit 1
+[ -n "${any_environment-}" ] || same_size
 tap_count=0 tap_failed=0 out='' err='' status=0
 
 finish() {
@@ -92,6 +116,7 @@ fail() {
     echo "not ok $tap_count - $1"
     shift
     printf '%s\n' "$@" | head -c 20000 | sed 's/^/# /;$a\'
+    [ -z "${STOP_AT_FAILURE:-}" ] || exit 1
 }
 
 skip() {
@@ -104,7 +129,7 @@ skip() {
 # fails each time. The checks of the last time count, the failures of the others are shown as remarks. FUNCTION makes the
 # recordings and all checks of them.
 by_chance() {
-    local count=$tap_count failed=$tap_failed try
+    local count=$tap_count failed=$tap_failed try STOP_AT_FAILURE=''
     for try in 1 2 3 4 5; do
         tap_count=$count tap_failed=$failed
         "$@" >"$LOGS/part"

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The checks of the tree use the helpers of the command-line tests; see there.
+# The checks of the tree use the helpers of the command-line tests; see there. They build, so they have the caller's environment.
+any_environment=yes
 . "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh"
 
 # The files of the source tree that match a find expression, build trees and the like aside.

@@ -115,3 +115,19 @@ printf '# waits: for the others\nfor i in $(seq 300); do [ "$(wc -l <order)" -ge
     cat - tests/cli/waits.sh >waits && mv waits tests/cli/waits.sh && echo 0 none >order
 run env PATH="$PWD/bin:$PATH" python3 "$SOURCE/scripts/run_tests.py" -j 1 --build fake-build
 check_same "the longest first, and beside them what waits" "none long short waits" "$(awk '{ print $2 }' order | xargs)"
+
+# A script's programs find the same in the model wherever it runs.
+cat >cycles.sh <<'END'
+. "$LIBRARY"
+"$ASSAY" compare -q --json --samplers none --max 100k -o seen.json -- "$WORKLOADS/demo" 1 >/dev/null
+python3 -c 'import json; d = json.load(open("seen.json")); print(d["cycles"], d["counters"])'
+END
+sed -i "s|\\\$LIBRARY|$SOURCE/tests/cli/lib.sh|" cycles.sh
+mkdir -p a/much/longer/name/of/a/directory
+here=$(bash cycles.sh)
+check "a number of the model" grep -qE '^[1-9][0-9]* .*l1d_misses' <<<"$here"
+check_same "… does not depend on the environment" "$here" "$(env -i PATH="$PATH" ASSAY="$ASSAY" bash cycles.sh)"
+check_same "… nor on its size" "$here" "$(MORE=$(printf '%1000s' '') OTHER=yes bash cycles.sh)"
+elsewhere=$(TMPDIR=$PWD/a/much/longer/name/of/a/directory bash cycles.sh)
+near() { [ $((${1%% *} - ${2%% *})) -lt 100 ] && [ $((${2%% *} - ${1%% *})) -lt 100 ]; } # the variables themselves are longer
+check "… nor on where files are" near "$here" "$elsewhere"

@@ -106,7 +106,7 @@ static uint64_t assert_machine_is_exact(const char *machine, const char *changes
 {
     uint64_t retries = 0;
     for (size_t mix = 0; mix < sizeof exact_mixes / sizeof *exact_mixes; mix++) {
-        for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 1 : 4); seed++) {
+        for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 1 : 2); seed++) {
             struct core_bed bed;
             open_bed(&bed, machine, changes, &exact_mixes[mix], seed, 3000);
             struct reference_result reference = reference_run(&bed, true);
@@ -211,7 +211,7 @@ static void is_the_same_where_all_is_pipelined(void **state)
     uint64_t retries = assert_machine_is_exact("boom-tip", NULL);
     for (size_t i = 0; i < BED_ODD_MACHINES; i++)
         retries += assert_machine_is_exact("boom-tip", bed_odd_machines[i]);
-    assert_true(retries > (UNIT_SANITIZED ? 0 : 30)); /* or the streams show nothing of them */
+    assert_true(retries > (UNIT_SANITIZED ? 0 : 15)); /* or the streams show nothing of them */
 }
 
 static void is_the_same_on_all_machines(void **state)

@@ -10,7 +10,8 @@
 #include "reuse/reuse.h"
 #include "reuse/reuse_watch.h"
 
-enum { SPAN = 8, MOST_THREADS = 8, LOOPS = 5 };
+/* Under sanitizers the long programs run once through their loops: too short for the shares, which the plain build judges. */
+enum { SPAN = 8, MOST_THREADS = 8, LOOPS = 5, SHORT = UNIT_SANITIZED };
 
 /* ---- a program: `turns[i]` times `shared` stores to one array and `sizes[i]` accesses to an own one, for each i ---- */
 
@@ -146,11 +147,11 @@ static void adds_up(const struct as_watch_result *result)
 static void shorter_than_the_period(void **state)
 {
     const struct loops loops = {
-        .outer = 5, .threads = 1, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
+        .outer = SHORT ? 1 : 5, .threads = 1, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
     struct run run = run_loops(&loops, 5000, AS_WATCH_THREADS, 0);
     adds_up(&run.result);
-    assert_true(run.result.armed > 300);
-    assert_true(run.accuracy > 0.9);
+    assert_true(run.result.armed > (SHORT ? 40 : 300));
+    assert_true(SHORT || run.accuracy > 0.9);
     assert_int_equal(run.result.invalidations, 0);
 }
 
@@ -158,25 +159,25 @@ static void shorter_than_the_period(void **state)
 static void longer_than_the_period(void **state)
 {
     const struct loops loops = {
-        .outer = 4, .threads = 8, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
+        .outer = SHORT ? 1 : 4, .threads = 8, .turns = {50, 40, 40, 10, 3}, .sizes = {1000, 2000, 4000, 8000, 16000}};
     struct run run = run_loops(&loops, 300, AS_WATCH_THREADS, 0);
     adds_up(&run.result);
     assert_true(run.result.given_up > run.result.reuses / 2); /* the reservoir is at work */
-    assert_true(run.accuracy > 0.9);
+    assert_true(SHORT || run.accuracy > 0.9);
 }
 
 static void invalidations(void **state)
 {
-    const struct loops loops = {.outer = 5,
+    const struct loops loops = {.outer = SHORT ? 1 : 5,
                                 .threads = 4,
                                 .shared = 1000,
                                 .turns = {50, 40, 40, 10, 3},
                                 .sizes = {500, 1500, 3500, 7500, 15500}};
     struct run run = run_loops(&loops, 5000, AS_WATCH_THREADS, 0);
     adds_up(&run.result);
-    assert_true(run.result.invalidations > 50);
-    assert_true(run.accuracy > 0.9);
-    assert_true(run.invalidated > run.expected_invalidated - 0.1 && run.invalidated < run.expected_invalidated + 0.1);
+    assert_true(run.result.invalidations > (SHORT ? 5 : 50));
+    assert_true(SHORT || run.accuracy > 0.9);
+    assert_true(SHORT || fabs(run.invalidated - run.expected_invalidated) < 0.1);
     assert_int_equal(run.result.relaxed, 0);
 }
 
