@@ -308,6 +308,26 @@ static void handler_may_move_its_own(void **state)
         for (int i = 0; i < 8; i++)
             words[i] = 1;
     assert_int_equal(traps, 8);
+    struct as_watch_counts counts;
+    as_watch_counts(watch, &counts);
+    assert_int_equal(counts.armed, 1);
+    assert_int_equal(counts.moved, 7);
+    assert_int_equal(counts.disarmed, 1);
+    assert_int_equal(counts.delivered, 8);
+}
+
+static _Thread_local volatile uint64_t of_the_thread;
+
+/* The operand of a variable of the thread has a segment, whose address the kernel tells. */
+static void finds_variables_of_the_thread(void **state)
+{
+    need_watch();
+    arm(&of_the_thread, 8, AS_WATCH_STORE);
+    of_the_thread = 7;
+    assert_int_equal(traps, 1);
+    assert_int_equal(last.cause.how, AS_CAUSE_VERIFIED);
+    assert_int_equal(last.cause.address, (uintptr_t)&of_the_thread);
+    assert_int_equal(last.cause.size, 8);
 }
 
 /* Blocked at the time of the access: it comes late, and says so. */
@@ -402,6 +422,25 @@ static void ended_threads_are_swept(void **state)
     pthread_join(thread, NULL);
 }
 
+/* A thread that still runs, armed, when the watch ends: it goes on as if nothing had been. */
+static void living_threads_are_left_alone(void **state)
+{
+    need_watch();
+    pthread_t thread;
+    volatile pid_t tid = 0;
+    struct as_watch_ref ref;
+    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
+    words[6] = 0;
+    assert_int_equal(pthread_create(&thread, NULL, tell_and_wait, (void *)&tid), 0);
+    while (!tid)
+        sched_yield();
+    assert_int_equal(as_watch_arm(watch, tid, &request, &ref), AS_WATCH_OK);
+    tear_down(state);
+    assert_int_equal(syscall(SYS_tgkill, getpid(), tid, 0), 0);
+    words[6] = 1;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 static void child_after_fork_is_free(void **state)
 {
     need_watch();
@@ -483,10 +522,12 @@ int main(void)
         WITH(set_up_descriptor, one_instruction_hits_two),
         WITH(set_up, once_fires_once),
         WITH(set_up, handler_may_move_its_own),
+        WITH(set_up, finds_variables_of_the_thread),
         WITH(set_up, blocked_signals_come_late),
         WITH(set_up, arms_other_threads),
         WITH(set_up_descriptor, arms_other_threads),
         WITH(set_up, ended_threads_are_swept),
+        WITH(set_up, living_threads_are_left_alone),
         WITH(set_up, child_after_fork_is_free),
         WITH(set_up, programs_own_traps_are_passed_on),
         WITH(set_up, second_watch_is_refused),
