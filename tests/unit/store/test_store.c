@@ -66,6 +66,17 @@ static void series_and_events(void **state)
     as_store_close(store);
 }
 
+/* Facts about a part of the time are told as one: known by their keys, or by how their texts begin. */
+static void parts(void **state)
+{
+    assert_true(as_store_is_part(&(struct as_store_quality){.key = "sampled", .text = "of all"}));
+    assert_true(as_store_is_part(&(struct as_store_quality){.key = "warming"}));
+    assert_true(as_store_is_part(&(struct as_store_quality){.key = "other", .text = "part of the time in code"}));
+    assert_true(as_store_is_part(&(struct as_store_quality){.text = "part of it"}));
+    assert_false(as_store_is_part(&(struct as_store_quality){.key = "other", .text = "apart of it"}));
+    assert_false(as_store_is_part(&(struct as_store_quality){.key = "timer"}));
+}
+
 /* ---- the code ---- */
 
 struct seen {
@@ -268,9 +279,14 @@ int main(int argc, char **argv)
     golden_path = argv[1];
     manual_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(about_the_run),        cmocka_unit_test(series_and_events), cmocka_unit_test(the_code),
-        cmocka_unit_test(any_bytes_in_names),   cmocka_unit_test(an_empty_profile),  cmocka_unit_test(golden_version_1),
+        cmocka_unit_test(about_the_run),
+        cmocka_unit_test(series_and_events),
+        cmocka_unit_test(the_code),
+        cmocka_unit_test(any_bytes_in_names),
+        cmocka_unit_test(an_empty_profile),
+        cmocka_unit_test(golden_version_1),
         cmocka_unit_test(format_is_documented),
+        cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -386,6 +386,15 @@ static void unfinished_changes(void **state)
     bed_write_small(bed_path("wal.db"));
     bed_sql(bed_path("wal.db"), "PRAGMA journal_mode = wal");
     bed_refused(bed_path("wal.db"), "WAL mode");
+    size_t size;
+    for (size_t at = 18; at <= 19; at++) { /* the versions to write and to read it */
+        bed_write_small(bed_path("wal.db"));
+        uint8_t *bytes = bed_read(bed_path("wal.db"), &size);
+        bytes[at] = 2;
+        bed_write(bed_path("wal.db"), bytes, size);
+        free(bytes);
+        bed_refused(bed_path("wal.db"), "WAL mode");
+    }
 }
 
 int main(void)
