@@ -82,6 +82,11 @@ void as_core_log_stays(struct as_core *core, struct as_stay_log *log);
 /* Fills all of `pipe` but path and thread. */
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
 
+/* What the predictor says of a control transfer does not depend on times, so it can be asked ahead of the core and on another
+ * thread: once for each transfer, in program order, instead of by the core itself. Returns a word for
+ * as_body_run.foreseen (memo.h). */
+uint32_t as_core_foresee(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next);
+
 /* ---- without time: caches, TLBs and predictors alone (core_warm.c) ---- */
 
 /* The instruction lines of [address, end) are fetched. */

@@ -96,7 +96,7 @@ static inline struct reply ask_prediction(struct as_hunt *hunt, const struct as_
         const struct as_question *wrong = ask;
         while (wrong && wrong->events != reply.events)
             wrong = other_of(hunt, wrong);
-        reply.done = wrong ? as_core_walk_wrong_path(core, hunt->target, (uint16_t)wrong->cycle) : 0;
+        reply.done = wrong ? as_core_follow_wrong_path(core, hunt->target, (uint16_t)wrong->cycle) : 0;
     }
     return reply;
 }

@@ -68,7 +68,7 @@ static void follow_code(const struct as_core *core, struct straight *straight)
         if (straight->unknown)
             break;
         straight->end = run.end;
-        straight->n += run.n;
+        straight->n = (uint16_t)(straight->n + run.n);
         straight->control = run.control;
     }
 }
@@ -79,7 +79,7 @@ static void begin_straight(struct straight *straight, uint64_t address)
 }
 
 /* Where new code has come since, only the end of straight code can have moved. */
-static const struct straight *find_straight(struct as_core *core, uint64_t address)
+static struct straight *find_straight(struct as_core *core, uint64_t address)
 {
     struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) % STRAIGHTS];
     uint64_t version = core->code_version(core->code_context, false);
@@ -97,15 +97,28 @@ static const struct straight *find_straight(struct as_core *core, uint64_t addre
     return straight;
 }
 
-/* Along the predicted path, from the program's own code. */
+static void begin_walk(struct as_core *core)
+{
+    if (__builtin_expect(++core->n_walks, 1))
+        return;
+    for (int i = 0; i < STRAIGHTS; i++)
+        core->straights[i].walk = 0;
+    core->n_walks = 1;
+}
+
+/* Along the predicted path, from the program's own code. Nothing is learnt on the way: who comes somewhere for the second
+ * time goes round for ever. */
 uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most)
 {
     uint32_t n = 0;
+    begin_walk(core);
     while (n < most && address) {
-        struct straight once;
-        const struct straight *straight = &once;
+        struct straight once, *straight = &once;
         if (core->code_version) {
             straight = find_straight(core, address);
+            if (straight->walk == core->n_walks)
+                return most;
+            straight->walk = core->n_walks;
         } else {
             begin_straight(&once, address);
             follow_code(core, &once);
@@ -119,6 +132,11 @@ uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_
     return n;
 }
 
+static uint32_t longest_wrong_path(const struct as_core *core)
+{
+    return core->rob < WRONG_PATH_MOST ? (uint32_t)core->rob : WRONG_PATH_MOST;
+}
+
 /* How many instructions the front end can bring into the ROB before the branch resolves. */
 static uint32_t wrong_path_most(const struct as_core *core, struct as_pipe *pipe)
 {
@@ -128,21 +146,30 @@ static uint32_t wrong_path_most(const struct as_core *core, struct as_pipe *pipe
     if (first >= pipe->done || delay > UINT8_MAX)
         return 0;
     uint64_t most = (pipe->done - first) * machine->back.width;
-    most = most < machine->back.rob ? most : machine->back.rob;
+    uint32_t longest = longest_wrong_path(core);
     pipe->wrong_delay = (uint8_t)delay;
-    return (uint32_t)(most < WRONG_PATH_MOST ? most : WRONG_PATH_MOST);
+    return most < longest ? (uint32_t)most : longest;
 }
 
-uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
-                                uint64_t *target)
+uint32_t as_core_ask_predictor(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
+                               uint64_t *target)
 {
     if (!next)
         return AS_PREDICT_NONE;
     struct as_prediction prediction = as_predictor_predict(core->predictor, insn, taken, next);
     *target = prediction.target;
-    bool wrong = prediction.mispredicted && !(core->ideal & AS_EVENT_FL_MB);
-    return (taken ? AS_PREDICT_TAKEN : 0) | (wrong ? AS_PREDICT_WRONG : 0) |
+    return (taken ? AS_PREDICT_TAKEN : 0) | (prediction.mispredicted ? AS_PREDICT_WRONG : 0) |
            (prediction.btb_miss ? AS_PREDICT_BTB_MISS : 0) | (prediction.fast ? AS_PREDICT_FAST : 0);
+}
+
+/* How long the wrong path can be is not known yet: it is followed as far as any. */
+uint32_t as_core_foresee(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next)
+{
+    uint64_t target = 0;
+    uint32_t bits = as_core_ask_predictor(core, insn, taken, next, &target);
+    if (!(bits & AS_PREDICT_WRONG))
+        return bits;
+    return bits | as_core_walk_wrong_path(core, target, longest_wrong_path(core)) << FORESEEN_BITS;
 }
 
 /* What was predicted, and how long the wrong path is where it was wrong. Whole words: small ones would be put together in
@@ -160,7 +187,7 @@ static struct forecast predict(struct as_core *core, const struct as_op *op, str
     if (!(forecast.bits & AS_PREDICT_WRONG))
         return forecast;
     forecast.most = wrong_path_most(core, pipe);
-    forecast.n = as_core_walk_wrong_path(core, target, (uint32_t)forecast.most);
+    forecast.n = as_core_follow_wrong_path(core, target, (uint32_t)forecast.most);
     return forecast;
 }
 
@@ -186,7 +213,7 @@ static __attribute__((noinline)) struct forecast predict_by_script(struct as_cor
         return forecast;
     forecast.most = wrong_path_most(core, pipe);
     if (asked) {
-        forecast.n = as_core_walk_wrong_path(core, script->target, (uint32_t)forecast.most);
+        forecast.n = as_core_follow_wrong_path(core, script->target, (uint32_t)forecast.most);
         script->asks[script->n - 1].done = (int32_t)forecast.n;
         script->asks[script->n - 1].most = (uint32_t)forecast.most;
     }

@@ -72,7 +72,8 @@ struct straight {
     uint64_t address, end;
     uint64_t version, code;        /* as_code_version: of what is here, and of any code */
     const struct as_insn *control; /* behind it; NULL: none */
-    uint32_t n;                    /* instructions, with `control` */
+    uint32_t walk;                 /* number of the last walk that came here */
+    uint16_t n;                    /* instructions, with `control` */
     bool unknown;                  /* no code is known at `end` */
 };
 
@@ -82,15 +83,15 @@ struct as_core {
     struct as_memory *memory;
     as_code_at *code_at;
     void *code_context;
-    as_code_version *code_version;        /* NULL: code is looked up each time */
-    struct straight straights[STRAIGHTS]; /* by address */
-    struct as_stay_log *stays;            /* NULL: nobody asks for occupancy */
-    uint64_t *store_dispatched;           /* beside `pending`, only where there is a log */
-    const struct as_insn **insns;         /* of the block at hand; NULL: instructions come one by one */
-    struct as_script *script;             /* of the block at hand; NULL: it is run for itself */
-    struct as_walk walk;                  /* where the core is in the memo */
-    uint64_t offset;                      /* the machine's time is ours plus this */
-    uint32_t ideal;                       /* of the instruction at hand */
+    as_code_version *code_version; /* NULL: code is looked up each time */
+    struct as_stay_log *stays;     /* NULL: nobody asks for occupancy */
+    uint64_t *store_dispatched;    /* beside `pending`, only where there is a log */
+    const struct as_insn **insns;  /* of the block at hand; NULL: instructions come one by one */
+    const uint32_t *foreseen;      /* of its next control transfer: as_body_run.foreseen */
+    struct as_script *script;      /* of the block at hand; NULL: it is run for itself */
+    struct as_walk walk;           /* where the core is in the memo */
+    uint64_t offset;               /* the machine's time is ours plus this */
+    uint32_t ideal;                /* of the instruction at hand */
     uint32_t tight_units; /* bit u: some go to unit u for a cycle, and fewer of it are there than can issue … */
     uint32_t long_units;  /* … for longer */
     uint32_t line_shift, block_shift, page_shift; /* of addresses to lines, fetch blocks and pages */
@@ -158,6 +159,10 @@ struct as_core {
     struct as_counters found, left; /* what the memory had counted when it came; … did while it was there before */
     uint64_t warm_line;             /* the instruction line that was last fetched without time */
     union as_recipe_room own;       /* of an instruction that came without one */
+
+    /* wrong paths: as the predictor, of whoever predicts */
+    uint32_t n_walks;
+    struct straight straights[STRAIGHTS]; /* by address */
 };
 
 /* The first cycle in which the one `limit` before number n has gone; 0 where there is none. */
@@ -207,10 +212,36 @@ void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint1
                          struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
-/* Returns enum as_ask_prediction. `next` 0: not known. */
-uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
-                                uint64_t *target);
+/* Returns enum as_ask_prediction, of a branch that is predicted wrong whatever its ideal. `next` 0: not known. */
+uint32_t as_core_ask_predictor(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
+                               uint64_t *target);
 uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most);
+
+/* A word of as_body_run.foreseen: what was predicted, and above it the length of the wrong path. */
+enum { FORESEEN_BITS = 8 };
+
+/* Returns enum as_ask_prediction. `*path` is for as_core_follow_wrong_path. */
+static inline uint32_t as_core_ask_prediction(struct as_core *core, const struct as_insn *insn, bool taken,
+                                              uint64_t next, uint64_t *path)
+{
+    uint32_t bits;
+    if (core->foreseen) {
+        *path = *core->foreseen >> FORESEEN_BITS;
+        bits = *core->foreseen++ & ((1u << FORESEEN_BITS) - 1);
+    } else {
+        bits = as_core_ask_predictor(core, insn, taken, next, path);
+    }
+    return __builtin_expect(core->ideal & AS_EVENT_FL_MB, 0) ? bits & ~(uint32_t)AS_PREDICT_WRONG : bits;
+}
+
+/* The number of instructions on the wrong path behind the transfer that was predicted last, `most` at most. */
+static inline uint32_t as_core_follow_wrong_path(struct as_core *core, uint64_t path, uint32_t most)
+{
+    if (core->foreseen)
+        return path < most ? (uint32_t)path : most;
+    return as_core_walk_wrong_path(core, path, most);
+}
+
 /* Fetch goes on after a commit that flushed. */
 void as_core_flush_after(struct as_core *core, uint64_t commit);
 

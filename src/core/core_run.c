@@ -586,6 +586,7 @@ const struct as_edge *as_core_run(struct as_core *core, const struct as_body_run
 {
     struct as_memo *memo = core->walk.memo;
     *base = core->last_dispatch;
+    core->foreseen = run->foreseen;
     if (memo && memo->failed)
         return NULL;
     if (memo && run->body->n_accesses <= AS_BODY_ACCESSES && run->body->stores <= AS_BODY_STORES) {

@@ -27,7 +27,7 @@ struct as_indirect *as_indirect_new(const struct as_machine *machine)
 {
     if (machine->predictor.indirect_tables == 0)
         return NULL;
-    struct as_indirect *indirect = as_alloc(sizeof *indirect);
+    struct as_indirect *indirect = as_alloc_apart(1, sizeof *indirect);
     indirect->count = machine->predictor.indirect_tables;
     indirect->log_entries = machine->predictor.indirect_entries;
     indirect->tag_bits = machine->predictor.indirect_tag_bits;

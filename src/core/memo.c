@@ -252,7 +252,8 @@ static struct as_recipe *make_recipes(const struct as_machine *machine, const st
 static void count_needs(struct as_body *body)
 {
     const struct as_recipe *recipe = body->recipes;
-    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe))
+    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
+        body->controls += (recipe->traits & AS_RECIPE_CONTROL) != 0;
         for (uint8_t k = 0; k < recipe->n; k++) {
             const struct as_micro *micro = &recipe->micro[k];
             body->uops++;
@@ -261,6 +262,7 @@ static void count_needs(struct as_body *body)
             body->int_writes += micro->registers == AS_REGISTERS_INT;
             body->fp_writes += micro->registers == AS_REGISTERS_FP;
         }
+    }
 }
 
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,

@@ -30,6 +30,7 @@ struct as_body {
     uint32_t *first_access, n_accesses;
     uint32_t stores;                             /* micro-operations that take an entry of the store queue … */
     uint32_t uops, loads, int_writes, fp_writes; /* … of the ROB, of the load queue, a physical register */
+    uint32_t controls;                           /* instructions that transfer control */
     bool
         *taken; /* chains: whether control left the fall-through path behind an instruction but the last; NULL: never */
 };
@@ -49,6 +50,7 @@ struct as_body_run {
     const struct as_body *body;
     const struct as_core_access *accesses; /* as many as in its shape, of the same kinds */
     uint64_t next;                         /* where control went; 0 unknown */
+    const uint32_t *foreseen; /* what as_core_foresee said of each of its control transfers; NULL: the core predicts */
     bool taken;
 };
 

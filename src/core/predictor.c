@@ -26,7 +26,7 @@ struct as_predictor {
 
 struct as_predictor *as_predictor_new(const struct as_machine *machine)
 {
-    struct as_predictor *predictor = as_alloc(sizeof *predictor);
+    struct as_predictor *predictor = as_alloc_apart(1, sizeof *predictor); /* it may be asked on another thread */
     predictor->tage = as_tage_new(machine);
     predictor->btb = as_btb_new(machine->predictor.btb_entries, machine->predictor.btb_ways);
     if (machine->predictor.fast_entries)

@@ -70,7 +70,7 @@ static void add_table(struct as_tage *tage, const struct as_machine *machine, ui
 
 struct as_tage *as_tage_new(const struct as_machine *machine)
 {
-    struct as_tage *tage = as_alloc(sizeof *tage);
+    struct as_tage *tage = as_alloc_apart(1, sizeof *tage);
     tage->tables = machine->predictor.tage_tables;
     tage->entries_count = (size_t)1 << machine->predictor.base_entries;
     tage->base_mask = (uint32_t)tage->entries_count - 1;

@@ -30,19 +30,26 @@ struct as_ahead {
     bool taker_sleeps, putter_sleeps, settling, over;
 };
 
+/* That a block with so much data occupies. */
+static inline size_t words_of(size_t bytes)
+{
+    return (sizeof(struct as_ahead_block) + bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
 /* ---- the thread that takes ---- */
 
 /* Returns the number of words that the block occupies. */
 static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
 {
     size_t n = block->body->n_accesses;
-    struct as_body_run run = {.body = block->body, .next = block->next, .taken = block->taken};
-    size_t size = block->shape ? n * sizeof *block->data : n * sizeof *block->shape;
+    size_t bytes = block->shape ? n * sizeof *block->data : n * sizeof *block->shape;
+    const uint32_t *foreseen = (const uint32_t *)((const char *)block->data + bytes);
+    struct as_body_run run = {.body = block->body, .next = block->next, .foreseen = foreseen, .taken = block->taken};
     run.accesses = block->shape ? block->shape : (struct as_core_access *)block->data;
     for (size_t i = 0; block->shape && i < n; i++)
         block->shape[i].address = block->data[i];
-    ahead->take(ahead->context, &run, block->path, block->news);
-    return (sizeof *block + size + sizeof *block->data - 1) / sizeof *block->data;
+    ahead->take(ahead->context, &run, block->path);
+    return words_of(bytes + block->body->controls * sizeof *foreseen);
 }
 
 static void take_chunk(struct as_ahead *ahead, struct chunk *chunk)
@@ -147,10 +154,9 @@ void as_ahead_settle(struct as_ahead *ahead)
     publish(ahead, true);
 }
 
-struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses)
+struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls)
 {
-    size_t bytes = sizeof(struct as_ahead_block) + accesses * sizeof(struct as_core_access);
-    size_t words = bytes / sizeof *ahead->chunk->words + 1;
+    size_t words = words_of(accesses * sizeof(struct as_core_access) + controls * sizeof(uint32_t));
     if (words > CHUNK_WORDS)
         return NULL;
     if (__builtin_expect(ahead->chunk->used + words > CHUNK_WORDS, 0))
@@ -160,8 +166,7 @@ struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses)
 
 void as_ahead_put(struct as_ahead *ahead, size_t bytes)
 {
-    size_t word = sizeof *ahead->chunk->words;
-    ahead->chunk->used += (sizeof(struct as_ahead_block) + bytes + word - 1) / word;
+    ahead->chunk->used += words_of(bytes);
 }
 
 void as_ahead_free(struct as_ahead *ahead)

@@ -14,26 +14,27 @@
 #include "base/error.h"
 #include "core/memo.h"
 
-/* A block, followed by its accesses: only their addresses if `shape` has the rest, else complete ones. */
+/* A block, followed by its accesses: only their addresses if `shape` has the rest, else complete ones. Behind them comes
+ * what was foreseen of its control transfers, a word of 32 bits for each. */
 struct as_ahead_block {
     const struct as_body *body;
     struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
-    const void *news;             /* what the consumer has to know before this block; NULL: nothing */
     uint64_t next;
     uint32_t path;
     bool taken;
     uint64_t data[];
 };
 
-typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path, const void *news);
+typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path);
 
 struct as_ahead;
 /* Returns NULL if there is only one processor, or if no thread can be started. */
 struct as_ahead *as_ahead_new(as_ahead_take *take, void *context);
 void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 
-/* Returns room for a block with this many complete accesses, for the caller to fill; NULL: it has too many. */
-struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses);
+/* Returns room for a block with this many complete accesses and control transfers, for the caller to fill; NULL: it has too
+ * many. */
+struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls);
 /* Puts in the block that room was made for, with this many bytes of data. */
 void as_ahead_put(struct as_ahead *ahead, size_t bytes);
 void as_ahead_settle(struct as_ahead *ahead);

@@ -56,6 +56,15 @@ static void note_heads(struct as_block_body *block, const struct as_block_exec *
     }
 }
 
+static enum as_control control_of(const struct as_body *body)
+{
+    const struct as_recipe *last = body->recipes;
+    for (uint32_t i = 1; i < body->n; i++)
+        last = as_recipe_behind(last);
+    bool at_end = last->traits & AS_RECIPE_CONTROL;
+    return body->controls > at_end ? AS_CONTROL_WITHIN : at_end ? AS_CONTROL_LAST : AS_CONTROL_NONE;
+}
+
 static struct as_block_body *make(struct as_bodies *bodies, const struct as_block_exec *exec)
 {
     uint32_t n = exec->end - exec->first;
@@ -69,6 +78,8 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
     block->n_accesses = (uint32_t)bodies->accesses.len;
     block->body = as_body_new(bodies->machine, insns, n, bodies->stand_in ? ideals : NULL, exec->continues,
                               bodies->accesses.data, (uint32_t)bodies->accesses.len);
+    block->control = control_of(block->body);
+    block->last = insns[n - 1];
     free(insns);
     free(ideals);
     if (as_accesses_are_plain(exec) && bodies->accesses.len == exec->n_words && !bodies->move)

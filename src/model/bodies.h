@@ -21,11 +21,16 @@ struct as_bodies {
     AS_VEC(struct as_core_access) accesses;
 };
 
+/* Which instructions of a block transfer control. */
+enum as_control { AS_CONTROL_NONE, AS_CONTROL_LAST, AS_CONTROL_WITHIN };
+
 /* What the thread that reads looks at for each block lies together; a core that runs apart writes the accesses. */
 struct as_block_body {
     struct as_body *body;
     uint32_t first, end, n_accesses;
     bool has_heads;                  /* executions that have the same heads are alike */
+    uint8_t control;                 /* enum as_control */
+    const struct as_insn *last;      /* its last instruction, as the core takes it */
     struct as_chain *chain;          /* of this block alone (chains.h); NULL: none yet */
     struct as_core_access *accesses; /* where there are heads: all but the addresses */
     struct as_block_body *next;

@@ -9,7 +9,7 @@ enum {
     OFTEN = 64,         /* times that a chain ends before it is made longer */
     MOST_CHAINS = 20000 /* in all */
 };
-enum { MOST_BLOCKS = 8, MOST_INSNS = 96, MOST_ACCESSES = 96, MOST_STORES = 32, LOOP_BLOCKS = 4 };
+enum { MOST_INSNS = 96, MOST_ACCESSES = 96, MOST_STORES = 32, LOOP_BLOCKS = 4 };
 
 /* Whether the body ends with a jump back, as loops do. */
 static bool jumps_back(const struct as_body *body)
@@ -20,7 +20,7 @@ static bool jumps_back(const struct as_body *body)
 
 static bool is_long(const struct as_body *body)
 {
-    return body->n_blocks >= MOST_BLOCKS || body->n >= MOST_INSNS || body->n_accesses >= MOST_ACCESSES ||
+    return body->n_blocks >= AS_CHAIN_BLOCKS || body->n >= MOST_INSNS || body->n_accesses >= MOST_ACCESSES ||
            body->stores >= MOST_STORES || (body->n_blocks >= LOOP_BLOCKS && jumps_back(body));
 }
 

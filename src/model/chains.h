@@ -23,6 +23,7 @@ struct as_chain {
 };
 
 enum { AS_CHAIN_ROOM = 256 }; /* accesses: more than a chain has and one block adds */
+enum { AS_CHAIN_BLOCKS = 8 }; /* that a chain has at most */
 
 struct as_chains {
     struct as_bodies *bodies;
@@ -30,17 +31,19 @@ struct as_chains {
     bool joins;                  /* blocks: else each is a chain for itself */
     struct as_chain *chain;      /* that the last blocks make up; NULL: none. It is not put into the queue yet, … */
     struct as_ahead_block *open; /* … but has its room there, … */
-    size_t words;                /* … with so many addresses */
-    AS_VEC(struct as_chain *) list; /* all of them */
+    size_t words;                /* … with so many addresses; … */
+    uint32_t foreseen[AS_CHAIN_BLOCKS], controls; /* … what comes of its control transfers */
+    struct as_core *core;                         /* whose predictor is asked */
+    AS_VEC(struct as_chain *) list;               /* all of them */
 };
 
 void as_chains_free(struct as_chains *chains);
 
 static inline void as_chains_open(struct as_chains *chains)
 {
-    chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM);
-    chains->open->news = NULL;
+    chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM, AS_CHAIN_BLOCKS);
     chains->words = 0;
+    chains->controls = 0;
 }
 
 /* Nothing more belongs to the chain: it is put into the queue. */
@@ -50,7 +53,10 @@ static inline void as_chains_close(struct as_chains *chains)
         return;
     chains->open->body = chains->chain->body;
     chains->open->shape = chains->chain->accesses;
-    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data);
+    uint32_t *foreseen = (uint32_t *)&chains->open->data[chains->words];
+    for (uint32_t i = 0; i < chains->controls; i++)
+        foreseen[i] = chains->foreseen[i];
+    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data + chains->controls * sizeof *foreseen);
     chains->chain = NULL;
 }
 
@@ -68,7 +74,7 @@ static inline bool as_chains_put(struct as_chains *chains, const struct as_block
     struct as_block_body *block = NULL;
     if (exec->n_words <= AS_CHAIN_ROOM)
         block = as_bodies_match(chains->bodies, exec, &chains->open->data[chains->words]);
-    if (__builtin_expect(!block, 0)) {
+    if (__builtin_expect(!block || block->control == AS_CONTROL_WITHIN, 0)) {
         as_chains_close(chains);
         return false;
     }
@@ -80,6 +86,8 @@ static inline bool as_chains_put(struct as_chains *chains, const struct as_block
     chains->open->next = exec->next;
     chains->open->path = path;
     chains->open->taken = exec->taken;
+    if (block->control)
+        chains->foreseen[chains->controls++] = as_core_foresee(chains->core, block->last, exec->taken, exec->next);
     if (chain->ends || !exec->next)
         as_chains_close(chains);
     return true;

@@ -109,7 +109,6 @@ void as_model_free(struct as_model *model)
     as_chains_free(&model->chains);
     as_bodies_free(&model->bodies);
     as_executed_free(&model->executed);
-    as_vec_free(&model->noted);
     as_vec_free(&model->ideals);
     for (size_t i = 0; i < model->nops.len; i++)
         free(model->nops.data[i]);
@@ -237,20 +236,12 @@ static void note_ideal(struct as_model *model, const struct as_insn *insn)
     }
 }
 
-void as_model_set_noted(struct as_model *model, const struct as_block *block)
-{
-    while (model->noted.len <= block->index)
-        *as_vec_push(&model->noted) = false;
-    model->noted.data[block->index] = true;
-}
-
 void as_model_note_executed(struct as_model *model, const struct as_block *block)
 {
     for (uint32_t i = 0; model->ideal_of && i < block->n; i++)
         if (!as_executed_has(&model->executed, block->insns[i]->id))
             note_ideal(model, block->insns[i]);
     as_executed_add(&model->executed, block);
-    as_model_set_noted(model, block);
 }
 
 static void sum_up(struct as_model_result *total)

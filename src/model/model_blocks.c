@@ -9,6 +9,7 @@ static __attribute__((noinline)) void go_apart(struct as_model *model, struct mo
         model->stopped > as_core_time(own->seat.core))
         return;
     model->apart = own;
+    model->chains.core = own->seat.core;
 }
 
 /* Returns room for n records in the thread's batch, or in a scratch buffer if they are not measured. */
@@ -96,7 +97,7 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
 static __attribute__((noinline)) const struct as_body *
 find_body(struct as_model *model, const struct as_block_exec *exec, const struct as_core_access **accesses)
 {
-    if (!as_model_is_noted(model, exec->block))
+    if (!as_executed_has_block(&model->executed, exec->block))
         as_model_note_executed(model, exec->block);
     return as_bodies_find(&model->bodies, exec, accesses);
 }
@@ -121,33 +122,46 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
         drop_memo(model);
 }
 
-void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path, const void *news)
+void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path)
 {
     struct as_model *model = context;
-    if (__builtin_expect(news != NULL, 0))
-        as_executed_add(&model->executed, news);
     run_body(model, model->apart, run, path);
+}
+
+/* Asks the predictor of the core that runs apart about all control transfers of an execution. */
+static void foresee(const struct as_model *model, const struct as_body *body, const struct as_block_exec *exec,
+                    uint32_t *foreseen)
+{
+    const struct as_recipe *recipe = body->recipes;
+    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
+        bool last = i + 1 == body->n;
+        if (recipe->traits & AS_RECIPE_CONTROL)
+            *foreseen++ = as_core_foresee(model->chains.core, body->insns[i], last && exec->taken,
+                                          last ? exec->next : body->insns[i + 1]->address);
+    }
 }
 
 /* Puts in an execution that is not like the block's last one, or the block's first one. */
 static __attribute__((noinline)) bool put_slowly(struct as_model *model, const struct as_block_exec *exec,
                                                  uint32_t path)
 {
-    bool is_new = !as_model_is_noted(model, exec->block);
+    bool is_new = !as_executed_has_block(&model->executed, exec->block);
     if (is_new && model->ideal_of) /* what stands for its instructions is not known yet */
         return false;
     const struct as_core_access *accesses;
     const struct as_body *body = as_bodies_find(&model->bodies, exec, &accesses);
-    struct as_ahead_block *block = as_ahead_room(model->ahead, body->n_accesses);
+    struct as_ahead_block *block = as_ahead_room(model->ahead, body->n_accesses, body->controls);
     if (!block)
         return false;
-    *block = (struct as_ahead_block){
-        .body = body, .news = is_new ? exec->block : NULL, .next = exec->next, .path = path, .taken = exec->taken};
+    *block = (struct as_ahead_block){.body = body, .next = exec->next, .path = path, .taken = exec->taken};
     if (is_new)
-        as_model_set_noted(model, exec->block);
+        as_model_note_executed(model, exec->block);
+    struct as_core_access *complete = (struct as_core_access *)block->data;
     if (body->n_accesses)
-        memcpy(block->data, accesses, body->n_accesses * sizeof *accesses);
-    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses);
+        memcpy(complete, accesses, body->n_accesses * sizeof *accesses);
+    uint32_t *foreseen = (uint32_t *)(complete + body->n_accesses);
+    foresee(model, body, exec, foreseen);
+    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses + body->controls * sizeof *foreseen);
     return true;
 }
 

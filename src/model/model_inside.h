@@ -83,7 +83,6 @@ struct as_model {
     struct as_targets leaders;
     struct as_memo *memo; /* NULL: none */
     struct as_bodies bodies;
-    struct as_executed executed;  /* the core's, if it runs apart */
     struct as_model_sieve *sieve; /* NULL: nobody sees accesses of counted stretches */
     struct as_ahead *ahead;       /* NULL: cores never run apart */
     struct model_thread *apart;   /* the thread whose core runs apart now; NULL: none */
@@ -112,8 +111,8 @@ struct as_model {
     uint64_t apart_for;         /* … and how many ran apart */
     uint32_t shares;            /* for how many more blocks the threads are read in small steps */
     struct as_chains chains;    /* on their way to a core that runs apart */
-    AS_VEC(uint8_t) warm_ways;  /* by block: how its accesses are read where they warm */
-    AS_VEC(bool) noted;         /* by block: it is in `executed`, or on its way there */
+    struct as_executed executed;
+    AS_VEC(uint8_t) warm_ways; /* by block: how its accesses are read where they warm */
 };
 
 enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* in blocks */
@@ -122,15 +121,8 @@ enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* in blocks */
 
 /* Whether an observer wants to see code that is only counted. */
 bool as_model_counts_all(const struct as_model *model);
-/* For a block that is executed for the first time. Only if no core runs apart. */
+/* For a block that is executed for the first time. */
 void as_model_note_executed(struct as_model *model, const struct as_block *block);
-
-static inline bool as_model_is_noted(const struct as_model *model, const struct as_block *block)
-{
-    return block->index < model->noted.len && model->noted.data[block->index];
-}
-
-void as_model_set_noted(struct as_model *model, const struct as_block *block);
 
 /* ---- model_threads.c ---- */
 
@@ -182,8 +174,7 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
 
 /* ---- model_blocks.c ---- */
 
-/* Runs a block that comes through `ahead`, on that one's host thread. `news`: the block, if it is executed for the first
- * time. */
-void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path, const void *news);
+/* Runs a block that comes through `ahead`, on that one's host thread. */
+void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path);
 
 #endif

@@ -113,7 +113,7 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
                       uint32_t end, uint64_t times)
 {
     struct as_model *model = context;
-    if (!as_model_is_noted(model, block)) {
+    if (!as_executed_has_block(&model->executed, block)) {
         as_model_settle(model);
         as_model_note_executed(model, block);
     }

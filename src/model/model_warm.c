@@ -65,7 +65,7 @@ void as_model_warm_block(struct as_model *model, struct as_thread *thread, const
         (void)as_call_tracker_begin(model->calls, thread, exec);
         own->followed = true;
     }
-    if (!as_model_is_noted(model, exec->block) && model->also.len && as_model_counts_all(model))
+    if (!as_executed_has_block(&model->executed, exec->block) && model->also.len && as_model_counts_all(model))
         as_model_skipped(model, thread, exec->block, exec->first, exec->end, 1);
     warm(model, own->seat.core, exec);
     if (model->sieve)

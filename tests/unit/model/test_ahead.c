@@ -21,18 +21,25 @@ static uint64_t address_of(uint64_t block, size_t access)
     return block * 1000 + access * 7;
 }
 
+static uint32_t foreseen_of(uint64_t block, size_t control)
+{
+    return (uint32_t)(block * 10 + control);
+}
+
 static bool is_full(uint64_t block)
 {
     return block % 3 == 0;
 }
 
-static void take(void *context, const struct as_body_run *run, uint32_t path, const void *news)
+static void take(void *context, const struct as_body_run *run, uint32_t path)
 {
     struct bench *bench = context;
     uint64_t block = bench->taken++;
     const struct as_body *body = &bench->bodies[block % BODIES];
-    bench->wrong |= run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 ||
-                    run->taken != block % 2 || news != (block % 5 ? NULL : body);
+    bench->wrong |=
+        run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 || run->taken != block % 2;
+    for (uint32_t i = 0; i < body->controls; i++)
+        bench->wrong |= run->foreseen[i] != foreseen_of(block, i);
     for (uint32_t i = 0; i < body->n_accesses; i++)
         bench->wrong |= run->accesses[i].address != address_of(block, i) || run->accesses[i].size != i + 1;
 }
@@ -41,7 +48,7 @@ static struct bench *make_bench(void)
 {
     struct bench *bench = as_alloc(sizeof *bench);
     for (uint32_t i = 0; i < BODIES; i++) {
-        bench->bodies[i] = (struct as_body){.n = 1, .n_accesses = i};
+        bench->bodies[i] = (struct as_body){.n = 1, .n_accesses = i, .controls = i % 5};
         for (uint32_t k = 0; k < BODIES; k++)
             bench->shapes[i][k] = (struct as_core_access){.size = k + 1};
     }
@@ -52,13 +59,10 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
 {
     const struct as_body *body = &bench->bodies[number % BODIES];
     size_t n = body->n_accesses;
-    struct as_ahead_block *block = as_ahead_room(ahead, n);
+    struct as_ahead_block *block = as_ahead_room(ahead, n, body->controls);
     assert_non_null(block);
-    *block = (struct as_ahead_block){.body = body,
-                                     .news = number % 5 ? NULL : body,
-                                     .next = number + 5,
-                                     .path = (uint32_t)number + 1,
-                                     .taken = number % 2};
+    *block =
+        (struct as_ahead_block){.body = body, .next = number + 5, .path = (uint32_t)number + 1, .taken = number % 2};
     if (!is_full(number))
         block->shape = bench->shapes[number % BODIES];
     struct as_core_access *full = (struct as_core_access *)block->data;
@@ -67,7 +71,11 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
             full[i] = (struct as_core_access){.address = address_of(number, i), .size = (uint32_t)i + 1};
         else
             block->data[i] = address_of(number, i);
-    as_ahead_put(ahead, n * (is_full(number) ? sizeof *full : sizeof *block->data));
+    size_t bytes = n * (is_full(number) ? sizeof *full : sizeof *block->data);
+    uint32_t *foreseen = (uint32_t *)((char *)block->data + bytes);
+    for (uint32_t i = 0; i < body->controls; i++)
+        foreseen[i] = foreseen_of(number, i);
+    as_ahead_put(ahead, bytes + body->controls * sizeof *foreseen);
 }
 
 static struct as_ahead *start(struct bench *bench)
@@ -117,7 +125,7 @@ static void test_too_large(void **state)
     struct bench *bench = make_bench();
     struct as_ahead *ahead = start(bench);
     put(ahead, bench, 0);
-    assert_null(as_ahead_room(ahead, 1000000));
+    assert_null(as_ahead_room(ahead, 1000000, 0));
     put(ahead, bench, 1);
     as_ahead_settle(ahead);
     assert_int_equal(bench->taken, 2);
