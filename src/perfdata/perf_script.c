@@ -3,9 +3,13 @@
  *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight]  FRAME  [branches]
  *     FRAME: ip symbol+0xoff (module)
  *
- * All columns but the event are optional (perf script -F), and the event too if the time ends the line. A thread's name may contain spaces and digits, so a line is
+ * All columns are optional (perf script -F). A thread's name may contain spaces and digits, so a line is
  * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
  * the name.
+ *
+ * Without an event and a time (-F comm,tid,ip,sym) any line of prose could be a sample's. Such a plain line is one if it
+ * has an address behind the thread, or if frames follow it; text with times or events has none, and text of which more lines
+ * are skipped than read is not perf's.
  *
  * perf indents frames by a tab. Copies of its text have spaces instead, or no indentation, so without a tab a frame is
  * recognised by its form too. -F +srcline adds a line with the source position under each frame.
@@ -28,6 +32,8 @@ enum {
 struct script {
     struct as_perf_reader *reader;
     bool open, chained; /* a sample is open; frames follow it */
+    bool plain;         /* the open sample has neither an event nor a time … */
+    uint64_t n_plain;   /* … like so many before it */
     struct as_perf_sample sample;
     AS_VEC(struct as_perf_frame) frames;
     AS_VEC(struct as_perf_branch) branches;
@@ -365,12 +371,57 @@ static bool read_eventless(struct script *script, struct columns *columns)
     return script->sample.event != NULL;
 }
 
+/* Whether a word can only be the address of code, not a thread's number. */
+static bool is_code(struct word word)
+{
+    return is_hex(word) && word.length > 4;
+}
+
+/* The first word that is a thread's number, with an address or nothing behind it but the processor; `count` if none is. */
+static size_t find_plain_ids(struct script *script, const struct columns *columns)
+{
+    struct as_perf_sample *sample = &script->sample;
+    for (size_t i = 0; i < columns->count; i++) {
+        size_t next = i + 1;
+        uint32_t cpu = UINT32_MAX;
+        bool on_cpu = next < columns->count && is_cpu(columns->words[next], &cpu);
+        if (!is_ids(columns->words[i], &sample->pid, &sample->tid) ||
+            (next + on_cpu < columns->count && !is_code(columns->words[next + on_cpu])))
+            continue;
+        sample->has |= PERF_SAMPLE_TID | (on_cpu ? PERF_SAMPLE_CPU : 0);
+        sample->cpu = cpu;
+        return i;
+    }
+    sample->pid = sample->tid = UINT32_MAX;
+    return columns->count;
+}
+
+/* "comm tid [cpu] ip symbol (module)", or without the ip if frames follow; the name or the ids may be missing. (Addresses
+ * alone could be samples as well as frames.) */
+static bool read_plain(struct script *script, struct columns *columns, char *line)
+{
+    if (columns->count == 0 || columns->count == WORDS_MAX || script->reader->summary.samples > script->n_plain)
+        return false;
+    size_t ids = find_plain_ids(script, columns), at = ids;
+    if (ids < columns->count)
+        at += script->sample.has & PERF_SAMPLE_CPU ? 2 : 1;
+    else
+        for (at = 0; at < columns->count && !is_code(columns->words[at]);)
+            at++;
+    columns->name = ids < at ? ids : at;
+    read_comm(script, columns);
+    script->plain = at > 0;
+    if (!script->plain)
+        return false;
+    return at == columns->count || add_frame(script, line + (columns->words[at].start - line));
+}
+
 static bool read_header_line(struct script *script, char *line)
 {
     struct columns columns = {0};
     const char *event, *rest;
     if (!split_line(line, &columns, &event, &rest))
-        return read_eventless(script, &columns);
+        return read_eventless(script, &columns) || read_plain(script, &columns, line);
     find_columns(script, &columns);
     size_t first = columns.behind;
     if (first < columns.count && is_number(columns.words[first])) {
@@ -388,6 +439,15 @@ static bool read_header_line(struct script *script, char *line)
 
 /* ---- samples ---- */
 
+/* A plain line becomes a sample if there is an address. */
+static bool adopt_plain(struct script *script)
+{
+    if (script->frames.len > 0)
+        script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
+    script->n_plain += script->sample.event != NULL;
+    return script->sample.event != NULL;
+}
+
 static void finish_sample(struct script *script)
 {
     struct as_perf_reader *reader = script->reader;
@@ -395,6 +455,10 @@ static void finish_sample(struct script *script)
     if (!script->open)
         return;
     script->open = false;
+    if (script->plain && !adopt_plain(script)) {
+        reader->summary.skipped_lines++;
+        return;
+    }
     sample->frames = script->frames.data;
     sample->n_frames = script->frames.len;
     sample->branches = script->branches.data;
@@ -431,7 +495,7 @@ static void start_sample(struct script *script)
                                              .branch_index = -1};
     as_vec_clear(&script->frames);
     as_vec_clear(&script->branches);
-    script->chained = false;
+    script->chained = script->plain = false;
 }
 
 /* "# hostname : name" and the like, which --header prints. */
@@ -517,7 +581,10 @@ static void take_line(struct script *script, char *line)
         return;
     finish_sample(script);
     start_sample(script);
-    script->open = read_header_line(script, line);
+    if (line[0] == '\t' && add_frame(script, line)) /* -F ip,sym: frames alone */
+        script->open = script->plain = script->chained = script->reader->summary.samples == script->n_plain;
+    else
+        script->open = read_header_line(script, line);
     if (!script->open)
         script->reader->summary.skipped_lines++;
 }
@@ -553,9 +620,12 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
     as_str_free(&line);
     as_vec_free(&script.frames);
     as_vec_free(&script.branches);
-    if (reader->summary.samples == 0)
+    if (reader->summary.samples == 0 ||
+        (reader->summary.samples == script.n_plain && reader->summary.skipped_lines > script.n_plain))
         return as_error_set(err,
-                            "this is neither a perf.data file nor the text of perf script: no line of it is a sample, "
-                            "with the thread and the time or event (perf script -F comm,tid,time,event,ip,sym,dso)");
+                            "this is neither a perf.data file nor the text of perf script: %s a sample, with the "
+                            "thread and the time, the event or the address of code (perf script -F "
+                            "comm,tid,time,event,ip,sym,dso)",
+                            reader->summary.samples == 0 ? "no line of it is" : "most lines of it are not");
     return true;
 }

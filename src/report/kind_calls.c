@@ -148,8 +148,13 @@ static void json_node(const struct as_tree *tree, const struct as_tree_node *nod
     as_json_u64(json, "depth", node->depth);
     as_json_string(json, "module", module < view->n_modules ? view->module[module].path : NULL);
     as_json_string(json, "function", as_view_function(view, node->function));
-    as_json_address(json, "address", node->address);
-    as_json_module_offset(json, view, module, node->address);
+    if (node->address) {
+        as_json_address(json, "address", node->address);
+        as_json_module_offset(json, view, module, node->address);
+    } else { /* not known: text of perf script may name functions without their addresses */
+        as_json_null(json, "address");
+        as_json_null(json, "module_offset");
+    }
     as_json_bool(json, "signal", node->signal);
     as_json_double(json, "time", as_view_cycles(view, node->self));
     as_json_double(json, "cycles", as_view_cycles(view, node->self)); /* the original name of the field */
@@ -208,8 +213,13 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         as_csv_field(out, module < view->n_modules ? view->module[module].path : NULL);
         fputc(',', out);
         as_csv_field(out, as_view_function(view, node->function));
-        fprintf(out, ",0x%" PRIx64 ",", node->address);
-        as_csv_module_offset(out, view, module, node->address);
+        if (node->address)
+            fprintf(out, ",0x%" PRIx64, node->address);
+        else
+            fputc(',', out);
+        fputc(',', out);
+        if (node->address)
+            as_csv_module_offset(out, view, module, node->address);
         fprintf(out, ",%d,%.17g,%.17g,%.17g", node->signal, as_view_cycles(view, node->self),
                 as_ratio(node->self, tree->total), as_view_cycles(view, node->total));
         if (as_tree_has_parts(tree))

@@ -255,6 +255,12 @@ static bool has_address(enum as_store_level level)
     return level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
 }
 
+/* Text of perf script may name functions without the offset in them, so that their start is not known. */
+static bool is_unplaced(enum as_store_level level, const struct as_store_row *row)
+{
+    return level == AS_STORE_BY_FUNCTION && row->address == 0;
+}
+
 static void json_thread(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
                         struct as_json *json)
 {
@@ -287,7 +293,7 @@ static void json_location(const struct as_view *view, enum as_store_level level,
     if (level == AS_STORE_BY_MODULE)
         return;
     as_source_json(view, json, row->function, row->file, row->line);
-    if (has_address(level) && !row->address && level == AS_STORE_BY_FUNCTION) { /* not known */
+    if (has_address(level) && is_unplaced(level, row)) {
         as_json_null(json, "address");
         as_json_null(json, "module_offset");
     } else if (has_address(level)) {
@@ -380,7 +386,7 @@ static void csv_location(const struct as_view *view, enum as_store_level level, 
     fputc(',', out);
     if (row->line)
         fprintf(out, "%" PRIu32, row->line);
-    if (!has_address(level)) {
+    if (!has_address(level) || is_unplaced(level, row)) {
         fputs(",,", out);
         return;
     }

@@ -184,6 +184,55 @@ static void test_eventless(void **state)
     as_str_free(&text);
 }
 
+/* perf script -F comm,tid,ip,sym and less: neither an event nor a time. */
+static void test_plain_lines(void **state)
+{
+    static const char samples[] = "event 0 samples - type 0 config 0/0 period 0 freq 0 precise 0\n";
+    static const struct {
+        const char *script, *sample;
+    } cases[] = {
+        {"my prog 42 \n\t          401136 main\n\t          40100a start\n\n",
+         "42/42 time -1 cpu -1 period 1 comm 'my prog'"},
+        {"my prog  42/43 [001]      401136 main\n", "42/43 time -1 cpu 1 period 1 comm 'my prog'"},
+        {"prog \n\t          401136 main\n\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog'"},
+        {"prog       401136 main (a)\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog'"},
+        {"   42 \n\t          401136 main\n\n", "42/42 time -1 cpu -1 period 1 plain"},
+        {"\t          401136 main\n\t          40100a start\n\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char twice[256];
+        struct as_perf_summary summary;
+        snprintf(twice, sizeof twice, "%s%s", cases[i].script, cases[i].script);
+        struct as_str text = read_as_text(twice, strlen(twice), NULL, &summary, NULL);
+        assert_int_equal(summary.samples, 2);
+        assert_int_equal(summary.skipped_lines, 0);
+        assert_non_null(strstr(text.data, samples));
+        if (!strstr(text.data, cases[i].sample))
+            fail_msg("%s: %s", cases[i].script, text.data);
+        assert_non_null(strstr(text.data, "401136 main"));
+        as_str_free(&text);
+    }
+}
+
+/* Prose is not a recording; and text with events or times has no plain lines. */
+static void test_prose(void **state)
+{
+    static const char *const prose[] = {"chapter 12\n\nit begins\n", "one\ntwo\nthe face 12 abcdef is\n",
+                                        "    401136 main\n"};
+    struct as_perf_summary summary;
+    for (size_t i = 0; i < sizeof prose / sizeof *prose; i++) {
+        bool ok = true;
+        struct as_str text = read_as_text(prose[i], strlen(prose[i]), &ok, NULL, NULL);
+        assert_false(ok);
+        as_str_free(&text);
+    }
+    static const char script[] = "prog 42 1.5: cycles:\n\t401000 main\n\nprog 42 401000 main\n";
+    struct as_str text = read_as_text(script, strlen(script), NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 1);
+    assert_int_equal(summary.skipped_lines, 1);
+    as_str_free(&text);
+}
+
 /* Lines of any length, and a file that ends anywhere. */
 static void test_long_and_cut(void **state)
 {
@@ -218,7 +267,8 @@ int main(void)
         cmocka_unit_test(test_memory_columns), cmocka_unit_test(test_branches),
         cmocka_unit_test(test_other_lines),    cmocka_unit_test(test_eventless),
         cmocka_unit_test(test_long_and_cut),   cmocka_unit_test(test_indentation),
-        cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_source_lines),   cmocka_unit_test(test_plain_lines),
+        cmocka_unit_test(test_prose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
