@@ -97,6 +97,7 @@ await test("a partial profile, a region and files that changed are warnings wher
     assert.deepEqual(await page.$$eval(".quality-card .warnings li", (list) => list.map((one) => one.textContent)), ["⚠Partial: the program was killed by signal 11 (Segmentation fault)", "⚠Only a part of the run: the first 1,000 instructions (--max 1000)",
         "⚠demo: it no longer exists; the page shows what was recorded", "⚠libsort.so: no build id; the page shows what was recorded"]);
     assert.ok(await page.isVisible(".quality-card .warnings .sign"));
+    assert.ok((await page.textContent(".headline")).startsWith("In the first 1,000 instructions: 60.0 % of the time is spent in copy"));
     assert.equal(await page.textContent(".quality dd.warn:has-text('2.10 %')"), "2.10 % – against the golden reference of this run, as far as it was recorded");
     await page.click("#tab-run");
     for (const said of ["Partial: the program was killed", "Only a part of the run: the first 1,000 instructions (--max 1000)"]) await eventually(async () => assert.ok((await page.textContent("#panel-run")).includes(said), said));
@@ -190,11 +191,12 @@ await test("a source without events says so and shows no stacks", async () => {
 
 await test("samples say what error to expect, by chance and by bias", async () => {
     const data = timer();
-    Object.assign(data.summary, { error_estimate: 0.63, error_how: "expected", error_level: "instruction", error_by: { function: 0.051, instruction: 0.63 }, trust: TRUST });
+    Object.assign(data.summary, { error_estimate: 0.63, error_how: "expected", error_level: "instruction", error_by: { function: 0.051, line: 0.3, block: 0.3, instruction: 0.63 }, runs_apart: 0.072, trust: TRUST });
     const page = await openPage(pageFile("expected", data));
     const cells = await page.$$eval(".quality-card dd table tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
     assert.deepEqual(cells, [["by function", "5.10 %", "1.00 %", "2.00 % to 12.0 %"], ["by block", "30.1 %", "3.00 %", "10.0 % to 50.0 %"], ["by instruction", "63.2 %", "20.0 %", "50.0 % to 80.0 %"]]);
-    assert.ok((await page.textContent(".quality-card")).includes("5.10 % by function – expected"));
+    assert.ok((await page.textContent(".quality-card")).includes("5.10 % by function, 30.0 % by line and block, more than 50 % by instruction – expected"));
+    assert.ok((await page.textContent(".quality-card")).includes("Two such runswould differ by about 7.20 % by function"));
     assert.ok((await page.textContent(".quality-card")).includes("behind the instruction that it was due at; as in eight of ten of 24 programs"));
     await page.goto(`${page.url().split("#")[0]}#tab=trust`);
     assert.equal(await page.textContent("#panel-trust .trust-verdict"), "Believe it by function; by block expect an error of 30.1 %.");
@@ -203,7 +205,7 @@ await test("samples say what error to expect, by chance and by bias", async () =
     assert.deepEqual(marks, [[true, true], [true, true], [true, true]]);
     await page.close();
     delete data.summary.trust;
-    Object.assign(data.summary, { error_by: { function: 0.01, block: 0.02, instruction: 0.03 }, error_how: "compared with everything" });
+    Object.assign(data.summary, { error_by: { function: 0.01, block: 0.02, instruction: 0.03 }, runs_apart: null, error_how: "compared with everything" });
     const measured = await openPage(pageFile("measured", data), "#tab=trust");
     assert.equal(await measured.textContent("#panel-trust .trust-verdict"), "Believe it down to the instruction.");
     await measured.close();

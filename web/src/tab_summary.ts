@@ -34,6 +34,7 @@ function headline({ model, names, link }: Context): HTMLElement {
         return line;
     }
     const parts = model.main.functions.parts(top).sort((a, b) => b.cycles - a.cycles);
+    if (model.data.summary.part) line.append(`In ${clean(model.data.summary.part, 200)}: `);
     line.append(el("strong", {}, percent(totals[top] / model.total)), " of the time is spent in ",
         el("a", { href: link({ function: names.key(top) }), class: "code" }, model.name(top, 80)));
     // Work is not a finding if something else can be named.
@@ -132,6 +133,19 @@ function expectedError(trust: TrustData, line: (name: string, value: Child) => v
     line("Bias", `${clean(trust.about, 200)}; ${clean(trust.from, 200)}`);
 }
 
+/** The error at each level, as the text report has it: expected ones above a half say no more than that. */
+function errorLevels(by: Record<string, number | null>, expected: boolean): string {
+    let text = "", before = "";
+    for (const level of ["function", "line", "block", "instruction"]) {
+        const error = by[level];
+        if (typeof error !== "number") continue;
+        const value = expected && error > 0.5 ? "more than 50 %" : percent(error);
+        text += value === before ? ` and ${level}` : `${text ? ", " : ""}${value} by ${level}`;
+        before = value;
+    }
+    return text;
+}
+
 /** Every line is shown, whether or not it could be measured. */
 function qualityCard({ model }: Context): HTMLElement {
     const { summary } = model.data;
@@ -152,8 +166,11 @@ function qualityCard({ model }: Context): HTMLElement {
     const byFunction = model.main === model.named && !model.main.exact && typeof own.error_estimate === "number" ? summary.error_by?.function : undefined;
     const error = byFunction ?? own.error_estimate;
     const part = partWarnings(model).length > 0;
-    line("Error", typeof error === "number" ? `${percent(error)}${typeof byFunction === "number" ? " by function" : ""}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
+    const levels = typeof byFunction === "number" && summary.error_by ? errorLevels(summary.error_by, typeof summary.runs_apart === "number") : "";
+    line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
+    if (typeof summary.runs_apart === "number" && model.main === model.named)
+        line("Two such runs", `would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by function`);
     if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);
