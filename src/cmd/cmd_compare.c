@@ -174,6 +174,7 @@ static const struct as_option options_table[] = {
      .value = "FILE",
      .help = "Write the cycles of every call path to FILE, as folded stacks for flame graph tools."},
     AS_MEMO_OPTIONS(struct compare_options, run),
+    AS_ENVIRONMENT_OPTION(struct compare_options, run),
     AS_RUN_OPTIONS(struct compare_options, run),
     {.name = NULL},
 };

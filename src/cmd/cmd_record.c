@@ -265,6 +265,13 @@ static const struct as_option options_table[] = {
         struct record_command, json,
         "Print the summary as one JSON document; the program's own standard output then goes to standard error."),
     AS_MEMO_OPTIONS(struct record_command, run),
+    AS_ENVIRONMENT_OPTION(struct record_command, run),
+    {.name = "count-rest",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct record_command, run.count_rest),
+     .help =
+         "Let the program run on to its end behind the part that is measured (--max, --to, --region), only counted, "
+         "so that the profile knows how much of the run it is."},
     AS_RUN_OPTIONS(struct record_command, run),
     {.name = NULL},
 };
@@ -301,6 +308,8 @@ static const char *model_option(const struct record_command *command)
                                   {"seed", options->seed != usual->seed && !options->accesses},
                                   {"skip", run->skip > 0},
                                   {"max", run->max > 0},
+                                  {"environment", run->environment != NULL},
+                                  {"count-rest", run->count_rest},
                                   {"warm", run->warm != NULL},
                                   {"window", run->window != usual_run.window},
                                   {"sampled", command->sampled},
@@ -441,7 +450,7 @@ static int record(struct record_command *command, char **argv)
     struct as_record_result result;
     char *region = as_run_options_text(&command->run);
     options->argv = argv;
-    options->environment = environ;
+    options->environment = command->run.variables ? command->run.variables : environ;
     options->engine = as_run_engine_options(&command->run, argv);
     struct as_memo_options memo = as_run_memo_options(&command->run);
     options->delay = isnan(command->run.delay) ? 0 : command->run.delay;

@@ -60,6 +60,7 @@ static const struct as_option options_table[] = {
      .value = "FILE[,ARG]",
      .help = "Let an observer of your own read every access: a shared object with an 'accesses' function "
              "(include/assay/observer.h); may be given several times."},
+    AS_ENVIRONMENT_OPTION(struct stat_options, run),
     AS_RUN_OPTIONS(struct stat_options, run),
     {.name = NULL},
 };

@@ -6,14 +6,18 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/show.h"
+#include "base/split.h"
 #include "base/str.h"
+#include "engine/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const as_run_memo_choices[] = {
     [AS_RUN_MEMO_ON] = "on", [AS_RUN_MEMO_OFF] = "off", [AS_RUN_MEMO_CHECK] = "check", NULL};
@@ -150,8 +154,42 @@ static bool has_signals(const struct as_regions *regions)
     return false;
 }
 
+/* ---- the environment ---- */
+
+static const char *find_variable(const char *name)
+{
+    size_t length = strlen(name);
+    for (char **pair = environ; *pair; pair++)
+        if (strncmp(*pair, name, length) == 0 && (*pair)[length] == '=')
+            return *pair;
+    return NULL;
+}
+
+/* Variables that are not set are left out, and each is given once. The last one is the padding (qemu_command.h). */
+static bool choose_variables(struct as_run_options *options, struct as_error *err)
+{
+    if (!options->environment)
+        return true;
+    size_t n_names, n = 0;
+    char **names = as_split(options->environment, ",", &n_names);
+    bool none = n_names == 1 && strcmp(names[0], "none") == 0, ok = n_names > 0;
+    options->variables = as_alloc_array(n_names + 2, sizeof *options->variables);
+    for (size_t i = 0; i < n_names && !none; i++) {
+        const char *pair = find_variable(names[i]);
+        ok = ok && !strchr(names[i], '=');
+        if (pair)
+            options->variables[n++] = as_strdup(pair);
+    }
+    options->variables[n] = as_strdup(AS_PADDING_VARIABLE);
+    as_split_free(names);
+    return ok ||
+           WRONG("--environment=%s: not 'none' and not names of variables, separated by commas", options->environment);
+}
+
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
 {
+    if (!choose_variables(options, err))
+        return false;
     bool listed = options->region.len || options->region_file;
     bool simple =
         options->from || options->to || options->skip || options->max || options->warm || !isnan(options->delay);
@@ -168,6 +206,9 @@ bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
     if (has_signals(&options->regions) &&
         !catch_switches(options->switch_signal ? options->switch_signal : "USR2", err))
         return false;
+    if (options->count_rest && options->regions.list.len == 0)
+        return WRONG("--count-rest needs a part of the program, such as --max gives");
+    options->regions.to_the_end = options->count_rest;
     return as_regions_check(&options->regions, err);
 }
 
@@ -188,6 +229,10 @@ void as_run_options_free(struct as_run_options *options)
 {
     as_regions_free(&options->regions);
     as_strlist_free(&options->region);
+    for (char **variable = options->variables; variable && *variable; variable++)
+        free(*variable);
+    free(options->variables);
+    options->variables = NULL;
 }
 
 struct as_memo_options as_run_memo_options(const struct as_run_options *options)
@@ -209,6 +254,7 @@ struct as_engine_options as_run_engine_options(const struct as_run_options *opti
         .regions = &options->regions,
         .switches = &switches,
         .no_follow = options->no_follow,
+        .environment = options->variables,
     };
 }
 

@@ -13,10 +13,12 @@ struct as_run_options {
     uint64_t window, skip, max;
     double delay; /* seconds; NAN: not given */
     struct as_strlist region;
-    bool no_follow;
-    int memo;           /* enum as_run_memo; only for verbs that run programs in the model */
-    uint64_t memo_size; /* MiB */
-    uint64_t quantum;   /* cycles; for the same verbs */
+    bool no_follow, count_rest;
+    const char *environment; /* names of variables that the program gets; NULL: all. Only for verbs with the option */
+    char **variables;        /* these; NULL: Assay's own: as_run_options_settle */
+    int memo;                /* enum as_run_memo; only for verbs that run programs in the model */
+    uint64_t memo_size;      /* MiB */
+    uint64_t quantum;        /* cycles; for the same verbs */
     bool deterministic;
     struct as_regions regions; /* the regions that follow from the options above: as_run_options_settle */
 };
@@ -97,6 +99,16 @@ extern const char *const as_run_memo_choices[];
     }
 
 /* More entries, for verbs that run programs in the model. */
+/* For verbs whose counts are compared with those of other runs. */
+#define AS_ENVIRONMENT_OPTION(struct_type, run_member)                                                                 \
+    {                                                                                                                  \
+        .name = "environment", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.environment),      \
+        .value = "NAMES",                                                                                              \
+        .help = "Give the program only these variables, separated by commas ('none': none of them), and start its "    \
+                "stack at the same address whatever their sizes and the length of its path are: counts then do not "   \
+                "depend on who runs it, and where, as far as the program itself does not ask."                         \
+    }
+
 #define AS_MEMO_OPTIONS(struct_type, run_member)                                                                       \
     {.name = "memo",                                                                                                   \
      .type = AS_OPTION_CHOICE,                                                                                         \

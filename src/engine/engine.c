@@ -33,11 +33,19 @@ static void explain_regions(struct as_engine_result *result, const struct as_rea
     }
 }
 
+/* Whether what was measured, if it is a part of the run, is its beginning. */
+static bool begins_at_once(const struct as_regions *regions)
+{
+    const struct as_region *only = regions && regions->list.len == 1 ? &regions->list.data[0] : NULL;
+    return only && only->start.kind == AS_POINT_NONE && only->offset == 0;
+}
+
 static void fill_result(struct as_engine_result *result, const struct as_reader *reader, const struct as_child *child)
 {
     result->started = reader->threads > 0;
     result->region_reached = as_region_run_reached(&reader->regions);
     result->executed = reader->regions.count;
+    result->from_start = begins_at_once(reader->options->regions);
     explain_regions(result, reader);
     result->blind = reader->blind;
     result->processes = (uint32_t)reader->processes.len;

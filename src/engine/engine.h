@@ -301,6 +301,7 @@ struct as_engine_result {
     struct as_run_end end;
     bool started;             /* the program executed at least one instruction */
     bool region_reached;      /* false: nothing of any region was executed */
+    bool from_start;          /* the only region, if there is one, begins with the program */
     uint64_t executed;        /* instructions until the run ended, in regions or not */
     uint64_t blind;           /* instructions of regions whose accesses were not recorded yet */
     uint32_t region_troubles; /* regions that did not go as asked … */

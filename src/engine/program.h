@@ -16,6 +16,11 @@ enum {
     AS_PROGRAM_MAX_ARGS = 9, /* each but the outermost leaves a path and an argument, the outermost an argument */
 };
 
+/* A variable that holds the program's stack in place: where the environment has it, it becomes as long as it takes for
+ * path, environment and arguments to have the same size whoever runs the program, and where. */
+#define AS_PADDING_VARIABLE "ASSAY_PADDING="
+enum { AS_PADDING_GRANULE = 32768 }; /* bytes that they fill up */
+
 /* To run it: argv is path, script_args …, script_path (these two only where is_script), then the user's arguments. */
 struct as_program {
     enum as_arch arch;

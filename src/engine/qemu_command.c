@@ -77,6 +77,45 @@ static bool has_unlimited_stack(void)
     return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
+static size_t size_of(char *const *list)
+{
+    size_t size = 0;
+    for (; list && *list; list++)
+        size += strlen(*list) + 1;
+    return size;
+}
+
+/* QEMU puts the path, the environment and the arguments on top of the stack, in this order from above. */
+static char *make_padding(struct as_qemu_command *command, const char *path, char *const *argv, const char *name,
+                          char *const *envp)
+{
+    size_t used = strlen(path) + 1 + size_of(envp) + size_of(argv) + (strlen(name) + 1) + sizeof AS_PADDING_VARIABLE;
+    size_t length = AS_PADDING_GRANULE - used % AS_PADDING_GRANULE;
+    char *text = malloc(sizeof AS_PADDING_VARIABLE + length);
+    if (!text)
+        return NULL;
+    memcpy(text, AS_PADDING_VARIABLE, sizeof AS_PADDING_VARIABLE - 1);
+    memset(text + sizeof AS_PADDING_VARIABLE - 1, 'x', length);
+    text[sizeof AS_PADDING_VARIABLE - 1 + length] = '\0';
+    return keep(command, text);
+}
+
+/* Gives the padding variable, if there is one, its length: `argv` are the program's arguments behind its name. */
+static bool pad(struct as_qemu_command *command, const char *path, char *const *argv, const char *name, char **envp)
+{
+    for (size_t i = 0; envp[i]; i++)
+        if (strncmp(envp[i], AS_PADDING_VARIABLE, sizeof AS_PADDING_VARIABLE - 1) == 0) {
+            char *own = envp[i];
+            memmove(&envp[i], &envp[i + 1], (count(envp + i)) * sizeof *envp);
+            char *padding = make_padding(command, path, argv, name, envp);
+            size_t n = count(envp);
+            envp[n] = padding ? padding : own;
+            envp[n + 1] = NULL;
+            return padding != NULL;
+        }
+    return true;
+}
+
 bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu_setup *setup,
                            const struct as_program *program, char *const *argv, char *const *envp)
 {
@@ -112,13 +151,14 @@ bool as_qemu_command_build(struct as_qemu_command *command, const struct as_qemu
     out[n++] = "-0";
     out[n++] = program->is_script ? (char *)program->path : n_args ? argv[0] : "";
     out[n++] = path;
+    size_t behind = n;
     for (size_t i = 0; program->is_script && i < program->n_script_args; i++)
         out[n++] = (char *)program->script_args[i];
     if (program->is_script)
         out[n++] = (char *)program->script_path;
     for (size_t i = 1; i < n_args; i++)
         out[n++] = argv[i];
-    return true;
+    return pad(command, path, out + behind, out[behind - 2], command->envp);
 }
 
 void as_qemu_command_free(struct as_qemu_command *command)

@@ -11,13 +11,13 @@
 bool as_engine_part(const struct as_engine_result *result, uint64_t measured, char *text, size_t size)
 {
     bool cut = result->end.stopped || result->end.interrupted;
-    bool first = measured >= result->executed;
-    if (!cut && first)
+    bool all = measured >= result->executed, first = all || result->from_start;
+    if (!cut && all)
         return false;
     if (!cut)
-        snprintf(text, size, "%s of %s instructions (%.3g %%)", AS_COUNT(measured), AS_COUNT(result->executed),
-                 100 * (double)measured / (double)result->executed);
-    else if (first)
+        snprintf(text, size, "%s%s of %s instructions (%.3g %%)", first ? "the first " : "", AS_COUNT(measured),
+                 AS_COUNT(result->executed), 100 * (double)measured / (double)result->executed);
+    else if (all)
         snprintf(text, size, "the first %s instructions of an unknown number", AS_COUNT(measured));
     else
         snprintf(text, size, "%s of the first %s instructions of an unknown number", AS_COUNT(measured),

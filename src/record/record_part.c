@@ -1,7 +1,8 @@
 /* See record_part.h.
  *
  * A run that is cut after its first instructions is mostly a run of the dynamic linker: of 20 M instructions of a large
- * program 12 M can be relocations. Every number of such a profile is exact, but none is about the program itself.
+ * program 12 M can be relocations. Every number of such a profile is exact, but none is about the program itself. So a
+ * part of a run is named with the linker's share of it.
  */
 #include "record/record_part.h"
 
@@ -9,6 +10,7 @@
 #include "base/show.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,11 +62,16 @@ void as_record_add_part(const struct as_record *record, const struct as_record_r
     bool cut = as_engine_part(&run->result.engine, run->row.instructions, part, sizeof part);
     bool much = share >= (cut ? most_of_cut : most_of_whole);
     if (cut) {
-        char *text = much ? as_format("%s, %.0f %% of them in %s", part, 100 * share, start->linker) : as_strdup(part);
+        char *text =
+            share >= 0.01 ? as_format("%s, %.0f %% of them in %s", part, 100 * share, start->linker) : as_strdup(part);
         as_store_add_meta(record->writer, AS_META_PART, text);
         as_store_add_meta(record->writer, "region", record->options->region);
         free(text);
     }
-    if (much && run->row.instructions >= run->result.engine.executed) /* otherwise --from or --skip was given */
+    if (much && (run->row.instructions >= run->result.engine.executed || run->result.engine.from_start))
         remark(record, start, share, cut);
+    if (cut && run->result.end.stopped)
+        as_store_add_quality(record->writer, "rest", NAN,
+                             "Assay ended the program there, so the length of the whole run is not known; --count-rest "
+                             "lets it run on, only counted");
 }

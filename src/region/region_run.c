@@ -120,14 +120,22 @@ static bool is_missed(const struct as_region_run *run, const struct as_region *r
     return start->kind == AS_POINT_LANDMARK && start->number && run->passed[start->landmark] >= start->number;
 }
 
+/* Whether the rest of the program is counted. */
+static bool goes_on(const struct as_region_run *run)
+{
+    return run->regions && run->regions->to_the_end;
+}
+
 /* Makes the next region the current one. Its start may be known by count. */
 static void turn_to(struct as_region_run *run)
 {
     while (run->at < count_regions(run) && is_missed(run, region_at(run, run->at)))
         run->outcomes[run->at++].missed = true;
     if (run->at == count_regions(run)) {
-        run->over = true;
+        run->over = !goes_on(run);
         run->at--;
+        run->begin = run->left = UINT64_MAX;
+        run->awaits = AS_POINT_NONE;
         begin_stretch(run, AS_MODE_COUNT, AS_REGION_NONE);
         return;
     }
@@ -175,7 +183,7 @@ void as_region_run_cross(struct as_region_run *run)
 
 bool as_region_run_ends_next(const struct as_region_run *run)
 {
-    return is_open(run) && run->at + 1 == count_regions(run) && !region_at(run, run->at)->repeat;
+    return is_open(run) && run->at + 1 == count_regions(run) && !region_at(run, run->at)->repeat && !goes_on(run);
 }
 
 /* Called when the start point of the current region has come. */

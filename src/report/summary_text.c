@@ -211,14 +211,16 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
                         AS_SHOW(rows[i].text));
 }
 
-/* That libraries may have chosen other code than on this machine, and that the program waits for a clock that is not the
- * model's. */
+/* That libraries may have chosen other code than on this machine, that the program waits for a clock that is not the
+ * model's, and that the length of the run is not known. */
 static void put_surroundings(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && (strcmp(rows[i].key, "cpuid") == 0 || strcmp(rows[i].key, "clock") == 0)) {
+        if (rows[i].key && rows[i].text &&
+            (strcmp(rows[i].key, "cpuid") == 0 || strcmp(rows[i].key, "clock") == 0 ||
+             strcmp(rows[i].key, "rest") == 0)) {
             struct as_str line = {0};
             as_str_addf(&line, "note: %s", AS_SHOW(rows[i].text));
             put_line(&line, out, term);

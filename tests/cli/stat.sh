@@ -74,6 +74,17 @@ else
         "$ASSAY" report --calls --json exec.db
 fi
 
+# ---- counts that do not depend on who runs a program, and where ----
+mkdir -p here "there is a much longer name"
+cp /bin/echo here/prog && cp /bin/echo "there is a much longer name/prog"
+where() { (cd "$1" && shift && env "$@" "$ASSAY" stat --json --environment=PATH -- env ./prog a few words 2>/dev/null) |
+    python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["instructions"], d["loads"], d["stores"])'; }
+check_same "--environment: the same counts everywhere" "$(where here A=1)" "$(where 'there is a much longer name' OTHER="$(printf '%5000s' x)" LD_BIND_NOW= "PATH=/nowhere:$PATH")"
+passes() { A=1 B=2 "$ASSAY" stat -o counts --environment="$1" -- env | grep -v '^ASSAY_PADDING=x*$' | sort | tr '\n' ' '; }
+check_same "… the program has the variables that are named" "A=1 B=2 " "$(passes A,B,NOT_SET)"
+check_same "… or none" "" "$(passes none)"
+check_fails 2 'not names of variables' "… names, not values" "$ASSAY" stat --environment=A=1 -- true
+
 # What is counted and what the model receives are the same.
 counts() { python3 -c '
 import json, sys

@@ -109,6 +109,22 @@ static void test_counts(void **state)
     expect("--------", "...");
 }
 
+/* With to_the_end what is behind the last region is counted, and nothing starts again. */
+static void test_the_rest(void **state)
+{
+    struct as_region *region = add();
+    region->max = 3;
+    list.to_the_end = true;
+    expect("--------", "111.....");
+    region->start = at_landmark(F, 0);
+    expect("-f---f-f", ".111....");
+    region->max = AS_REGION_ALL;
+    region->stop = at_landmark(G, 0);
+    expect("-f-g-f-g", ".11.....");
+    list.to_the_end = false;
+    expect("-f-g-f-g", ".11");
+}
+
 static void test_landmarks(void **state)
 {
     struct as_region *region = add();
@@ -388,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_all),
         TEST(test_counts),
+        TEST(test_the_rest),
         TEST(test_landmarks),
         TEST(test_nth_time),
         TEST(test_adjacent),
