@@ -103,6 +103,7 @@ void as_model_free(struct as_model *model)
         free(model->threads.data[i]);
     }
     as_vec_free(&model->threads);
+    as_vec_free(&model->names);
     as_vec_free(&model->cores.list);
     as_targets_free(&model->leaders);
     as_memo_free(model->memo);
@@ -346,17 +347,12 @@ uint32_t as_model_process(const struct as_model *model, uint32_t thread)
     return own ? own->process : 0;
 }
 
-const char *as_model_program(const struct as_model *model, uint32_t thread)
+const char *as_model_thread_name(const struct as_model *model, uint32_t thread, uint32_t image)
 {
-    const struct model_thread *own = find_thread(model, thread);
-    const struct as_image *image = own ? as_engine_image(model->engine, own->image) : NULL;
-    return image ? image->program : NULL;
-}
-
-const char *as_model_thread_name(const struct as_model *model, uint32_t thread)
-{
-    const struct model_thread *own = find_thread(model, thread);
-    return own && own->name[0] ? own->name : NULL;
+    for (size_t i = model->names.len; i-- > 0;)
+        if (model->names.data[i].thread == thread && model->names.data[i].image == image)
+            return model->names.data[i].name;
+    return NULL;
 }
 
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n)

@@ -115,10 +115,8 @@ struct as_shared_memory;
 const struct as_shared_memory *as_model_shared(const struct as_model *model);
 /* The number of a thread's process, from 1; 0: unknown thread. */
 uint32_t as_model_process(const struct as_model *model, uint32_t thread);
-/* The path of the program that a thread ran last; NULL: not known. */
-const char *as_model_program(const struct as_model *model, uint32_t thread);
-/* What a thread that has ended had named itself; NULL: nothing. */
-const char *as_model_thread_name(const struct as_model *model, uint32_t thread);
+/* What a thread had named itself last while it ran an image; NULL: nothing. */
+const char *as_model_thread_name(const struct as_model *model, uint32_t thread, uint32_t image);
 /* The call paths by number - 1, as in as_pipe.path and everything that is summed by path. */
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n);
 /* Whether a block with this instruction was executed, in whole or in part. The same in every run. */

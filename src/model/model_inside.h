@@ -31,11 +31,16 @@ struct as_model_pace {
     double cycles, instructions;
 };
 
+/* What a thread had named itself when it ended or executed another program. */
+struct as_model_name {
+    uint32_t thread, image;
+    char name[sizeof(((struct as_thread *)0)->name)];
+};
+
 struct model_thread {
     struct as_seat seat; /* its core; empty if the thread has ended */
     uint32_t number, image, process;
     int32_t pid;
-    char name[sizeof(((struct as_thread *)0)->name)]; /* as it had named itself when it ended */
     bool forked; /* its process has its parent's pages, and has touched none of them itself */
     bool runs;
     struct as_model *model; /* context of code_at */
@@ -72,6 +77,7 @@ struct as_model {
     as_open_file *open; /* NULL: observers cannot write files */
     void *open_context;
     AS_VEC(struct model_thread *) threads; /* by thread number - 1 */
+    AS_VEC(struct as_model_name) names;    /* that threads have given themselves, in the order of their ends */
     struct as_model_cores cores;
     struct as_stretch stretch;
     struct as_measure measure;

@@ -121,7 +121,6 @@ void as_model_thread_start(void *context, struct as_thread *thread)
     own->image = thread->image->number;
     own->process = thread->process;
     own->pid = thread->pid;
-    own->name[0] = '\0';
     own->forked = thread->parent != 0;
     thread->user = own;
     as_model_catch_up(model, own);
@@ -157,6 +156,14 @@ void as_model_publish(struct as_model *model, struct model_thread *own, uint32_t
     own->n = 0;
 }
 
+static void keep_name(struct as_model *model, const struct as_thread *thread)
+{
+    struct as_model_name name = {.thread = thread->number, .image = thread->image->number};
+    memcpy(name.name, thread->name, sizeof name.name);
+    if (name.name[0])
+        *as_vec_push(&model->names) = name;
+}
+
 void as_model_thread_end(void *context, struct as_thread *thread)
 {
     struct as_model *model = context;
@@ -166,5 +173,5 @@ void as_model_thread_end(void *context, struct as_thread *thread)
     as_model_publish(model, own, thread->number, true);
     retire(model, own, known);
     as_call_tracker_thread_end(model->calls, thread);
-    memcpy(own->name, thread->name, sizeof own->name);
+    keep_name(model, thread);
 }

@@ -73,13 +73,12 @@ static void add_tree(struct as_record_paths *trees, size_t tree)
     free(used);
 }
 
-/* The thread's number in the profile. Threads without rows or paths of their own share the last number. */
-static uint32_t thread_number(const struct as_record_threads *threads, uint32_t thread)
+/* The thread's number in the profile. Threads without rows share the last number. */
+static uint32_t thread_number(const struct as_record_paths *trees, const struct as_path_key *key)
 {
-    for (size_t i = 0; i < threads->numbers.len; i++)
-        if (threads->numbers.data[i] == thread)
-            return (uint32_t)i;
-    return (uint32_t)threads->numbers.len - 1;
+    const struct as_record_threads *threads = &trees->all->threads;
+    uint32_t found = as_record_thread_of(threads, key->thread, as_call_tracker_image(trees->calls, key->tree)->number);
+    return found == AS_STORE_NONE ? threads->list.data[threads->list.len - 1].row : found;
 }
 
 /* Finds a path in the profile; returns false for time without a path (there were too many). */
@@ -90,7 +89,7 @@ static bool find_path(const struct as_record_paths *trees, uint32_t id, struct a
     if (id == 0 || id > n || keys[id - 1].node == 0)
         return false;
     part->series = trees->all->series;
-    part->thread = thread_number(&trees->all->threads, keys[id - 1].thread);
+    part->thread = thread_number(trees, &keys[id - 1]);
     part->path = trees->numbers[keys[id - 1].tree][keys[id - 1].node];
     return true;
 }

@@ -1,6 +1,7 @@
 /* See record_series.h. */
 #include "record/record_series.h"
 
+#include "base/path.h"
 #include "observe/stacks.h"
 #include "record/record_paths.h"
 #include "record/record_sampled.h"
@@ -13,38 +14,75 @@
 
 /* ---- threads ---- */
 
-static bool has_rows(const struct as_record_series *all, uint32_t thread)
+static uint32_t image_of(const struct as_record_series *all, uint32_t id)
+{
+    return as_engine_insn_image(as_model_engine(all->modelled->model), id);
+}
+
+/* Keeps what a thread did in the image. */
+static struct as_pics of_image(const struct as_record_series *all, struct as_pics pics, uint32_t image)
+{
+    size_t kept = 0;
+    for (size_t i = 0; image && i < pics.len; i++)
+        if (image_of(all, pics.data[i].id) == image)
+            pics.data[kept++] = pics.data[i];
+    pics.len = image ? kept : pics.len;
+    return pics;
+}
+
+/* What the Oracle charged, or the estimate for the whole program. */
+static struct as_pics golden_pics(const struct as_record_series *all, const struct as_record_thread *thread)
+{
+    return of_image(all,
+                    all->sampled ? as_sampled_thread_pics(all->sampled, thread->number)
+                                 : as_oracle_thread_pics(all->modelled->oracle, thread->number),
+                    thread->image);
+}
+
+static const struct as_oracle_row *golden_row(const struct as_record_series *all, const struct as_record_thread *thread,
+                                              uint32_t id)
+{
+    if (thread->image && image_of(all, id) != thread->image)
+        return NULL;
+    return all->sampled ? as_sampled_row(all->sampled, thread->number, id)
+                        : as_oracle_thread_row(all->modelled->oracle, thread->number, id);
+}
+
+static struct as_pics sampled_pics(const struct as_record_series *all, const struct as_sampling *sampling, size_t index,
+                                   const struct as_record_thread *thread)
+{
+    return of_image(all, as_sampling_thread_pics(sampling, index, thread->number), thread->image);
+}
+
+/* Adds a thread once for each image that it has rows of. Returns whether
+ * it has any rows. */
+static bool find_thread(struct as_record_series *all, uint32_t number)
 {
     const struct as_modelled *modelled = all->modelled;
-    struct as_pics pics = all->sampled       ? as_sampled_thread_pics(all->sampled, thread)
-                          : modelled->oracle ? as_oracle_thread_pics(modelled->oracle, thread)
-                                             : as_sampling_thread_pics(modelled->samplings.data[0], 0, thread);
-    size_t n = pics.len;
+    const struct as_record_thread whole = {.number = number};
+    struct as_pics pics = all->sampled || modelled->oracle ? golden_pics(all, &whole)
+                                                           : sampled_pics(all, modelled->samplings.data[0], 0, &whole);
+    size_t before = all->threads.list.len;
+    for (size_t i = 0; i < pics.len; i++) {
+        uint32_t image = number == AS_NO_THREAD ? 0 : image_of(all, pics.data[i].id);
+        size_t at = before;
+        while (at < all->threads.list.len && all->threads.list.data[at].image != image)
+            at++;
+        if (at == all->threads.list.len)
+            *as_vec_push(&all->threads.list) = (struct as_record_thread){.number = number, .image = image};
+    }
     as_pics_free(&pics);
-    return n > 0;
+    return all->threads.list.len > before;
 }
 
 static void find_threads(struct as_record_series *all)
 {
     for (uint32_t number = 1; number <= all->modelled->result.engine.threads; number++)
-        if (has_rows(all, number))
-            *as_vec_push(&all->threads.numbers) = number;
-    if (has_rows(all, AS_NO_THREAD) || all->threads.numbers.len == 0 ||
-        all->modelled->result.engine.threads > AS_PATHS_THREADS)
-        *as_vec_push(&all->threads.numbers) = AS_NO_THREAD;
-}
-
-/* What the Oracle charged, or the estimate for the whole program. */
-static const struct as_oracle_row *golden_row(const struct as_record_series *all, uint32_t thread, uint32_t id)
-{
-    return all->sampled ? as_sampled_row(all->sampled, thread, id)
-                        : as_oracle_thread_row(all->modelled->oracle, thread, id);
-}
-
-static struct as_pics golden_pics(const struct as_record_series *all, uint32_t thread)
-{
-    return all->sampled ? as_sampled_thread_pics(all->sampled, thread)
-                        : as_oracle_thread_pics(all->modelled->oracle, thread);
+        find_thread(all, number);
+    if (!find_thread(all, AS_NO_THREAD) &&
+        (all->threads.list.len == 0 || all->modelled->result.engine.threads > AS_PATHS_THREADS))
+        *as_vec_push(&all->threads.list) = (struct as_record_thread){.number = AS_NO_THREAD};
+    as_record_threads_sort(&all->threads);
 }
 
 static uint64_t golden_units(const struct as_record_series *all)
@@ -52,47 +90,65 @@ static uint64_t golden_units(const struct as_record_series *all)
     return all->sampled ? as_sampled_summary(all->sampled)->units : all->modelled->result.cycles * AS_CYCLE_UNITS;
 }
 
-/* Sums the thread's own rows, so that the threads add up to the profile even if some were merged. */
-static void sum_rows(const struct as_record_series *all, uint32_t number, struct as_store_thread *thread)
+/* Adds the thread's own rows, so that the threads add up to the profile even if some were merged. */
+static void sum_rows(const struct as_record_series *all, const struct as_record_thread *own,
+                     struct as_store_thread *thread)
 {
     const struct as_oracle *oracle = all->modelled->oracle;
     uint64_t units = 0;
     for (uint32_t id = 0; oracle && id < all->code->n; id++) {
-        const struct as_oracle_row *row = golden_row(all, number, id);
+        const struct as_oracle_row *row = golden_row(all, own, id);
         thread->instructions += row ? row->executions : 0;
         units += row ? as_oracle_row_units(row) : 0;
     }
     if (all->modelled->samplings.len && !all->sampled) {
-        struct as_pics pics = as_sampling_thread_pics(all->modelled->samplings.data[0], 0, number);
+        struct as_pics pics = sampled_pics(all, all->modelled->samplings.data[0], 0, own);
         for (size_t i = 0; i < pics.len; i++)
             thread->samples += pics.data[i].count;
         units = oracle ? units : as_pics_total(&pics);
         as_pics_free(&pics);
     }
-    thread->cycles = (units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
+    thread->cycles += (units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
 }
 
-/* The name that the thread gave itself, or the program that it ran. */
-static const char *name_of(const struct as_record_series *all, uint32_t number)
+/* The name that the thread gave itself in the image, or the program. */
+static const char *name_of(const struct as_record_series *all, const struct as_record_thread *thread)
 {
-    const char *program = as_model_program(all->modelled->model, number),
-               *slash = program ? strrchr(program, '/') : NULL,
-               *own = as_model_thread_name(all->modelled->model, number);
-    if (number == AS_NO_THREAD)
+    const struct as_image *image = as_engine_image(as_model_engine(all->modelled->model), thread->image);
+    const char *own = as_model_thread_name(all->modelled->model, thread->number, thread->image);
+    if (thread->number == AS_NO_THREAD)
         return "other threads";
-    return own ? own : slash ? slash + 1 : program;
+    return own ? own : image && image->program ? as_path_base(image->program) : NULL;
+}
+
+/* Whether the image's program has the name of the one before it in the list, of the same thread. */
+static bool has_name_of_last(const struct as_record_series *all, size_t i)
+{
+    const struct as_record_thread *thread = &all->threads.list.data[i];
+    if (i == 0 || thread[-1].number != thread->number)
+        return false;
+    const char *name = name_of(all, thread), *last = name_of(all, thread - 1);
+    return name && last && strcmp(name, last) == 0;
 }
 
 static void add_threads(const struct as_record_series *all)
 {
-    for (size_t i = 0; i < all->threads.numbers.len; i++) {
-        uint32_t number = all->threads.numbers.data[i];
-        struct as_store_thread thread = {.number = number == AS_NO_THREAD ? 0 : number,
-                                         .process = as_model_process(all->modelled->model, number),
-                                         .name = name_of(all, number)};
-        sum_rows(all, number, &thread);
-        as_store_add_thread(all->code->writer, &thread);
+    struct as_store_thread thread = {0};
+    uint32_t row = 0;
+    for (size_t i = 0; i < all->threads.list.len; i++) {
+        struct as_record_thread *own = &all->threads.list.data[i];
+        if (!has_name_of_last(all, i)) {
+            if (i > 0)
+                as_store_add_thread(all->code->writer, &thread);
+            row += i > 0;
+            thread = (struct as_store_thread){.number = own->number == AS_NO_THREAD ? 0 : own->number,
+                                              .process = as_model_process(all->modelled->model, own->number),
+                                              .name = name_of(all, own)};
+        }
+        own->row = row;
+        sum_rows(all, own, &thread);
     }
+    as_store_add_thread(all->code->writer, &thread);
 }
 
 /* ---- times and components ---- */
@@ -132,7 +188,7 @@ static uint64_t add_components(const struct as_record_series *all, struct cursor
     for (*samples = 0; *next < pics->len && pics->data[*next].id == id; (*next)++) {
         const struct as_pics_entry *entry = &pics->data[*next];
         struct as_store_component component = {.series = all->series,
-                                               .thread = thread,
+                                               .thread = all->threads.list.data[thread].row,
                                                .instruction = all->code->number_of[id],
                                                .events = entry->events,
                                                .units = entry->units,
@@ -152,7 +208,7 @@ static void add_states(const struct as_record_series *all, uint32_t thread, uint
         if (row->units[state])
             as_store_add_state_time(all->code->writer,
                                     &(struct as_store_state_time){.series = all->series,
-                                                                  .thread = thread,
+                                                                  .thread = all->threads.list.data[thread].row,
                                                                   .instruction = all->code->number_of[id],
                                                                   .state = state,
                                                                   .units = row->units[state]});
@@ -162,15 +218,14 @@ static void add_states(const struct as_record_series *all, uint32_t thread, uint
 static bool add_golden_row(const struct as_record_series *all, struct cursors *cursors, uint32_t thread, uint32_t id,
                            struct sums *sums)
 {
-    uint32_t number = all->threads.numbers.data[thread];
-    const struct as_oracle_row *row = golden_row(all, number, id);
+    const struct as_oracle_row *row = golden_row(all, &all->threads.list.data[thread], id);
     uint64_t met;
     if (!row)
         return true;
     if (all->code->number_of[id] == AS_STORE_NONE)
         return false;
     struct as_store_time time = {.series = all->series,
-                                 .thread = thread,
+                                 .thread = all->threads.list.data[thread].row,
                                  .instruction = all->code->number_of[id],
                                  .units = as_oracle_row_units(row),
                                  .executions = row->executions};
@@ -196,11 +251,11 @@ static bool add_golden_times(const struct as_record_series *all, struct as_error
 {
     uint64_t instructions =
         all->sampled ? as_sampled_summary(all->sampled)->instructions : all->modelled->result.instructions;
-    struct cursors cursors = open_cursors(all->threads.numbers.len);
+    struct cursors cursors = open_cursors(all->threads.list.len);
     struct sums sums = {0};
     bool ok = true;
     for (uint32_t thread = 0; thread < cursors.n; thread++)
-        cursors.pics[thread] = golden_pics(all, all->threads.numbers.data[thread]);
+        cursors.pics[thread] = golden_pics(all, &all->threads.list.data[thread]);
     for (uint32_t id = 0; id < all->code->n && ok; id++)
         for (uint32_t thread = 0; thread < cursors.n && ok; thread++)
             ok = add_golden_row(all, &cursors, thread, id, &sums);
@@ -224,9 +279,9 @@ static struct as_stack sum_stack(const struct as_record_series *all, struct as_o
 {
     struct as_stack stack = {0};
     const struct as_engine *engine = as_model_engine(all->modelled->model);
-    for (size_t thread = 0; thread < all->threads.numbers.len; thread++)
+    for (size_t thread = 0; thread < all->threads.list.len; thread++)
         for (uint32_t id = 0; id < all->code->n; id++) {
-            const struct as_oracle_row *row = golden_row(all, all->threads.numbers.data[thread], id);
+            const struct as_oracle_row *row = golden_row(all, &all->threads.list.data[thread], id);
             if (row)
                 as_stack_add(&stack, row, as_engine_insn(engine, id));
             for (int state = 0; row && state < AS_STATE_COUNT; state++)
@@ -280,14 +335,15 @@ static bool add_sample_times(const struct as_record_series *all, const struct as
 {
     size_t count;
     const struct as_sampling_result *result = &as_sampling_results(sampling, &count)[index];
-    struct cursors cursors = open_cursors(all->threads.numbers.len);
+    struct cursors cursors = open_cursors(all->threads.list.len);
     struct sums sums = {0};
     for (uint32_t thread = 0; thread < cursors.n; thread++)
-        cursors.pics[thread] = as_sampling_thread_pics(sampling, index, all->threads.numbers.data[thread]);
+        cursors.pics[thread] = sampled_pics(all, sampling, index, &all->threads.list.data[thread]);
     for (uint32_t id = 0; id < all->code->n; id++)
         for (uint32_t thread = 0; thread < cursors.n; thread++) {
-            struct as_store_time time = {
-                .series = all->series, .thread = thread, .instruction = all->code->number_of[id]};
+            struct as_store_time time = {.series = all->series,
+                                         .thread = all->threads.list.data[thread].row,
+                                         .instruction = all->code->number_of[id]};
             time.units = add_components(all, &cursors, thread, id, result->events != 0, &time.samples);
             sums.units += time.units;
             if (time.units || time.samples)
@@ -440,9 +496,8 @@ bool as_record_series_add(struct as_record_series *all, struct as_error *err)
     else
         ok = ok && add_samplers(all, err);
     if (ok && all->waits && all->modelled->oracle && !all->sampled)
-        as_record_waits_add(all->waits, all->code, all->threads.numbers.data, all->threads.numbers.len, golden,
-                            AS_CYCLE_UNITS);
+        as_record_waits_add(all->waits, all->code, &all->threads, golden, AS_CYCLE_UNITS);
     as_record_paths_free(all->paths);
-    as_vec_free(&all->threads.numbers);
+    as_vec_free(&all->threads.list);
     return ok;
 }

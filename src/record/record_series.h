@@ -6,14 +6,9 @@
 #include "model/groups.h"
 #include "record/modelled.h"
 #include "record/record_code.h"
+#include "record/record_threads.h"
 #include "record/record_waits.h"
 #include "record/sampled.h"
-
-struct as_record_threads {
-    /* Threads with rows of their own by number, then AS_NO_THREAD for all others, if there are any. In the profile they
-     * have the numbers 0, 1 … */
-    AS_VEC(uint32_t) numbers;
-};
 
 struct as_record_series {
     struct as_record_code *code;

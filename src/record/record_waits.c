@@ -4,7 +4,6 @@
 #include "base/random.h"
 #include "model/guest_memory.h"
 #include "model/shared_memory.h"
-#include "observe/thread_limit.h"
 
 #include <inttypes.h>
 
@@ -24,8 +23,7 @@ struct as_record_waits {
     uint64_t dropped;    /* transfers beyond the most rows */
     /* While they are written: */
     struct as_record_code *code;
-    const uint32_t *threads;
-    size_t n_threads;
+    const struct as_record_threads *threads;
     struct as_strings *objects; /* by a key of their own: ids are numbers in the profile */
     uint64_t scale;
     uint32_t series;
@@ -151,12 +149,10 @@ static void name_data(struct as_record_waits *waits, const struct as_transfer *t
 
 /* ---- rows ---- */
 
-static uint32_t thread_of(const struct as_record_waits *waits, uint32_t number)
+static uint32_t thread_of(const struct as_record_waits *waits, uint32_t number, uint32_t id)
 {
-    for (uint32_t i = 0; i < waits->n_threads; i++)
-        if (waits->threads[i] == number || waits->threads[i] == AS_NO_THREAD)
-            return i;
-    return AS_STORE_NONE;
+    uint32_t image = id < waits->code->n ? as_engine_insn_image(as_model_engine(waits->model), id) : 0;
+    return as_record_thread_of(waits->threads, number, image);
 }
 
 static uint32_t insn_of(const struct as_record_waits *waits, uint32_t id)
@@ -169,9 +165,9 @@ static bool add_wait(struct as_record_waits *waits, const struct wait *wait)
 {
     const struct as_transfer *like = &wait->like;
     struct as_store_wait row = {.series = waits->series,
-                                .thread = thread_of(waits, like->to),
+                                .thread = thread_of(waits, like->to, like->to_insn),
                                 .instruction = insn_of(waits, like->to_insn),
-                                .other = thread_of(waits, like->from),
+                                .other = thread_of(waits, like->from, like->from_insn),
                                 .culprit = insn_of(waits, like->from_insn),
                                 .line = like->line,
                                 .offset = like->offset,
@@ -186,12 +182,11 @@ static bool add_wait(struct as_record_waits *waits, const struct wait *wait)
     return true;
 }
 
-void as_record_waits_add(struct as_record_waits *waits, struct as_record_code *code, const uint32_t *threads, size_t n,
-                         uint32_t series, uint64_t scale)
+void as_record_waits_add(struct as_record_waits *waits, struct as_record_code *code,
+                         const struct as_record_threads *threads, uint32_t series, uint64_t scale)
 {
     waits->code = code;
     waits->threads = threads;
-    waits->n_threads = n;
     waits->series = series;
     waits->scale = scale;
     waits->objects = as_strings_new();

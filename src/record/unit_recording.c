@@ -111,8 +111,11 @@ static void write_map(void *context, uint64_t start, uint64_t end, uint64_t offs
     as_perf_writer_process(recording->writer, &map);
 }
 
-static void name_thread(struct recording *recording, uint32_t image, uint32_t thread, const char *name)
+/* Each image is a process of its own in the recording, and its threads have its program's name. */
+static void name_thread(struct recording *recording, uint32_t image, uint32_t thread, const char *command)
 {
+    const struct as_image *own = as_engine_image(recording->engine, image);
+    const char *name = own && own->program ? own->program : command;
     uint64_t *known = as_map_put(&recording->threads, (uint64_t)image << 32 | thread);
     if (*known)
         return;

@@ -46,8 +46,8 @@ static uint64_t group_key(enum as_store_level level, const struct as_store_threa
     return known ? (uint64_t)thread->process << 32 | thread->number : UINT64_C(1) << 63 | number;
 }
 
-/* Returns for each thread the one that stands for its row: of a thread the one with its last name. The caller
- * frees. */
+/* Returns for each thread the one that stands for its row: of a thread the one with its last name, of a process its main
+ * thread, or else the first, with its last name. The caller frees. */
 static uint32_t *leaders_of(const struct as_store *store, enum as_store_level level)
 {
     size_t n;
@@ -59,7 +59,8 @@ static uint32_t *leaders_of(const struct as_store *store, enum as_store_level le
     for (size_t i = 0; i < n; i++) {
         keys[i] = group_key(level, &threads[i], i, names);
         uint64_t *leader = as_map_put(&groups, keys[i]);
-        if (*leader == 0 || level == AS_STORE_BY_THREAD || (int64_t)threads[i].number == threads[i].process)
+        if (*leader == 0 || level == AS_STORE_BY_THREAD || (int64_t)threads[i].number == threads[i].process ||
+            (level == AS_STORE_BY_PROCESS && threads[i].number == threads[*leader - 1].number))
             *leader = i + 1;
     }
     for (size_t i = 0; i < n; i++)

@@ -133,9 +133,9 @@ annotate=$(sed -n 's/^  .*assay annotate //p' <<<"$err")
 check_same "… whose next command names a function of this file" shared.db "${annotate##* }"
 # shellcheck disable=SC2086 # two words
 check "… that works as it is" "$ASSAY" annotate $annotate
-db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT process FROM threads")) == list(range(1, 6))' shared.db
+db "threads have the numbers of their processes" 'sorted(row[0] for row in q("SELECT DISTINCT process FROM threads")) == list(range(1, 6))' shared.db
 check_json "… reports tell them" 'sorted(r["process"] for r in d["rows"]) == list(range(1, 6))' "$ASSAY" report --by thread --json shared.db
-check_same "… as text too" 5 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-5] [^ ,]+, process [1-5] ')"
+check_same "… as text too" 5 "$("$ASSAY" report --by thread --limit 0 shared.db | grep -cE ' [1-5] [^ ,]+( .before: [a-z]+.)?, process [1-5] ')"
 check_json "… and the programs, each of which adds up" \
     '({r["command"] for r in d["rows"]} == {"sh", "echo", "grep"} and math.isclose(sum(r["share"] for r in d["rows"]), 1))' \
     "$ASSAY" report --by command --json shared.db
@@ -258,11 +258,24 @@ check_same "… and the start-up has a remedy" 1 \
 db "… the linker's part is that of its executions" 'abs(one("SELECT value FROM quality WHERE key = \"start_up\"") -
     one("SELECT sum(executions) FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/ld-%\"")
     / 120000) < 1e-9' first.db
+check "--count-rest" record -q -o rest.db --max 50k --count-rest -- true
+db "… tells the length of the run" 'int(meta("instructions")) == 50000 and meta("part").startswith("the first 50,000 of ")
+    and 50000 < int(meta("part").split()[4].replace(",", "")) and not q("SELECT 1 FROM quality WHERE key = \"rest\"")' rest.db
+db "… which is not known without it" 'one("SELECT count(*) FROM quality WHERE key = \"rest\"") == 1' first.db
+check_fails 2 'needs a part of the program' "… has nothing to count behind a whole program" record --count-rest -- true
 check "a run that ends before --max" record -o all.db --max 1G -- true
 check_same "… is not a part" "" "$(grep -E 'max|unknown number|this part' <<<"$err")"
 db "… nor is one in the file" 'meta("region") is None and meta("part") is None' all.db
 check "a part of a run that ends by itself" record -q -o some.db --skip 1000 -- true
 db "… is told of the whole" 'meta("part").startswith("{:,} of {:,} instructions (".format(int(meta("instructions")), int(meta("instructions")) + 1000))' some.db
+check "a program that executes another" record -q -o exec.db -- sh -c 'sh -c : ; exec true'
+check_json "… has its time under both names" '{r["command"] for r in d["rows"]} == {"sh", "true"} and all(r["time"] > 0 for r in d["rows"])' \
+    "$ASSAY" report --json --by command exec.db
+db "… a row of the thread for each" 'sorted(q("SELECT number, name FROM threads")) == [(1, b"sh"), (1, b"true"), (2, b"sh")] and
+    [r[0] for r in q("SELECT sum(instructions) FROM threads")] == [int(meta("instructions"))] and
+    len(q("SELECT DISTINCT thread FROM path_times")) == 3' exec.db
+check_json "… of a process the name is the last" '{r["process"]: r["command"] for r in d["rows"]} == {1: "true", 2: "sh"}' \
+    "$ASSAY" report --json --by process exec.db
 export MY_TOKEN=hunter2-secret
 check "the environment" env LC_ALL=C OMP_NUM_THREADS=4 "$ASSAY" record -q -o environment.db -- true
 check_same "… keeps no secrets" "" "$(grep -ac hunter2-secret environment.db | grep -v '^0$')"
