@@ -15,6 +15,12 @@ int f(int a, int *b)
     a += 2;
     return "1 < 2"[0] ? true : a--;
 }
+int harmless(int a, char *b)
+{
+    char text[30], *copy = as_alloc_array(a, sizeof *b);
+    free(copy);
+    return strcmp(b, text) == 0;
+}
 C
 listed() {
     python3 -c '
@@ -38,7 +44,9 @@ check_stdout_equals "6 condition a < 10 && !b -> !(a < 10 && !b)
 9 constant 2 -> 3
 10 constant 0 -> 1
 10 constant true -> false
-10 operator -- -> ++" "the mutants of a function" listed
+10 operator -- -> ++
+16 operator == -> !=
+16 constant 0 -> 1" "the mutants of a function" listed
 
 choose() { "$SOURCE/tests/tools/mutate" --list --count 5 --seed "$1" "$SOURCE/src/base"; }
 check "a seed chooses" choose 1

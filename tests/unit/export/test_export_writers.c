@@ -315,6 +315,52 @@ static void pprof(void **state)
     free(text);
 }
 
+/* The fields of a message, nested ones in braces: those of a location are its lines. */
+static void describe(FILE *out, struct wire wire, bool is_location)
+{
+    struct wire bytes = {0};
+    for (uint64_t field, number; next_field(&wire, &field, &number, &bytes); bytes = (struct wire){0})
+        if (is_location && field == 4) {
+            fprintf(out, " {");
+            describe(out, bytes, false);
+            fprintf(out, " }");
+        } else {
+            fprintf(out, " %d=%d", (int)field, (int)number);
+        }
+}
+
+/* All but the samples: modules, locations with their lines, functions, and the strings that their numbers are of. */
+static void pprof_tables(void **state)
+{
+    static const char expected[] =
+        "3 1=1 2=4096 3=12288 5=8 6=9 7=1 8=1 9=1 10=1\n"
+        "4 1=1 2=1 3=4100 { 1=1 2=12 }\n"
+        "4 1=2 2=1 3=8192 { 1=2 2=21 }\n"
+        "5 1=1 2=10 3=10 4=11 5=10\n"
+        "5 1=2 2=12 3=12 4=11 5=20\n"
+        "strings:  samples count nanoseconds thread thread_number component thread 1 /bin/shop c0ffee main shop.c work";
+    size_t size, shown_size;
+    char *text = written("pprof", (struct as_export_options){.series = "clock", .uncompressed = true}, &size), *shown;
+    struct wire wire = {(const uint8_t *)text, (const uint8_t *)text + size}, bytes = {0};
+    FILE *out = open_memstream(&shown, &shown_size);
+    for (uint64_t field, number; next_field(&wire, &field, &number, &bytes);)
+        if (field >= 3 && field <= 5) {
+            fprintf(out, "%d", (int)field);
+            describe(out, bytes, field == 4);
+            fprintf(out, "\n");
+        }
+    fprintf(out, "strings:");
+    wire.at = (const uint8_t *)text;
+    for (uint64_t field, number; next_field(&wire, &field, &number, &bytes);)
+        if (field == 6)
+            fprintf(out, " %.*s", (int)number, (const char *)bytes.at);
+    fclose(out);
+    if (strncmp(shown, expected, strlen(expected)) != 0)
+        fail_msg("%s", shown);
+    free(shown);
+    free(text);
+}
+
 /* pprof takes the first mapping for the program, which is the second module here and known by its name alone. What is
  * less than half a cycle (scale 4) is nothing. */
 static void the_program_is_the_first_mapping(void **state)
@@ -409,6 +455,7 @@ int main(void)
         cmocka_unit_test(perf_script),
         cmocka_unit_test(json),
         cmocka_unit_test(pprof),
+        cmocka_unit_test(pprof_tables),
         cmocka_unit_test(the_program_is_the_first_mapping),
         cmocka_unit_test(offsets_in_files),
         cmocka_unit_test(every_format_is_found),

@@ -324,6 +324,37 @@ static void force_leaves_out(void **state)
     as_store_close(bed_open(bed_path("out.db")));
 }
 
+/* Without samples, shares count by the cycles of their runs: 0.25 of 210, and 0.5 of 630. */
+static void shares_count_by_cycles(void **state)
+{
+    struct run first = RUN_INIT, second = RUN_INIT;
+    first.lacks_sampler = second.lacks_sampler = second.backwards = true, second.times = 3;
+    merge_bed_write(bed_path("a.db"), &first);
+    merge_bed_write(bed_path("b.db"), &second);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    assert_number(bed_path("out.db"),
+                  "SELECT CAST(round(10000 * value) AS INTEGER) FROM quality WHERE key = 'lone_chains'", 4375);
+}
+
+/* Of arguments that are not the same, the program's name is left: also where one list is the beginning of the other. */
+static void arguments_that_differ(void **state)
+{
+    char *one = strdup(bed_path("a.db")), *other = strdup(bed_path("b.db")), *out = strdup(bed_path("out.db"));
+    merge_bed_write(one, &plain);
+    merge_bed_write(other, &plain);
+    merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    assert_number(out, "SELECT count(*) FROM arguments", 2);
+    bed_sql(other, "INSERT INTO arguments SELECT max(id) + 1, 'more' FROM arguments");
+    merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    assert_number(out, "SELECT count(*) FROM arguments", 1);
+    merge_bed_merge(out, 2, (const char *const[]){other, one}, NULL);
+    assert_number(out, "SELECT count(*) FROM arguments", 1);
+    free(one);
+    free(other);
+    free(out);
+}
+
 /* The output is none of the inputs, by whatever name. */
 static void inputs_are_never_replaced(void **state)
 {
@@ -423,6 +454,8 @@ int main(void)
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(force_leaves_out),
+        cmocka_unit_test(shares_count_by_cycles),
+        cmocka_unit_test(arguments_that_differ),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(estimates_are_made_again),
         cmocka_unit_test(components_are_filled),

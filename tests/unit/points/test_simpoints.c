@@ -28,7 +28,10 @@ static void test_phases_are_found(void **state)
         struct as_choice choice;
         as_choose(&vectors, &options, &choice);
         assert_int_equal(choice.k, 4);
-        double weight = 0;
+        double weight = 0, bic = NAN;
+        for (size_t i = 0; i < choice.tried.len; i++)
+            bic = choice.tried.data[i].k == 4 ? choice.tried.data[i].bic : bic;
+        assert_true(choice.bic == bic);
         for (size_t i = 0; i < choice.groups.len; i++)
             for (size_t j = 0; j < i; j++)
                 assert_int_equal(phases[i] == phases[j], choice.groups.data[i] == choice.groups.data[j]);
@@ -91,6 +94,11 @@ static void test_score(void **state)
     as_kmeans_run(&cloud, 2, centres, &found);
     assert_true(fabs(found.inertia - 1) < 1e-12); /* each point is 1 from its centre */
     double pi = acos(-1), expected = 4 * (-0.5 * (log(2 * pi) + 1) - log(2)) - 2 * log(4);
+    assert_true(fabs(as_bic(&cloud, &found) - expected) < 1e-9);
+    as_groups_found_free(&found);
+    const double counts[] = {3, 3, 3, 3}; /* only their shares count */
+    cloud.weights = counts;
+    as_kmeans_run(&cloud, 2, centres, &found);
     assert_true(fabs(as_bic(&cloud, &found) - expected) < 1e-9);
     as_groups_found_free(&found);
 }

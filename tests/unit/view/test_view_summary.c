@@ -28,6 +28,8 @@ static void the_run(void **state)
     assert_int_equal(summary->instructions, 1250);
     assert_int_equal(summary->cycles, 1000);
     assert_int_equal(summary->samples, 1000);
+    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
+        assert_true(summary->error_by[i] == 0);
     assert_non_null(strstr(summary->error_how, "every cycle of the run"));
     assert_int_equal(as_summary_stack_total(summary, "states"), 4000);
     assert_int_equal(as_summary_stack_total(summary, "none"), 0);
