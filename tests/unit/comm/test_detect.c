@@ -166,10 +166,10 @@ static void expiry(void **state)
     sample(&bed, 1, B, LOAD);
     sample(&bed, 1, B, LOAD); /* expired, and nothing is new */
     assert_int_equal(scripted_lens_armed(&bed.script, 1), 0);
-    sample(&bed, 2, C + 64, STORE);
-    sample(&bed, 2, B + 64, STORE);
-    sample(&bed, 2, B + 64, STORE);
-    sample(&bed, 2, B + 64, STORE); /* the first entry is dead; the last is watched */
+    for (uint64_t i = 1; i <= 20; i++)
+        sample(&bed, 2, C + 64 * i, STORE);
+    for (int i = 0; i < 3; i++)
+        sample(&bed, 2, B + 64, STORE); /* the entries before are dead: this one is watched */
     sample(&bed, 1, B, LOAD);
     assert_int_equal(bed.script.slots[1][0].watch.address / 64, B / 64 + 1);
     as_detect_free(bed.detect);

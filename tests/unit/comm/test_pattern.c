@@ -62,16 +62,27 @@ static uint64_t irregular(size_t a, size_t b)
     return 20;
 }
 
+/* The fewest that are a chain, and one less. */
+static uint64_t four_in_a_row(size_t a, size_t b)
+{
+    return a - b == 1 && a < 4 ? 1000 : 0;
+}
+
+static uint64_t three_in_a_row(size_t a, size_t b)
+{
+    return a - b == 1 && a < 3 ? 1000 : 0;
+}
+
 static void names(void **state)
 {
     const struct {
         uint64_t (*talk)(size_t a, size_t b);
         enum as_pattern pattern;
     } cases[] = {
-        {nothing, AS_PATTERN_NONE},         {one_pair, AS_PATTERN_PAIR},  {master, AS_PATTERN_MASTER},
-        {neighbours, AS_PATTERN_NEIGHBOUR}, {ring, AS_PATTERN_NEIGHBOUR}, {pairs, AS_PATTERN_PAIRS},
-        {far_pairs, AS_PATTERN_PAIRS},      {groups, AS_PATTERN_GROUPS},  {everybody, AS_PATTERN_ALL},
-        {irregular, AS_PATTERN_IRREGULAR},
+        {nothing, AS_PATTERN_NONE},         {one_pair, AS_PATTERN_PAIR},           {master, AS_PATTERN_MASTER},
+        {neighbours, AS_PATTERN_NEIGHBOUR}, {ring, AS_PATTERN_NEIGHBOUR},          {pairs, AS_PATTERN_PAIRS},
+        {far_pairs, AS_PATTERN_PAIRS},      {groups, AS_PATTERN_GROUPS},           {everybody, AS_PATTERN_ALL},
+        {irregular, AS_PATTERN_IRREGULAR},  {four_in_a_row, AS_PATTERN_NEIGHBOUR}, {three_in_a_row, AS_PATTERN_MASTER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_pattern_name(find(cases[i].talk).pattern), as_pattern_name(cases[i].pattern));
