@@ -267,6 +267,9 @@ static void by_hand(void **state)
     assert_true(pairs[2].use == 1 && pairs[2].reuse == 1 && !pairs[2].spatial && pairs[2].count == 1);
     assert_int_equal(all->fetched, 3); /* the last one is still there at the end */
     assert_int_equal(all->fetched_bytes, 12 + 64 + 8);
+    assert_int_equal(all->codes.data[1].again, 1); /* with some of the bytes of the first time */
+    assert_int_equal(all->codes.data[1].moved, 0);
+    assert_int_equal(all->codes.data[3].again, 0);
     const struct as_reuse_view *view = as_reuse_get_thread(reuse, 0)->view;
     assert_int_equal(view->working_set.len, 2);
     assert_int_equal(view->working_set.data[0], 2);

@@ -156,6 +156,23 @@ static void iterations_are_the_listings(void **state)
     }
 }
 
+/* What is not an instruction more or less of one architecture is the same on both. */
+static void riscv_iterations_are_the_listings(void **state)
+{
+    static const char *const same[] = {"accuracy", "load-ratio", "bias",   "distance", "exec-mode",
+                                       "snippet1", "snippet2",   "stores", "misses"};
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+        struct as_kernel_options options = as_kernel_find(same[k])->usual;
+        options.riscv = true;
+        struct as_kernel_code code = build(same[k], options);
+        for (size_t i = 0; i < AS_KERNEL_COUNT; i++)
+            for (size_t j = 0; j < AS_KERNEL_EVENTS && strcmp(listings[i].kernel, same[k]) == 0; j++)
+                if (j != AS_KERNEL_INSTRUCTIONS && fabs(code.per_iteration[j] - (&listings[i].instructions)[j]) > 1e-9)
+                    fail_msg("%s: %g of event %zu", same[k], code.per_iteration[j], j);
+        free(code.bytes);
+    }
+}
+
 /* Where no jump leads out of the loop or over a part of it, what is counted is what lies in it. */
 static void loops_are_as_long_as_they_say(void **state)
 {
@@ -242,6 +259,7 @@ int main(void)
                                        cmocka_unit_test(riscv_loops_of_any_length),
                                        cmocka_unit_test(parameters_do_what_they_say),
                                        cmocka_unit_test(iterations_are_the_listings),
+                                       cmocka_unit_test(riscv_iterations_are_the_listings),
                                        cmocka_unit_test(loops_are_as_long_as_they_say),
                                        cmocka_unit_test(too_large_is_refused),
                                        cmocka_unit_test(keys),

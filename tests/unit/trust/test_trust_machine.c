@@ -113,11 +113,23 @@ static void a_run(void **state)
     assert_true(as_trust_has_event(&subject, "anything")); /* the clock */
 }
 
+/* The error of a count, also where less than one is expected; of nothing there is none. */
+static void errors_of_counts(void **state)
+{
+    struct as_trust_row row = {0};
+    struct as_trust_several several = {.mean = 0.6, .spread = 0.25};
+    as_trust_set_counts(&row, 0.5, &several);
+    assert_float_equal(row.error, 0.2, 1e-9);
+    assert_true(row.expected == 0.5 && row.got == 0.6 && row.spread == 0.25);
+    as_trust_set_counts(&row, 0, &several);
+    assert_true(isnan(row.error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units),     cmocka_unit_test(no_pmu), cmocka_unit_test(names_of_events),
-        cmocka_unit_test(intervals), cmocka_unit_test(a_run),
+        cmocka_unit_test(intervals), cmocka_unit_test(a_run),  cmocka_unit_test(errors_of_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
