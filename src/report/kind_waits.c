@@ -1,5 +1,6 @@
 /* Waits for lines of other cores: text, JSON, CSV. See report_kinds.h. */
 #include "base/alloc.h"
+#include "base/saturate.h"
 #include "report/report_csv.h"
 #include "report/report_json.h"
 #include "report/report_kinds.h"
@@ -43,26 +44,72 @@ static uint32_t number_of(const struct as_waits *waits, size_t place)
     return waits->view->thread[waits->threads[place]].number;
 }
 
+/* ---- by pair of threads ---- */
+
+/* How often a thread waited for another: lines that came, and lines whose other copies had to go. */
+static uint64_t transfers_of(const struct as_waits *waits, const struct as_store_wait *wait)
+{
+    return wait->transfers;
+}
+
+enum sharing { FALSE_SHARING, TRUE_SHARING, BOTH_SHARINGS };
+typedef uint64_t amount_of(const struct as_waits *waits, const struct as_store_wait *wait);
+
+/* The place of a thread of the profile in the matrices; n_threads: it took no part. */
+static size_t place_of(const struct as_waits *waits, uint32_t thread)
+{
+    size_t place = 0;
+    while (place < waits->n_threads && waits->threads[place] != thread)
+        place++;
+    return place;
+}
+
+/* A matrix, by rows: of the thread that waited, for each of the others. The caller frees it. */
+static uint64_t *add_up(const struct as_waits *waits, enum sharing sharing, amount_of *amount)
+{
+    size_t n = waits->n_threads;
+    uint64_t *cells = as_alloc_array(n * n + 1, sizeof *cells);
+    for (size_t i = 0; i < waits->n; i++) {
+        const struct as_store_wait *wait = &waits->all[i];
+        size_t thread = place_of(waits, wait->thread), other = place_of(waits, wait->other);
+        if (thread < n && other < n && (sharing == BOTH_SHARINGS || (wait->sharing != 0) == (sharing == TRUE_SHARING)))
+            as_add_to(&cells[thread * n + other], amount(waits, wait));
+    }
+    return cells;
+}
+
 /* ---- text ---- */
 
-static void put_matrix(const struct as_waits *waits, FILE *out)
+static void put_cells(const struct as_waits *waits, const char *title, const uint64_t *cells, FILE *out)
 {
-    if (waits->n_threads > MOST_COLUMNS) {
-        fprintf(out, "\n%zu threads waited for each other; --json and --html have the matrix\n", waits->n_threads);
-        return;
-    }
-    fprintf(out, "\nCycles that a thread (row) waited for lines of another (column):\n  %8s", "thread");
-    for (size_t k = 0; k < waits->n_threads; k++)
+    size_t n = waits->n_threads;
+    fprintf(out, "\n%s:\n  %8s", title, "thread");
+    for (size_t k = 0; k < n; k++)
         fprintf(out, " %11" PRIu32, number_of(waits, k));
     fputc('\n', out);
-    for (size_t i = 0; i < waits->n_threads; i++) {
+    for (size_t i = 0; i < n; i++) {
         fprintf(out, "  %8" PRIu32, number_of(waits, i));
-        for (size_t k = 0; k < waits->n_threads; k++) {
-            uint64_t cycles = cycles_of(waits, as_pair_sum(as_waits_cell(waits, i, k)));
-            fprintf(out, " %11s", i == k ? "" : cycles ? AS_COUNT(cycles) : ".");
-        }
+        for (size_t k = 0; k < n; k++)
+            fprintf(out, " %11s", i == k ? "" : cells[i * n + k] ? AS_COUNT(cells[i * n + k]) : ".");
         fputc('\n', out);
     }
+}
+
+static void put_matrices(const struct as_waits *waits, FILE *out)
+{
+    size_t n = waits->n_threads;
+    if (n > MOST_COLUMNS) {
+        fprintf(out, "\n%zu threads waited for each other; --json and --html have the matrix\n", n);
+        return;
+    }
+    uint64_t *cycles = as_alloc_array(n * n + 1, sizeof *cycles);
+    for (size_t i = 0; i < n * n; i++)
+        cycles[i] = cycles_of(waits, as_pair_sum(as_waits_cell(waits, i / n, i % n)));
+    put_cells(waits, "Cycles that a thread (row) waited for lines of another (column)", cycles, out);
+    uint64_t *bytes = add_up(waits, BOTH_SHARINGS, as_waits_bytes);
+    put_cells(waits, "Bytes of the lines that a thread (row) got from another (column)", bytes, out);
+    free(bytes);
+    free(cycles);
 }
 
 static void put_numbers(const struct as_waits *waits, const struct as_waits_row *row, FILE *out,
@@ -127,16 +174,17 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     as_summary_text(&waits->view->summary, out, term);
     if (as_filters_text(waits->view, out, false))
         fputc('\n', out);
-    fprintf(out,
-            "Accesses waited %s cycles for lines that another core had, in %s transfers; %.1f %% of it false sharing, "
-            "%.1f %% for locks\n",
-            AS_COUNT(cycles_of(waits, waits->units)), AS_COUNT(waits->transfers),
-            100 * as_ratio(waits->false_units, waits->units), 100 * as_ratio(waits->lock_units, waits->units));
+    fprintf(
+        out,
+        "Accesses waited %s cycles for lines that another core had, in %s transfers that moved %s bytes; %.1f %% of it "
+        "false sharing, %.1f %% for locks\n",
+        AS_COUNT(cycles_of(waits, waits->units)), AS_COUNT(waits->transfers), AS_COUNT(waits->bytes),
+        100 * as_ratio(waits->false_units, waits->units), 100 * as_ratio(waits->lock_units, waits->units));
     fprintf(out,
             "Pattern: %s. Waits of one core can overlap. What they cost is in its cycles: ST-CO of loads and "
             "atomics, DR-SQ+ST-CO where stores fill the store queue, ORDER of atomics and fences behind such stores\n",
             as_pattern_name(waits->pattern.pattern));
-    put_matrix(waits, out);
+    put_matrices(waits, out);
     put_level(shown, AS_WAITS_BY_OBJECT, "object", out, term);
     put_level(shown, AS_WAITS_BY_LINE, "line, and what waited most for it", out, term);
     put_level(shown, AS_WAITS_BY_PAIR, "code that waited  <-  code that made it wait", out, term);
@@ -169,6 +217,7 @@ static void json_row(const struct as_waits *waits, enum as_waits_level level, co
     as_json_double(json, "lock_cycles", as_view_cycles(waits->view, row->lock_units));
     as_json_string(json, "lock", row->lock);
     as_json_u64(json, "transfers", row->transfers);
+    as_json_u64(json, "bytes", row->bytes);
     as_json_string(json, "object", as_waits_object_name(waits, top->object, name));
     if (level == AS_WAITS_BY_LINE) {
         as_json_address(json, "line", top->line);
@@ -204,26 +253,11 @@ static void json_matrix(const struct as_waits *waits, const char *name, bool is_
     as_json_end(json);
 }
 
-/* The place of a thread of the profile in the matrices; n_threads: it took no part. */
-static size_t place_of(const struct as_waits *waits, uint32_t thread)
-{
-    size_t place = 0;
-    while (place < waits->n_threads && waits->threads[place] != thread)
-        place++;
-    return place;
-}
-
-/* How often a thread (row) waited for another: lines that came, and lines whose other copies had to go. */
-static void json_transfers(const struct as_waits *waits, const char *name, bool sharing, struct as_json *json)
+static void json_cells(const struct as_waits *waits, const char *name, enum sharing sharing, amount_of *amount,
+                       struct as_json *json)
 {
     size_t n = waits->n_threads;
-    uint64_t *cells = as_alloc_array(n * n + 1, sizeof *cells);
-    for (size_t i = 0; i < waits->n; i++) {
-        const struct as_store_wait *wait = &waits->all[i];
-        size_t thread = place_of(waits, wait->thread), other = place_of(waits, wait->other);
-        if (thread < n && other < n && (wait->sharing != 0) == sharing)
-            cells[thread * n + other] += wait->transfers;
-    }
+    uint64_t *cells = add_up(waits, sharing, amount);
     as_json_array(json, name);
     for (size_t i = 0; i < n; i++) {
         as_json_array(json, NULL);
@@ -256,6 +290,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_double(json, "lock_cycles", as_view_cycles(waits->view, waits->lock_units));
     as_json_u64(json, "transfers", waits->transfers);
     as_json_u64(json, "lines_moved", count_moves(waits));
+    as_json_u64(json, "bytes", waits->bytes);
     as_json_string(json, "pattern", as_pattern_name(waits->pattern.pattern));
     as_json_array(json, "threads");
     for (size_t i = 0; i < waits->n_threads; i++)
@@ -263,8 +298,10 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_end(json);
     json_matrix(waits, "matrix_true", false, json);
     json_matrix(waits, "matrix_false", true, json);
-    json_transfers(waits, "transfers_true", true, json);
-    json_transfers(waits, "transfers_false", false, json);
+    json_cells(waits, "transfers_true", TRUE_SHARING, transfers_of, json);
+    json_cells(waits, "transfers_false", FALSE_SHARING, transfers_of, json);
+    json_cells(waits, "bytes_true", TRUE_SHARING, as_waits_bytes, json);
+    json_cells(waits, "bytes_false", FALSE_SHARING, as_waits_bytes, json);
     json_level(shown, AS_WAITS_BY_OBJECT, "objects", json);
     json_level(shown, AS_WAITS_BY_LINE, "lines", json);
     json_level(shown, AS_WAITS_BY_PAIR, "code_pairs", json);
@@ -292,7 +329,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     const struct as_view *view = waits->view;
     char name[AS_SHOW_MAX];
     fputs("thread,other_thread,function,address,other_function,other_address,line,place,kind,sharing,cycles,"
-          "transfers,lock\r\n",
+          "transfers,bytes,lock\r\n",
           out);
     for (size_t i = 0; i < waits->n; i++) {
         const struct as_store_wait *wait = &waits->all[i];
@@ -301,8 +338,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         csv_code(view, wait->culprit, out);
         fprintf(out, "0x%" PRIx64 ",", wait->line);
         as_csv_field(out, as_waits_place_name(waits, wait, name));
-        fprintf(out, ",%s,%s,%.17g,%" PRIu64 ",", kinds[wait->kind], wait->sharing ? "true" : "false",
-                as_view_cycles(view, wait->units), wait->transfers);
+        fprintf(out, ",%s,%s,%.17g,%" PRIu64 ",%" PRIu64 ",", kinds[wait->kind], wait->sharing ? "true" : "false",
+                as_view_cycles(view, wait->units), wait->transfers, as_waits_bytes(waits, wait));
         as_csv_field(out, as_waits_lock(waits, wait));
         fputs("\r\n", out);
     }

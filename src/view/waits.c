@@ -12,6 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- bytes ---- */
+
+/* Profiles of the model say how long a line was; 64 bytes where one does not. */
+static uint64_t find_line_bytes(const struct as_store *store)
+{
+    enum { USUAL = 64, MOST = 1 << 20 };
+    size_t n;
+    const struct as_store_pair *pairs = as_store_machine(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(pairs[i].key, "memory.line") != 0 || !pairs[i].value)
+            continue;
+        char *unit;
+        uint64_t bytes = strtoull(pairs[i].value, &unit, 10) * (strchr(unit, 'K') ? 1024 : 1);
+        return bytes && bytes <= MOST ? bytes : USUAL;
+    }
+    return USUAL;
+}
+
+uint64_t as_waits_bytes(const struct as_waits *waits, const struct as_store_wait *wait)
+{
+    if (wait->kind == AS_STORE_WAIT_UPGRADE)
+        return 0;
+    return wait->transfers > UINT64_MAX / waits->line_bytes ? UINT64_MAX : wait->transfers * waits->line_bytes;
+}
+
 /* ---- rows ---- */
 
 static int compare(uint64_t a, uint64_t b)
@@ -57,6 +82,7 @@ static void add_to_row(const struct as_waits *waits, struct as_waits_row *row, c
     as_add_to(&row->units, wait->units);
     as_add_to(&row->false_units, wait->sharing ? 0 : wait->units);
     as_add_to(&row->transfers, wait->transfers);
+    as_add_to(&row->bytes, as_waits_bytes(waits, wait));
     row->n++;
 }
 
@@ -131,7 +157,7 @@ static size_t filter(const struct as_view *view, struct as_store_wait *all, size
 
 bool as_waits_read(struct as_waits *waits, const struct as_view *view, struct as_error *err)
 {
-    *waits = (struct as_waits){.view = view};
+    *waits = (struct as_waits){.view = view, .line_bytes = find_line_bytes(view->store)};
     if (!as_store_load(view->store, AS_STORE_DATA, err))
         return false;
     waits->all = as_store_waits(view->store, view->series, view->threads, &waits->n_all, err);
@@ -144,6 +170,7 @@ bool as_waits_read(struct as_waits *waits, const struct as_view *view, struct as
         as_add_to(&waits->false_units, waits->all[i].sharing ? 0 : waits->all[i].units);
         as_add_to(&waits->lock_units, as_waits_lock(waits, &waits->all[i]) ? waits->all[i].units : 0);
         as_add_to(&waits->transfers, waits->all[i].transfers);
+        as_add_to(&waits->bytes, as_waits_bytes(waits, &waits->all[i]));
     }
     make_matrix(waits);
     find_threads(waits);

@@ -13,6 +13,7 @@ enum as_waits_level { AS_WAITS_BY_OBJECT, AS_WAITS_BY_LINE, AS_WAITS_BY_PAIR, AS
 struct as_waits_row {
     const struct as_store_wait *top;
     uint64_t units, false_units, transfers;
+    uint64_t bytes;      /* of the lines that came */
     uint64_t lock_units; /* of accesses to words of a lock */
     const char *lock;    /* the type of the lock that was longest waited for; NULL: none was */
     size_t n;            /* of the profile's rows */
@@ -25,6 +26,7 @@ struct as_waits {
     struct as_store_wait *all; /* in no order */
     size_t n, n_all;           /* n_all: before filters; 0: the series has none */
     uint64_t units, false_units, lock_units, transfers;
+    uint64_t bytes, line_bytes; /* of the lines that came; of one line */
     uint32_t *threads; /* of the profile, that took part, so that those that wait for each other stand together */
     size_t n_threads;
     struct as_pair_matrix matrix; /* by the profile's threads: from who made wait, to who waited; in units */
@@ -38,6 +40,8 @@ bool as_waits_read(struct as_waits *waits, const struct as_view *view, struct as
 bool as_waits_make(struct as_waits *waits, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_waits_free(struct as_waits *waits);
 
+/* Bytes of the lines that came in these waits. Where only others' copies had to go, none did. */
+uint64_t as_waits_bytes(const struct as_waits *waits, const struct as_store_wait *wait);
 /* Units that `thread` waited for `other`; false sharing apart. Threads by their place in `threads`. */
 struct as_pair_cell as_waits_cell(const struct as_waits *waits, size_t thread, size_t other);
 /* "counters[3].hits", the object where no part of it is known. Returns `name` or a constant. */

@@ -43,10 +43,12 @@ holds "… of threads for each other" 'len(d["threads"]) >= 4 and
     abs(sum(map(sum, d["matrix_true"])) + sum(map(sum, d["matrix_false"])) - d["cycles"]) < 1' waits.json
 holds "… and how often, by pair" 'sum(map(sum, d["transfers_true"])) + sum(map(sum, d["transfers_false"])) == d["transfers"] > d["lines_moved"] > 0 and
     sum(map(sum, d["transfers_false"])) > sum(map(sum, d["transfers_true"]))' waits.json
+holds "… and in bytes" 'sum(map(sum, d["bytes_true"])) + sum(map(sum, d["bytes_false"])) == d["bytes"] == 64 * d["lines_moved"] and
+    sum(o["bytes"] for o in d["objects"]) == d["bytes"]' waits.json
 holds "… by line and code, with both sides" 'd["lines"][0]["place"].startswith("counters[") and
     [d["code_pairs"][0][side]["function"] for side in ("waited", "culprit")] == ["count_beside_others"] * 2' waits.json
 check "as text" "$ASSAY" report waits.db --waits
-check "… with the matrix" grep -q 'Cycles that a thread (row) waited for lines of another (column)' <<<"$out"
+check "… with the matrices" grep -qzE 'Cycles that a thread \(row\) waited for lines of another \(column\).*Bytes of the lines that a thread \(row\) got' <<<"$out"
 check_same "… and rows that can be told apart" "" "$("$ASSAY" report waits.db --waits --limit 0 | sed -n '/code that waited/,$s/^.*%  //p' | sort | uniq -d)"
 check_json "threads by the functions that they began with" 'sorted(r.get("start", "") for r in d["rows"]) == ["", *["start"] * 4]' \
     "$ASSAY" report waits.db --by thread --json
