@@ -74,7 +74,16 @@ static bool pass_limit(struct close_round *round, struct close_lane *own)
     return own->position < own->limit;
 }
 
-/* Reads a few words of a thread. Returns whether all is as it should be, so that more can follow. */
+/* The words up to the next block's, with which the block before is complete; 0: something else than accesses comes before it. */
+static size_t find_block_end(const uint64_t *words, size_t most)
+{
+    size_t n = 0;
+    while (n < most && words[n] & AS_WIRE_ACCESS_MASK)
+        n++;
+    return n == most ? n : is_event(words[n]) ? 0 : n + 1;
+}
+
+/* Reads up to the end of a block, as far as its words are there. Returns whether all is as it should be, so that more can follow. */
 static bool read_step(struct close_round *round, struct close_lane *own)
 {
     if (own->position == own->limit && !pass_limit(round, own))
@@ -82,12 +91,9 @@ static bool read_step(struct close_round *round, struct close_lane *own)
     if (own->position == own->published)
         own->published = atomic_load(&own->lane->published);
     size_t at = own->position % AS_WIRE_RING, n = (size_t)(own->published - own->position), done = 0;
-    n = n < AS_CLOSE_WORDS ? n : AS_CLOSE_WORDS;
     n = n < AS_WIRE_RING - at ? n : AS_WIRE_RING - at;
     n = n < own->limit - own->position ? n : (size_t)(own->limit - own->position);
-    for (size_t i = 0; i < n; i++)
-        if (is_event(own->ring[at + i]))
-            return false;
+    n = find_block_end(own->ring + at, n);
     enum as_stream_status status = as_stream_consume(own->stream, own->ring + at, n, &done);
     own->position += done;
     own->clock = clock_of(round, own);

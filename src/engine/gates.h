@@ -10,11 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Has waiting threads look at their gates again. */
-static inline void as_gates_ring(struct as_wire_header *wire)
+/* Has the threads of some lanes look at their gates again, of those that wait there (as_wire_gate_bit). */
+static inline void as_gates_ring_some(struct as_wire_header *wire, uint32_t lanes)
 {
     atomic_fetch_add(&wire->gate, 1);
-    syscall(SYS_futex, &wire->gate, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &wire->gate, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, lanes);
+}
+
+static inline void as_gates_ring(struct as_wire_header *wire)
+{
+    as_gates_ring_some(wire, UINT32_MAX);
 }
 
 /* Whether everything that was written has been read. */

@@ -88,6 +88,7 @@ static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t p
             continue;
         if (read_of(look->reader, i) >= writer->clock && !has_mark(other, writer->clock))
             return;
+        look->all->met++;
         add_mark(look->all, other, writer->clock);
         set_stop(other);
         *as_vec_push(&own->waits) =
@@ -138,6 +139,7 @@ static void on_syscall(struct look *look, uint32_t lane, uint32_t number, uint64
     case FUTEX_WAKE_OP:
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
+        look->all->met++;
         if (as_word_clocks_write(look->all->words, futex, own->thread, behind))
             add_mark(look->all, own, behind);
         break;
@@ -276,6 +278,7 @@ static void note_stores(struct look *look, uint32_t lane)
     }
     if (awaited)
         add_mark(look->all, own, own->behind);
+    look->all->met += awaited;
 }
 
 /* What is complete comes next in time. */

@@ -56,6 +56,7 @@ struct as_handovers {
     bool on;
     double stalled;                        /* since when a thread is waited for; 0: none is */
     uint32_t marks;                        /* how many there were */
+    uint64_t met;                          /* grows where a thread sees what another wrote, or may */
     struct as_word_clocks *words;          /* NULL: never on yet */
     AS_VEC(struct as_handover_lane) lanes; /* by lane */
 };

@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05;
-enum { ALONE = 1 << 20, LEAST = 600, MOST_IN_TURN = 20000 }; /* instructions */
+/* Instructions. LEAST: a block at least, or no thread would get on. LEAST_APART: of threads that take no notice of each other. */
+enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, MOST_IN_TURN = 20000 };
+enum { APART_QUANTA = 20 }; /* for how long they must not have */
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
@@ -78,18 +80,28 @@ static uint64_t find_behind(const struct as_reader *reader)
 static bool let_go(struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
-    bool rings = false;
+    uint32_t rings = 0;
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
         uint64_t at = reader->streams[i] ? as_gates_read(reader->streams[i]) : 0, stop = atomic_load(&lane->stop_at);
         if (!at || stop > at + ALONE / 2)
             continue;
         atomic_store(&lane->stop_at, at + ALONE);
-        rings |= atomic_load(&lane->activity) == AS_WIRE_GATED;
+        rings |= atomic_load(&lane->activity) == AS_WIRE_GATED ? as_wire_gate_bit(i) : 0;
     }
     if (rings)
-        as_gates_ring(reader->wire);
-    return rings;
+        as_gates_ring_some(reader->wire, rings);
+    return rings != 0;
+}
+
+/* A thread that sees nothing of what others write executes the same in whichever order they come; it is read by simulated time. Hence
+ * one that is slow, because lines are fought over, need not sleep for every few hundred of its instructions. Between processes, and
+ * where hand-overs are not looked for, that is not known. */
+static uint64_t least_way(const struct as_reader *reader)
+{
+    const struct as_pace *pace = &reader->pace;
+    bool known = reader->handovers.on && reader->processes.len == 1;
+    return known && pace->granted > pace->met_at + APART_QUANTA * reader->wire->quantum ? LEAST_APART : LEAST;
 }
 
 /* Instructions that take the thread to a time. */
@@ -108,14 +120,29 @@ static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
     }
     if (time <= clock)
         return 0;
-    uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1));
-    return way < LEAST ? LEAST : way; /* a block at least, or no thread would get on */
+    uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1)), least = least_way(reader);
+    return way < least ? least : way;
 }
 
 /* Instructions of a quantum, at the thread's pace. */
 static uint64_t whole_way(const struct as_reader *reader, uint32_t lane)
 {
-    return (uint64_t)((double)reader->wire->quantum * reader->pace.lanes[lane].pace);
+    uint64_t way = (uint64_t)((double)reader->wire->quantum * reader->pace.lanes[lane].pace);
+    uint64_t least = least_way(reader);
+    return way < least ? least : way;
+}
+
+/* Whether a thread is on its way to its gate, and will have words then. */
+static bool any_executes(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (reader->streams[i] && atomic_load(&lane->state) == AS_WIRE_LIVE &&
+            atomic_load(&lane->activity) == AS_WIRE_RUNNING)
+            return true;
+    }
+    return false;
 }
 
 static bool pace_all(struct as_reader *reader, bool idle)
@@ -124,11 +151,16 @@ static bool pace_all(struct as_reader *reader, bool idle)
     if (count_running(reader) < 2)
         return let_go(reader);
     uint64_t quantum = reader->wire->quantum, behind = find_behind(reader);
-    bool rings = false;
+    uint32_t rings = 0;
     if (behind == UINT64_MAX ||
         (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
         return false;
     reader->pace.granted = behind;
+    if (reader->handovers.met != reader->pace.met) {
+        reader->pace.met = reader->handovers.met;
+        reader->pace.met_at = behind;
+    }
+    bool nobody = idle && !any_executes(reader);
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
         if (!reader->streams[i])
@@ -136,14 +168,16 @@ static bool pace_all(struct as_reader *reader, bool idle)
         uint64_t at = as_gates_read(reader->streams[i]), way = way_to(reader, i, behind + quantum);
         uint64_t was = atomic_load(&lane->stop_at);
         bool gated = atomic_load(&lane->activity) == AS_WIRE_GATED;
-        if (gated && !idle && at + way < was + whole_way(reader, i) / 2)
+        if (gated && !nobody && at + way < was + whole_way(reader, i) / 2)
             continue; /* to wake it takes as long as to execute thousands of instructions */
         atomic_store(&lane->stop_at, at + way);
-        rings |= at + way > was && gated;
+        /* Looked at again: it may just have come there, and have seen where it had to stop before. */
+        if (at + way > was && atomic_load(&lane->activity) == AS_WIRE_GATED)
+            rings |= as_wire_gate_bit(i);
     }
     if (rings)
-        as_gates_ring(reader->wire);
-    return rings;
+        as_gates_ring_some(reader->wire, rings);
+    return rings != 0;
 }
 
 /* ---- in turn ---- */

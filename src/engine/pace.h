@@ -38,6 +38,7 @@ struct as_pace {
     bool alone;                 /* in turn: there is one thread, whose words can be read at any time */
     uint32_t thread;            /* in turn: the thread that runs; 0: none */
     uint64_t granted;           /* the time behind when budgets were last given */
+    uint64_t met, met_at;       /* as_handovers.met, and the time behind when it last changed */
     double since;               /* in turn: when all were first seen to be stuck; 0: they are not */
 };
 

@@ -196,6 +196,12 @@ struct as_wire_header {
 
 #define AS_WIRE_SIZE (sizeof(struct as_wire_header) + (size_t)AS_WIRE_LANES * AS_WIRE_RING * sizeof(uint64_t))
 
+/* Of the threads at their gates those of a lane, and of few others. */
+static inline uint32_t as_wire_gate_bit(uint32_t lane)
+{
+    return UINT32_C(1) << lane % 32;
+}
+
 /* Where a lane's ring starts in a mapping of the whole. */
 static inline uint64_t *as_wire_ring(struct as_wire_header *header, size_t lane)
 {

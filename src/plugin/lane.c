@@ -54,6 +54,18 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* The same, of one that only rings for this lane wake. */
+static void wait_for_ring(const struct as_wire_lane *lane, uint32_t gate, long milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += milliseconds * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    uint32_t bit = as_wire_gate_bit((uint32_t)(lane - as_plugin.wire->lanes));
+    syscall(SYS_futex, &as_plugin.wire->gate, FUTEX_WAIT_BITSET, gate, &until, NULL, bit);
+}
+
 void as_plugin_die(const char *message)
 {
     static const char prefix[] = "assay: ";
@@ -283,7 +295,7 @@ static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct 
             break;
         uint32_t gate = atomic_load(&as_plugin.wire->gate);
         if (!may_go(lane, question))
-            futex_wait(&as_plugin.wire->gate, gate, 1);
+            wait_for_ring(lane, gate, 1);
     }
     atomic_store(&lane->activity, before == AS_WIRE_GATED ? AS_WIRE_RUNNING : before);
 }
