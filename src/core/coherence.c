@@ -364,6 +364,7 @@ static struct as_fill take(struct as_memory *memory, struct as_directory_entry *
         note(memory, &gone.side, line, cycle, fill.done, AS_TRANSFER_WRITE);
     }
     set_turn(entry, cycle, fill.done);
+    memory->taken = line + 1;
     return fill;
 }
 

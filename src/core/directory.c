@@ -10,7 +10,7 @@ enum { FIRST_SLOTS = 1 << 12 };
 void as_directory_free(struct as_directory *directory)
 {
     free(directory->entries);
-    directory->entries = NULL;
+    directory->entries = directory->last = NULL;
     directory->n = directory->mask = 0;
 }
 
@@ -28,18 +28,21 @@ static struct as_directory_entry *look(const struct as_directory *directory, uin
     return &directory->entries[at];
 }
 
-struct as_directory_entry *as_directory_find(const struct as_directory *directory, uint64_t line)
+struct as_directory_entry *as_directory_find(struct as_directory *directory, uint64_t line)
 {
+    if (directory->last && directory->last->key == line + 1)
+        return directory->last;
     if (!directory->entries)
         return NULL;
     struct as_directory_entry *entry = look(directory, line);
-    return entry->key ? entry : NULL;
+    return entry->key ? directory->last = entry : NULL;
 }
 
 /* Into a new table, without the entries of lines that nobody has any more. Twice as large where half of them stay. */
 static void rebuild(struct as_directory *directory)
 {
     struct as_directory_entry *old = directory->entries;
+    directory->last = NULL;
     size_t size = old ? directory->mask + 1 : 0, held = 0;
     for (size_t i = 0; i < size; i++) {
         if (old[i].key && !directory->is_held(directory->context, &old[i]))

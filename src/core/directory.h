@@ -24,6 +24,7 @@ struct as_directory_entry {
 
 struct as_directory {
     struct as_directory_entry *entries;
+    struct as_directory_entry *last; /* that was found; NULL: none */
     size_t n, mask;
     /* Whether any private cache has the line still. */
     bool (*is_held)(void *context, const struct as_directory_entry *entry);
@@ -32,7 +33,7 @@ struct as_directory {
 
 void as_directory_free(struct as_directory *directory);
 /* NULL: no entry. Valid until the next as_directory_put. */
-struct as_directory_entry *as_directory_find(const struct as_directory *directory, uint64_t line);
+struct as_directory_entry *as_directory_find(struct as_directory *directory, uint64_t line);
 /* Made empty where it is absent. */
 struct as_directory_entry *as_directory_put(struct as_directory *directory, uint64_t line);
 

@@ -208,6 +208,7 @@ static void set_wish(struct as_memory *memory, uint64_t address, uint64_t end, b
     uint64_t line_end = (address | memory->line_mask) + 1;
     uint32_t size = (uint32_t)((end < line_end && end > address ? end : line_end) - address);
     memory->moved = false;
+    memory->taken = 0;
     memory->snooped = 0;
     memory->wish = (struct as_wish){.writes = writes,
                                     .offset = (uint32_t)(address & memory->line_mask),
@@ -260,8 +261,14 @@ static struct as_memory_answer load_slowly(struct as_cache *l1, uint64_t cycle, 
 static inline uint64_t own(struct as_memory *memory, uint64_t cycle, uint64_t line, uint32_t *events)
 {
     uint32_t slot = as_memory_slot(memory, line);
-    if (memory->l1d.tags.entries[slot].owned)
+    struct as_entry *entry = &memory->l1d.tags.entries[slot];
+    if (entry->owned)
         return cycle;
+    if (memory->taken == line + 1) {
+        entry->owned = true;
+        entry->dirty |= memory->wish.dirty;
+        return cycle;
+    }
     uint64_t owned = as_coherence_own(memory, cycle, line);
     *events |= owned > cycle ? AS_EVENT_COHERENCE : 0;
     return owned;

@@ -47,6 +47,9 @@ uint32_t as_tags_search(const struct as_tags *tags, uint64_t number)
 uint32_t as_tags_victim(const struct as_tags *tags, uint64_t number)
 {
     uint32_t first = (uint32_t)(number & tags->set_mask) * tags->ways, victim = first;
+    uint32_t hint = *as_tags_hint(tags, number);
+    if (hint - first < tags->ways && !tags->keys[hint]) /* where it was before it was dropped, as a rule */
+        return hint;
     uint64_t least = tags->stamps[first];
     for (uint32_t slot = first + 1; slot < first + tags->ways; slot++) {
         uint64_t stamp = tags->stamps[slot];

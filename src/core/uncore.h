@@ -54,6 +54,7 @@ struct as_memory {
     bool warmed_dirty;              /* … and it was a store */
     struct as_wish wish;
     bool moved;                           /* the access at hand made a transfer */
+    uint64_t taken;                       /* … or took this line, + 1, which no other core has now; 0: none */
     uint32_t snooped;                     /* … or found this in others' caches: SNOOP_CLEAN, SNOOP_MISS, or 0 */
     AS_VEC(struct as_transfer) transfers; /* that wait for the name of their instruction */
     uint64_t upgrades, fetched;           /* lines that others' copies had to go of; that came from another core */

@@ -3,7 +3,8 @@
  * next answer may look back. */
 #include "sampler/sampling_stream.h"
 
-enum { PIECE = 192 }; /* least number of records */
+/* Records of a piece at least; fewer where they take so many cycles that each piece would have a sample otherwise. */
+enum { PIECE = 192, SHORT_PIECE = AS_WINDOW_TAIL, LONG_TIME = 2048 };
 
 static struct as_pipe *room_for(struct as_sampling *sampling, size_t n)
 {
@@ -74,6 +75,11 @@ static void observe_edges(struct as_sampling *sampling, struct as_sampling_strea
     observe_records(sampling, stream, pipes, n);
 }
 
+static bool is_enough(const struct as_edge_run *runs, size_t first, size_t end, size_t n)
+{
+    return n >= PIECE || (n >= SHORT_PIECE && runs[end].base > runs[first].base + LONG_TIME);
+}
+
 void as_sampling_edges(void *self, const struct as_edge_batch *batch)
 {
     struct as_sampling *sampling = self;
@@ -82,7 +88,9 @@ void as_sampling_edges(void *self, const struct as_edge_batch *batch)
         struct as_sampling_stream *stream = as_sampling_stream_of(sampling, batch->thread);
         size_t n = 0;
         bool known = runs[first].edge;
-        for (end = first; end < batch->n_runs && (runs[end].edge != NULL) == known && (!known || n < PIECE); end++)
+        for (end = first;
+             end < batch->n_runs && (runs[end].edge != NULL) == known && !(known && is_enough(runs, first, end, n));
+             end++)
             n += runs[end].n;
         if (known)
             observe_edges(sampling, stream, &runs[first], end - first, n, end == batch->n_runs && batch->last);
