@@ -1,0 +1,278 @@
+/* Stacks that wait, and threads that go from one to another: which path they go on with, which is left, and which are another
+ * thread's. The functions are addresses: no symbols are needed. */
+#include "count/tracker_stacks.h"
+#include "count/waiting_stacks.h"
+#include "symbol/space.h"
+#include "unit.h"
+
+enum { ENTRY = 0x100, OUTER = 0x200, INNER = 0x300, BACK_OUTER = 0x115, BACK_INNER = 0x215, FRAME = 0x40 };
+
+static struct as_call_tracker *tracker;
+static struct as_image image = {.number = 1, .arch = AS_ARCH_X86_64};
+static struct as_thread threads[] = {{.number = 1, .process = 1, .image = &image},
+                                     {.number = 2, .process = 1, .image = &image},
+                                     {.number = 3, .process = 2, .image = &image}};
+static const struct as_stack_owner owner = {.process = 1};
+
+static int set_up(void **state)
+{
+    image.space = as_space_new(NULL);
+    tracker = as_call_tracker_new();
+    for (size_t i = 0; i < 3; i++)
+        as_call_tracker_thread_start(tracker, &threads[i]);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    as_call_tracker_free(tracker);
+    as_space_free(image.space);
+    return 0;
+}
+
+/* ENTRY called OUTER, which called INNER, on the stack that begins at `base`. */
+static struct as_callpath *new_path(uint64_t base)
+{
+    struct as_callpath *path = as_callpath_new(tracker->images.data[0].tree, ENTRY);
+    as_callpath_call(path, BACK_OUTER - 5, BACK_OUTER, OUTER);
+    as_callpath_set_slot(path, base);
+    as_callpath_call(path, BACK_INNER - 5, BACK_INNER, INNER);
+    as_callpath_set_slot(path, base - FRAME);
+    return path;
+}
+
+static struct as_callpath *wait_on(uint64_t base)
+{
+    struct as_callpath *path = new_path(base);
+    as_stacks_put(&tracker->stacks, owner, path);
+    return path;
+}
+
+static size_t waiting(void)
+{
+    return tracker->stacks.list.len;
+}
+
+/* ---- stacks that wait ---- */
+
+static void frames_are_found_by_their_slots(void **state)
+{
+    struct as_callpath *low = wait_on(0x9000), *high = wait_on(0xa000);
+    assert_null(as_stacks_take_frame(&tracker->stacks, owner, BACK_INNER, 0x9000)); /* OUTER's slot */
+    assert_null(as_stacks_take_frame(&tracker->stacks, (struct as_stack_owner){.process = 2}, BACK_OUTER, 0x9000));
+    assert_null(as_stacks_take_frame(&tracker->stacks, (struct as_stack_owner){1, 1}, BACK_OUTER, 0x9000));
+    assert_int_equal(waiting(), 2);
+    assert_ptr_equal(as_stacks_take_frame(&tracker->stacks, owner, BACK_OUTER, 0x9000), low);
+    assert_int_equal(as_callpath_top_slot(low), 0x9000);
+    assert_int_equal(waiting(), 1);
+    struct as_callpath *again = wait_on(0xa000);
+    assert_ptr_equal(as_stacks_take_frame(&tracker->stacks, owner, BACK_INNER, 0xa000 - FRAME), again); /* left last */
+    assert_ptr_equal(as_stacks_take_frame(&tracker->stacks, owner, BACK_INNER, 0xa000 - FRAME), high);
+    assert_int_equal(waiting(), 0);
+    as_callpath_free(low);
+    as_callpath_free(high);
+    as_callpath_free(again);
+}
+
+static void distances(void **state)
+{
+    struct as_callpath *path = new_path(0x9000);
+    struct as_stack_place place = {.address = BACK_INNER};
+    assert_int_equal(as_stack_distance(path, &place), 0);
+    place.pointer = 0x9000 - FRAME - 511;
+    assert_int_equal(as_stack_distance(path, &place), 511);
+    place.pointer--;
+    assert_int_equal(as_stack_distance(path, &place), UINT64_MAX);
+    place.pointer = 0x9000;
+    assert_int_equal(as_stack_distance(path, &place), FRAME);
+    place = (struct as_stack_place){.address = OUTER, .pointer = 0x8000, .is_function = true};
+    assert_int_equal(as_stack_distance(path, &place), 0x1000);
+    place.address = 0x999;
+    assert_int_equal(as_stack_distance(path, &place), UINT64_MAX);
+    place.pointer = 0;
+    assert_int_equal(as_stack_distance(path, &place), UINT64_MAX);
+    place.pointer = 0x8ff0;
+    assert_int_equal(as_stack_room(path, &place), 0x10);
+    place.partial = true;
+    assert_int_equal(as_stack_room(path, &place), UINT64_MAX);
+    as_callpath_set_partial(path);
+    assert_int_equal(as_stack_room(path, &place), 0x10);
+    place.pointer = 0x9001;
+    assert_int_equal(as_stack_room(path, &place), UINT64_MAX);
+    as_callpath_free(path);
+}
+
+static void pointers_are_on_the_stack_that_begins_next(void **state)
+{
+    uint64_t below = UINT64_MAX;
+    struct as_callpath *low = wait_on(0x9000), *high = wait_on(0x9100);
+    struct as_stack_place place = {.address = OUTER, .pointer = 0x8f80, .is_function = true};
+    assert_null(as_stacks_take_around(&tracker->stacks, (struct as_stack_owner){.process = 2}, &place, &below));
+    assert_int_equal(below, UINT64_MAX);
+    assert_ptr_equal(as_stacks_take_around(&tracker->stacks, owner, &place, &below), low);
+    assert_int_equal(below, 0x80);
+    below = 0x180; /* no nearer than that */
+    assert_null(as_stacks_take_around(&tracker->stacks, owner, &place, &below));
+    below = UINT64_MAX;
+    place.address = 0x999; /* not there */
+    assert_null(as_stacks_take_around(&tracker->stacks, owner, &place, &below));
+    assert_int_equal(below, 0x180);
+    place.address = OUTER, below = 0x181, place.pointer = 0x9000;
+    assert_ptr_equal(as_stacks_take_around(&tracker->stacks, owner, &place, &below), high);
+    assert_int_equal(below, 0x100);
+    as_callpath_free(low);
+    as_callpath_free(high);
+}
+
+/* Schedulers take turns: the first that waits for an address; of a function the last. */
+static void which_of_several(void **state)
+{
+    struct as_callpath *first = wait_on(0x9000), *second = wait_on(0xa000), *third = wait_on(0xb000);
+    struct as_stack_place place = {.address = BACK_INNER}, function = {.address = OUTER, .is_function = true};
+    assert_int_equal(as_stacks_guess(&tracker->stacks, owner, BACK_INNER, OUTER),
+                     as_callpath_node_at(first, BACK_INNER, OUTER));
+    assert_int_equal(as_stacks_guess(&tracker->stacks, (struct as_stack_owner){.process = 2}, BACK_INNER, OUTER), 0);
+    assert_true(as_stacks_have_return(&tracker->stacks, owner, BACK_INNER));
+    assert_false(as_stacks_have_return(&tracker->stacks, owner, 0x999));
+    assert_false(as_stacks_have_return(&tracker->stacks, (struct as_stack_owner){.process = 2}, BACK_INNER));
+    assert_ptr_equal(as_stacks_take_near(&tracker->stacks, owner, &place, UINT64_MAX), first);
+    assert_ptr_equal(as_stacks_take_near(&tracker->stacks, owner, &function, UINT64_MAX), third);
+    assert_null(as_stacks_take_near(&tracker->stacks, owner, &function, 0));
+    place.pointer = 0xa000 - FRAME - 8;
+    assert_null(as_stacks_take_near(&tracker->stacks, owner, &place, 8));
+    assert_ptr_equal(as_stacks_take_near(&tracker->stacks, owner, &place, 9), second);
+    as_callpath_free(first);
+    as_callpath_free(second);
+    as_callpath_free(third);
+}
+
+static void old_paths_are_forgotten(void **state)
+{
+    struct as_callpath *kept = NULL;
+    wait_on(0x9000);
+    wait_on(0xa000);
+    as_stacks_drop(&tracker->stacks, (struct as_stack_owner){.process = 2}, 0x9000);
+    assert_int_equal(waiting(), 2);
+    as_stacks_drop(&tracker->stacks, owner, 0x9000); /* a new stack began there */
+    assert_int_equal(waiting(), 1);
+    for (size_t i = 0; i < AS_STACKS_MAX; i++)
+        kept = wait_on(0x100000 + 0x1000 * i);
+    assert_int_equal(waiting(), AS_STACKS_MAX);
+    assert_false(as_stacks_take_frame(&tracker->stacks, owner, BACK_OUTER, 0xa000)); /* it waited longest */
+    assert_ptr_equal(tracker->stacks.list.data[AS_STACKS_MAX - 1].path, kept);
+}
+
+/* ---- threads that go on with another stack ---- */
+
+static struct as_thread_calls *on_stack(size_t thread, uint64_t base)
+{
+    struct as_thread_calls *calls = &tracker->threads.data[thread];
+    calls->path = new_path(base);
+    return calls;
+}
+
+static void a_return_to_a_stack_that_waits(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    struct as_callpath *left = calls->path, *other = wait_on(0xa000);
+    assert_false(as_calls_go_to_frame(tracker, &threads[0], calls, BACK_OUTER, 0));
+    assert_false(as_calls_go_to_frame(tracker, &threads[0], calls, BACK_OUTER, 0xb000));
+    assert_int_equal(as_call_tracker_switches(tracker).count, 0);
+    calls->fresh = true, calls->tries = 7;
+    assert_true(as_calls_go_to_frame(tracker, &threads[0], calls, BACK_OUTER, 0xa000));
+    assert_ptr_equal(calls->path, other);
+    assert_int_equal(as_callpath_top_slot(other), 0xa000);
+    assert_true(!calls->fresh && calls->tries == 0);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 1);
+    assert_int_equal(waiting(), 1);
+    assert_ptr_equal(tracker->stacks.list.data[0].path, left);
+}
+
+/* Another thread's path still has the frame: it is copied, and that thread's is dropped when it goes on elsewhere. */
+static void a_return_to_another_threads_stack(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000), *lender = on_stack(1, 0xa000), *foreign = on_stack(2, 0xb000);
+    wait_on(0xc000);
+    assert_false(as_calls_go_to_frame(tracker, &threads[0], calls, BACK_OUTER, 0xb000)); /* of another process */
+    assert_false(foreign->lent);
+    assert_true(as_calls_go_to_frame(tracker, &threads[0], calls, BACK_OUTER, 0xa000));
+    assert_true(lender->lent && !calls->lent && calls->path != lender->path);
+    assert_int_equal(as_callpath_top_slot(calls->path), 0xa000);
+    assert_int_equal(as_callpath_top_slot(lender->path), 0xa000 - FRAME); /* its own is as it was */
+    assert_int_equal(waiting(), 2);
+    assert_true(as_calls_go_to_frame(tracker, &threads[1], lender, BACK_OUTER, 0xc000));
+    assert_int_equal(waiting(), 1); /* one was taken, and the lent one is not kept */
+    assert_false(lender->lent);
+}
+
+static void a_pointer_on_a_stack(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000), *lender = on_stack(1, 0xa000);
+    struct as_callpath *own = calls->path, *other = wait_on(0xc000);
+    struct as_stack_place place = {.address = OUTER, .pointer = 0x8ff0, .is_function = true};
+    assert_true(as_calls_go_to_pointer(tracker, &threads[0], calls, &place)); /* on its own: INNER is gone */
+    assert_ptr_equal(calls->path, own);
+    assert_int_equal(as_callpath_depth(own), 2);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 0);
+    place.address = 0x999;
+    assert_false(as_calls_go_to_pointer(tracker, &threads[0], calls, &place));
+    place = (struct as_stack_place){.address = OUTER, .pointer = 0xbff0, .is_function = true};
+    assert_true(as_calls_go_to_pointer(tracker, &threads[0], calls, &place));
+    assert_ptr_equal(calls->path, other);
+    place.pointer = 0x9ff0;
+    assert_true(as_calls_go_to_pointer(tracker, &threads[0], calls, &place));
+    assert_true(lender->lent && calls->path != lender->path);
+    assert_int_equal(as_callpath_depth(calls->path), 2);
+    assert_int_equal(as_callpath_depth(lender->path), 3);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 2);
+    assert_int_equal(waiting(), 2);
+}
+
+static void a_stack_that_nothing_is_known_of(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    as_calls_resume(tracker, &threads[0], calls, 0x700, 0xf000);
+    struct as_stack_switches switches = as_call_tracker_switches(tracker);
+    assert_true(switches.count == 1 && switches.begun == 1 && switches.unknown == 0);
+    assert_true(calls->fresh && !as_callpath_is_partial(calls->path));
+    assert_int_equal(as_callpath_depth(calls->path), 1);
+    assert_int_equal(waiting(), 1);
+}
+
+/* A jump resumes the stack that waits for its target; which, the pointer decides. */
+static void jumps(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    struct as_callpath *first = wait_on(0xa000), *second = wait_on(0xb000);
+    as_calls_resume(tracker, &threads[0], calls, BACK_INNER, 0xb000 - FRAME - 8);
+    assert_ptr_equal(calls->path, second);
+    assert_int_equal(as_callpath_depth(second), 2);
+    as_calls_resume(tracker, &threads[0], calls, BACK_INNER, 0);
+    assert_ptr_equal(calls->path, first);
+    calls->pointer = 0xa000 - 8; /* just below its own frame: what a function moves its pointer by */
+    assert_false(as_calls_jump(tracker, &threads[0], calls, 0x700));
+    calls->pointer = 0xa000 - 4096;
+    assert_true(as_calls_jump(tracker, &threads[0], calls, 0x700)); /* the entry of a function: a new stack */
+    assert_true(calls->fresh && as_call_tracker_switches(tracker).begun == 1);
+    assert_int_equal(waiting(), 3);
+    assert_false(as_calls_jump(tracker, &threads[0], calls, 0x700)); /* nothing is known of where it is */
+}
+
+#define ON_STACKS(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STACKS(frames_are_found_by_their_slots),
+        ON_STACKS(distances),
+        ON_STACKS(pointers_are_on_the_stack_that_begins_next),
+        ON_STACKS(which_of_several),
+        ON_STACKS(old_paths_are_forgotten),
+        ON_STACKS(a_return_to_a_stack_that_waits),
+        ON_STACKS(a_return_to_another_threads_stack),
+        ON_STACKS(a_pointer_on_a_stack),
+        ON_STACKS(a_stack_that_nothing_is_known_of),
+        ON_STACKS(jumps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
