@@ -271,12 +271,48 @@ static int set_up(void **state)
     return 0;
 }
 
+/* Sources share the page's room: of two that have more than half of it, the second is left out. */
+static void sources_beyond_the_page(void **state)
+{
+    enum { SIZE = AS_PAGE_SOURCE / 2 + 1 };
+    char paths[2][300], *text = malloc(SIZE + 1);
+    struct as_store_writer *writer = bed_writer(bed_path("sources.db"));
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){.name = "clock", .unit = "cycles", .scale = 1, .precise = -1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    memset(text, 'x', SIZE);
+    text[SIZE] = '\n';
+    for (uint32_t i = 0; i < 2; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s", bed_path(i ? "second.c" : "first.c"));
+        bed_write(paths[i], text, SIZE + 1);
+        as_store_add_file(writer, paths[i]);
+        as_store_add_instruction(
+            writer,
+            &(struct as_store_insn){
+                {64 + i, AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE, i, 1, AS_STORE_NONE}, 0, "nop", NULL, NULL, 0});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, 100, 1, 0});
+    }
+    bed_commit(writer);
+    free(text);
+    struct as_view view = view_bed_open(bed_path("sources.db"), NULL);
+    char *document = document_of(&view, NULL), *first = strstr(document, paths[0]),
+         *second = strstr(document, paths[1]);
+    assert_true(first && second && first < second);
+    assert_non_null(strstr(first, "xxxx"));
+    assert_true(strstr(first, "xxxx") < second);
+    assert_null(strstr(second, "xxxx"));
+    assert_non_null(strstr(second, "left out: the page would be too large"));
+    free(document);
+    as_view_free(&view);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(annotations),
         cmocka_unit_test(long_names),
         cmocka_unit_test(pages),
+        cmocka_unit_test(sources_beyond_the_page),
         cmocka_unit_test(a_page_that_is_just_full),
         cmocka_unit_test(a_page_that_is_too_small),
     };
