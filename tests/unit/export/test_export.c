@@ -171,12 +171,54 @@ static void shares_keep_every_sum(void **state)
     }
 }
 
+/* More paths of a function than shares are worked out for: the others take what is left in turn, to the last unit. */
+static void many_paths_share_all_there_is(void **state)
+{
+    enum { INSNS = 600, CALLERS = 600, UNITS = 10 };
+    struct as_error err = AS_ERROR_INIT;
+    struct as_export_view view;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/assay-export-%d.db", getpid());
+    struct as_store_writer *writer = as_store_writer_open(path, &err);
+    assert_non_null(writer);
+    as_store_add_thread(writer, &(struct as_store_thread){.number = 1});
+    as_store_add_function(writer,
+                          &(struct as_store_function){.name = "f", .module = AS_STORE_NONE, .file = AS_STORE_NONE});
+    as_store_add_series(writer, &(struct as_store_series){.name = "s", .unit = "cycles", .scale = 1});
+    for (uint32_t i = 0; i < INSNS; i++) {
+        const struct as_store_location location = {i, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE};
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
+        as_store_add_time(writer, &(struct as_store_time){0, 0, i, UNITS, 0, 1});
+    }
+    for (uint32_t i = 0; i < CALLERS; i++) {
+        as_store_add_path(writer, &(struct as_store_path){
+                                      .parent = i ? i - 1 : AS_STORE_NONE, .function = 0, .call_site = AS_STORE_NONE});
+        as_store_add_path_time(writer, &(struct as_store_path_time){0, 0, i, AS_STORE_NONE, UNITS, 0});
+    }
+    assert_true(as_store_writer_commit(writer, &err));
+    struct as_store *store = as_store_open(path, &err);
+    unlink(path);
+    assert_non_null(store);
+    assert_true(as_export_view_open(&view, store, &(struct as_export_options){0}, &err));
+    assert_int_equal(view.units, INSNS * UNITS);
+    uint64_t *given = calloc(CALLERS, sizeof *given), none = 0;
+    for (size_t i = 0; i < view.cells.len; i++)
+        *(view.cells.data[i].path < CALLERS ? &given[view.cells.data[i].path] : &none) += view.cells.data[i].units;
+    assert_int_equal(none, 0);
+    for (uint32_t i = 0; i < CALLERS; i++)
+        assert_int_equal(given[i], UNITS);
+    free(given);
+    as_export_view_free(&view);
+    as_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_cleaned),
         cmocka_unit_test(rounding_keeps_the_sum),
         cmocka_unit_test(shares_keep_every_sum),
+        cmocka_unit_test(many_paths_share_all_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
