@@ -221,10 +221,31 @@ static void any_bytes_do(void **state)
     }
 }
 
+/* Behind any other prefix, too, 67 makes addresses narrow, which nothing else says; behind anything else it is no prefix. */
+static void narrow_addresses_are_unknown(void **state)
+{
+    static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0xf0, 0xf2, 0xf3};
+    struct as_machine_state machine = {.known = 0xffff, .value = {[RDI] = DATA}, .knows_segments = true};
+    uint64_t address;
+    for (size_t i = 0; i < sizeof prefixes; i++) {
+        const uint8_t code[] = {prefixes[i], 0x67, 0x8b, 0x07};
+        struct as_insn insn = {.arch = AS_ARCH_X86_64,
+                               .length = sizeof code,
+                               .n_mem = 1,
+                               .mem = {{.base = RDI, .index = AS_REG_NONE, .size = 4}}};
+        memcpy((void *)insn.bytes, code, sizeof code);
+        assert_int_equal(as_operand_before(&insn, 0, &machine, &address), AS_OPERAND_UNKNOWN);
+        ((uint8_t *)insn.bytes)[0] = 0x90;
+        assert_int_equal(as_operand_before(&insn, 0, &machine, &address), AS_OPERAND_KNOWN);
+        assert_int_equal(address, DATA);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operands_decide),
+        cmocka_unit_test(narrow_addresses_are_unknown),
         cmocka_unit_test(known_start_settles),
         cmocka_unit_test(overwritten_registers_are_plausible),
         cmocka_unit_test(a_copy_loads_and_stores),
