@@ -69,7 +69,8 @@ static void add_inconclusive(struct as_str *text, const struct as_gate_finding *
         if (summary->exact || summary->counted)
             as_str_add(text, "exact times");
         else
-            as_str_addf(text, "%s %s", AS_COUNT((uint64_t)diff->samples[side]), what);
+            as_str_addf(text, "%s %s", AS_COUNT(summary->sampled ? summary->samples : (uint64_t)diff->samples[side]),
+                        what);
         as_str_add(text, side ? " after" : " before");
     }
     if (isinf(finding->least))

@@ -7,6 +7,8 @@
 
 static double variance(struct as_timed timed)
 {
+    if (timed.deviation > 0)
+        return timed.deviation * timed.deviation;
     if (isinf(timed.samples))
         return 0;
     return timed.samples > 0 ? timed.time * timed.time / timed.samples : timed.weight * timed.weight;

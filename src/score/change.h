@@ -7,8 +7,9 @@
 /* A time in one of the profiles. */
 struct as_timed {
     double time;
-    double samples; /* number of samples that add up to the time; INFINITY: the time is exact */
-    double weight;  /* time that an average sample stands for; gives the uncertainty of a time without samples */
+    double samples;   /* number of samples that add up to the time; INFINITY: the time is exact */
+    double weight;    /* time that an average sample stands for; gives the uncertainty of a time without samples */
+    double deviation; /* of an estimate whose standard deviation is known otherwise; 0: it follows from the samples */
 };
 
 /* The standard deviation of the difference of two times, for samples that arrive at random (Poisson counts). */

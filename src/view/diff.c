@@ -5,6 +5,8 @@
 #include "view/diff_internal.h"
 
 #include "score/change.h"
+#include "score/confidence.h"
+#include "view/rows.h"
 
 #include "base/alloc.h"
 #include "base/cpp_name.h"
@@ -105,16 +107,37 @@ struct as_diff_part *as_diff_part_of(struct as_diff *diff, struct as_diff_row *r
     return &row->parts.data[row->parts.len - 1];
 }
 
+/* The standard deviation of the cycles of a run that was measured in regions, as a part of them: its interval has it. */
+static double spread_of(const struct as_view *view)
+{
+    return view->summary.sampled ? isnan(view->summary.error) ? INFINITY : view->summary.error / AS_Z_95 : 0;
+}
+
+/* The variance of a row's time in such a run: of its share, from the replicates, and of the whole. */
+static double variance_of(const struct as_rows *list, size_t row)
+{
+    double all = as_view_cycles(list->view, list->rows.units),
+           own = as_view_cycles(list->view, list->rows.rows[row].units);
+    double whole = own * spread_of(list->view), share = list->errors ? list->errors[row] / AS_Z_95 * all : INFINITY;
+    return isinf(spread_of(list->view)) ? INFINITY : whole * whole + share * share;
+}
+
 static bool add_side(struct as_diff *diff, int side, struct as_error *err)
 {
     const struct as_view *view = diff->views[side];
-    struct as_store_rows rows;
-    if (!as_view_rows(view, diff->level, &rows, err))
+    struct as_rows list = {.view = view, .level = diff->level};
+    if (!as_view_rows(view, diff->level, &list.rows, err))
         return false;
+    if (!as_row_errors_make(&list, err)) {
+        as_rows_free(&list);
+        return false;
+    }
+    const struct as_store_rows rows = list.rows;
     for (size_t i = 0; i < rows.n; i++) {
         if (rows.rows[i].id == AS_STORE_NONE && !rows.rows[i].units)
             continue;
         struct as_diff_row *row = row_of(diff, view, &rows.rows[i]);
+        row->variance[side] += view->summary.sampled ? variance_of(&list, i) : 0;
         row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
         row->samples[side] += (double)rows.rows[i].samples;
         row->executions[side] += (double)rows.rows[i].executions;
@@ -126,7 +149,8 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
     diff->cycles[side] = as_view_cycles(view, rows.units);
     diff->samples[side] = (double)rows.samples;
     diff->total[side] = as_view_cycles(view, rows.total);
-    as_store_rows_free(&rows);
+    diff->spread[side] = diff->cycles[side] * spread_of(view);
+    as_rows_free(&list);
     return true;
 }
 
@@ -157,29 +181,34 @@ static bool is_counted(const struct as_view *view)
     return view->summary.exact || view->summary.counted;
 }
 
-static struct as_timed timed_of(const struct as_diff *diff, int side, const double *cycles, const double *samples)
+/* A run that was measured in regions has deviations, and what they all have in common none. */
+static struct as_timed timed_of(const struct as_diff *diff, int side, const double *cycles, const double *samples,
+                                double deviation)
 {
+    if (diff->views[side]->summary.sampled)
+        return (struct as_timed){.time = cycles[side], .samples = INFINITY, .deviation = deviation};
     double effective = diff->views[side]->summary.effective, all = effective * diff->samples[side];
     return (struct as_timed){.time = cycles[side],
                              .samples = is_counted(diff->views[side]) ? INFINITY : effective * samples[side],
                              .weight = all > 0 ? diff->cycles[side] / all : 0};
 }
 
-static void judge(const struct as_diff *diff, const double *cycles, const double *samples, double *deviation,
-                  bool *significant)
+static void judge(const struct as_diff *diff, const double *cycles, const double *samples, const double *spread,
+                  double *deviation, bool *significant)
 {
-    struct as_timed before = timed_of(diff, AS_DIFF_BEFORE, cycles, samples),
-                    after = timed_of(diff, AS_DIFF_AFTER, cycles, samples);
+    struct as_timed before = timed_of(diff, AS_DIFF_BEFORE, cycles, samples, spread[AS_DIFF_BEFORE]),
+                    after = timed_of(diff, AS_DIFF_AFTER, cycles, samples, spread[AS_DIFF_AFTER]);
     *deviation = as_change_deviation(before, after);
     *significant = as_change_is_significant(before, after);
 }
 
 static void judge_all(struct as_diff *diff)
 {
-    judge(diff, diff->cycles, diff->samples, &diff->deviation, &diff->significant);
+    judge(diff, diff->cycles, diff->samples, diff->spread, &diff->deviation, &diff->significant);
     for (size_t i = 0; i < diff->rows.len; i++) {
         struct as_diff_row *row = &diff->rows.data[i];
-        judge(diff, row->cycles, row->samples, &row->deviation, &row->significant);
+        const double spread[AS_DIFF_SIDES] = {sqrt(row->variance[AS_DIFF_BEFORE]), sqrt(row->variance[AS_DIFF_AFTER])};
+        judge(diff, row->cycles, row->samples, spread, &row->deviation, &row->significant);
     }
 }
 

@@ -16,6 +16,7 @@ struct as_diff_row {
     char *name, *module, *function, *file; /* NULL if unknown, except the name */
     uint32_t line;
     double cycles[AS_DIFF_SIDES], executions[AS_DIFF_SIDES], samples[AS_DIFF_SIDES];
+    double variance[AS_DIFF_SIDES];    /* of a row of a run that was measured in regions; else 0 */
     double deviation;                  /* standard deviation of the change by chance; 0 if both sides are exact */
     bool significant;                  /* chance does not explain the change */
     int inlined;                       /* the side whose build alone inlines it; AS_DIFF_SIDES: there is none */
@@ -29,6 +30,7 @@ struct as_diff {
     AS_VEC(struct as_diff_row) rows; /* significant changes first, sorted by size */
     double cycles[AS_DIFF_SIDES];    /* sums of the rows */
     double samples[AS_DIFF_SIDES];
+    double spread[AS_DIFF_SIDES]; /* of a run that was measured in regions: its standard deviation; else 0 */
     double deviation;
     bool significant;
     size_t inlined;              /* rows of functions that only one build inlines */

@@ -87,10 +87,16 @@ static bool is_sampled(const struct as_view *view)
     return !view->summary.exact && !view->summary.counted;
 }
 
-/* The samples on each side with which a growth of `limit` is significant, for equal times: see score/change.h. */
-static double samples_for(const struct as_diff *diff, double limit)
+/* The samples on each side with which a growth of `limit` is significant, for equal times: see score/change.h. Of regions
+ * it takes as many times those that there are as the smallest growth is to be smaller, squared. */
+static double samples_for(const struct as_diff *diff, double limit, double least)
 {
-    double sum = 0;
+    double sum = 0, most = 0;
+    for (int i = 0; i < AS_DIFF_SIDES; i++)
+        if (diff->views[i]->summary.sampled)
+            most = fmax(most, (double)diff->views[i]->summary.samples);
+    if (most > 0)
+        return limit > 0 ? most * least * least / (limit * limit) : INFINITY;
     for (int i = 0; i < AS_DIFF_SIDES; i++)
         sum += is_sampled(diff->views[i]) ? 1 / diff->views[i]->summary.effective : 0;
     return limit > 0 ? AS_Z_5_SIGMA * AS_Z_5_SIGMA * sum / (limit * limit) : INFINITY;
@@ -103,8 +109,8 @@ static void judge_program(struct as_gate_result *result, const struct as_diff *d
     enum as_gate_verdict verdict = diff->significant && growth > limit       ? AS_GATE_FAILED
                                    : least > limit && growth > limit - least ? AS_GATE_INCONCLUSIVE
                                                                              : AS_GATE_PASSED;
-    *as_vec_push(&result->findings) = (struct as_gate_finding){NULL,    before, diff->cycles[AS_DIFF_AFTER], growth,
-                                                               verdict, least,  samples_for(diff, limit)};
+    *as_vec_push(&result->findings) = (struct as_gate_finding){NULL,    before, diff->cycles[AS_DIFF_AFTER],    growth,
+                                                               verdict, least,  samples_for(diff, limit, least)};
     count_verdict(result, verdict);
 }
 

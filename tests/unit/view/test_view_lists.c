@@ -569,6 +569,81 @@ static void sampled_differences_are_noise(void **state)
     as_view_free(&after);
 }
 
+/* A run of 10,000 cycles that was measured in 400 regions, with an interval of 2 % and replicates in which the first function
+ * has a share that varies by +-10 cycles; the second one has what is left. */
+static void write_regions(const char *path, uint64_t first, bool known)
+{
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_meta(writer, AS_META_PROGRAM, "/opt/shop");
+    as_store_add_meta_u64(writer, AS_META_CYCLES, 10000);
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 10000, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    static const char *const names[] = {"first", "second"};
+    for (uint32_t i = 0; i < 2; i++) {
+        as_store_add_function(writer,
+                              &(struct as_store_function){names[i], NULL, 0, AS_STORE_NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(
+            writer,
+            &(struct as_store_insn){
+                {16 * (i + 1), 0, i, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
+    }
+    for (uint32_t group = 0; group < 11; group++) {
+        char name[32];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", group);
+        struct as_store_series series = {.name = group ? name : AS_STORE_SAMPLED,
+                                         .unit = "cycles",
+                                         .scale = 1,
+                                         .precise = -1,
+                                         .samples = group ? 0 : 400};
+        uint32_t number = as_store_add_series(writer, &series);
+        uint64_t own = first + (group == 0 ? 0 : group % 2 ? 10 : -10);
+        as_store_add_time(writer, &(struct as_store_time){number, 0, 0, own, 0, 0});
+        as_store_add_time(writer, &(struct as_store_time){number, 0, 1, 10000 - own, 0, 0});
+    }
+    if (known)
+        as_store_add_estimate(writer, &(struct as_store_estimate){0, "interval", "program", 0.02});
+    bed_commit(writer);
+}
+
+/* Their deviations are those of the replicates and of the interval, however many regions there are. */
+static void regions_have_deviations(void **state)
+{
+    write_regions("regions.db", 1000, true);
+    write_regions("more.db", 3000, true);
+    write_regions("unknown.db", 3000, false);
+    struct as_error err = AS_ERROR_INIT;
+    struct as_view before = view_bed_open("regions.db", NULL), after = view_bed_open("more.db", NULL),
+                   unknown = view_bed_open("unknown.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    struct as_gate_result result;
+    assert_non_null(diff);
+    double whole = 10000 * 0.02 / 1.959964;
+    assert_true(fabs(diff->deviation - whole * sqrt(2)) < 1e-6 * whole);
+    assert_false(diff->significant);
+    assert_string_equal(diff->rows.data[1].name, "first"); /* equal changes: the longest time is first */
+    /* 0.1 and 0.3 of the whole, and the replicates: t(9) / z(95 %) = 1.154 jackknife deviations of 10 * 9 / sqrt(10). */
+    double own = 1.154 * 10 * sqrt(10. / 9) * 9 / sqrt(10), expected = sqrt(0.1 * whole * whole + 2 * own * own);
+    assert_true(fabs(diff->rows.data[1].deviation - expected) < 0.02 * expected);
+    assert_true(diff->rows.data[1].significant);
+    as_gate_judge(&result, (struct as_gate){.program = 0.02, .row = 0.5}, diff);
+    assert_int_equal(result.failed_rows, 1);
+    assert_true(fabs(result.findings.data[0].least - 5 * diff->deviation / 10000) < 1e-9);
+    double ratio = result.findings.data[0].least / 0.02;
+    assert_true(fabs(result.findings.data[0].needed - 400 * ratio * ratio) < 1e-3);
+    as_gate_free(&result);
+    as_diff_free(diff);
+    diff = as_diff_new(&before, &unknown, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    as_gate_judge(&result, (struct as_gate){.program = 0.02, .row = 0.5}, diff); /* one point of each phase */
+    assert_int_equal(result.verdict, AS_GATE_INCONCLUSIVE);
+    assert_int_equal(result.failed_rows, 0);
+    as_gate_free(&result);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+    as_view_free(&unknown);
+}
+
 static void check_obstacle(const char *before, const char *after, const char *why)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -660,6 +735,7 @@ int main(void)
         cmocka_unit_test(profiles_that_are_the_same),
         cmocka_unit_test(gate_of_exact_profiles),
         cmocka_unit_test(sampled_differences_are_noise),
+        cmocka_unit_test(regions_have_deviations),
         cmocka_unit_test(gate_of_different_work),
         cmocka_unit_test(percentages),
     };
