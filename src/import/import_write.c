@@ -402,9 +402,28 @@ static const char *why_alone(const struct as_import *import)
            "it), or a thread begins there";
 }
 
+/* Why a recording may have no samples. */
+static const char *why_empty(const struct as_perf_reader *reader, const struct as_perf_summary *summary)
+{
+    size_t n = as_perf_reader_events(reader), dummies = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = as_perf_reader_event(reader, i)->name;
+        dummies += name && strncmp(name, "dummy", strlen("dummy")) == 0;
+    }
+    if (summary->incomplete)
+        return "the recording breaks off before the first of them";
+    if (summary->aux_bytes)
+        return "what was recorded is processor trace, which Assay does not decode";
+    if (n > 0 && dummies == n)
+        return "dummy events take none; they only record which programs and files there were";
+    return "the program ended before the first one was due, or its event was never counted";
+}
+
 static void add_quality(const struct as_import *import, const struct as_perf_reader *reader)
 {
     const struct as_perf_summary *summary = as_perf_reader_summary(reader);
+    if (as_import_count(import).samples == 0)
+        as_store_add_quality(import->writer, "no_samples", NAN, why_empty(reader, summary));
     uint64_t in_files = import->matched + import->unmatched;
     add_note(import, "lost", summary->lost, "records that the kernel lost: the buffer was full");
     add_note(import, "lost_samples", summary->lost_samples, "samples that the processor or the kernel lost");

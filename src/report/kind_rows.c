@@ -217,6 +217,17 @@ static void json_without_blocks(const struct as_rows *list, struct as_json *json
     free(without);
 }
 
+static void put_empty(const struct as_store *store, FILE *out)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    const char *why = "there is nothing to show";
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "no_samples") == 0)
+            why = AS_SHOW(rows[i].text);
+    fprintf(out, "The profile has no samples: %s.\n", why);
+}
+
 static void put_text(const void *state, FILE *out, const struct as_term *term)
 {
     const struct shown *shown = state;
@@ -232,7 +243,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     put_filters(list, out);
     fputc('\n', out);
     if (!list->rows.n && !list->view->summary.exact && !list->view->summary.samples) {
-        fputs("The profile has no samples: there is nothing to show.\n", out);
+        put_empty(list->view->store, out);
         return;
     }
     put_header(list, out, term, &layout);
@@ -270,8 +281,9 @@ static void json_thread(const struct as_view *view, enum as_store_level level, c
         as_json_u64(json, "thread", thread->number);
     if (level == AS_STORE_BY_PROCESS || (level == AS_STORE_BY_THREAD && thread->process))
         as_json_i64(json, "process", thread->process);
+    const char *name = level == AS_STORE_BY_PROCESS ? as_view_process_name(view, row->id) : thread->name;
     if (level == AS_STORE_BY_COMMAND || thread->name)
-        as_json_string(json, "command", thread->name);
+        as_json_string(json, "command", name);
 }
 
 /* Writes the location of a row into an open object. */
@@ -407,7 +419,9 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
     else
         fputs(",,,,,", out);
     fputc(',', out);
-    as_csv_field(out, thread ? thread->name : text);
+    as_csv_field(out, !thread                              ? text
+                      : list->level == AS_STORE_BY_PROCESS ? as_view_process_name(view, row->id)
+                                                           : thread->name);
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", row->samples, row->executions);
     as_csv_field(out, view->summary.unit);
     fprintf(out, ",%.17g,%.17g,%.17g", as_view_cycles(view, row->units), as_ratio(row->units, list->rows.total),

@@ -1,4 +1,5 @@
 /* The head of text reports: the run, the series, its error. See report_text.h. */
+#include "base/path.h"
 #include "base/str.h"
 #include "report/report_text.h"
 
@@ -52,7 +53,13 @@ static void add_runs(const struct as_summary *summary, struct as_str *line)
 
 static void add_program(const struct as_summary *summary, struct as_str *line)
 {
-    as_str_addf(line, summary->core ? "%s on %s: " : "%s: ", AS_SHOW(summary->program), AS_SHOW(summary->core));
+    bool empty = !summary->exact && !summary->counted && !summary->contradicts && !summary->samples && !summary->cycles;
+    const char *name = summary->program ? summary->program : as_path_base(as_store_file_name(summary->store));
+    as_str_addf(line, summary->core ? "%s on %s: " : "%s: ", AS_SHOW(name), AS_SHOW(summary->core));
+    if (empty) {
+        as_str_add(line, "no samples");
+        return;
+    }
     if (summary->part && !summary->merged)
         as_str_addf(line, "%s, ", AS_SHOW(summary->part));
     else if (summary->instructions)

@@ -355,12 +355,27 @@ static void name_thread(const struct as_view *view, uint32_t id, char *text, siz
         snprintf(text + n, size - n, ", process %" PRId64, thread->process);
 }
 
-/* "1234 name"; the name is that of its first thread. */
+/* On a machine the first thread of a process has its number; in the model processes and threads are counted apart. */
+const char *as_view_process_name(const struct as_view *view, uint32_t id)
+{
+    const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
+    const char *source = view->summary.source;
+    bool modelled = source && (strcmp(source, "model") == 0 || strncmp(source, "pmu:", 4) == 0);
+    bool first = thread && (modelled || thread->number == 0 || thread->number == thread->process);
+    return first ? thread->name : NULL;
+}
+
+/* "1234 name"; "1234 (thread name)" if the name of its first thread is not known. */
 static void name_process(const struct as_view *view, uint32_t id, char *text, size_t size)
 {
     const struct as_store_thread *thread = id < view->n_threads ? &view->thread[id] : NULL;
     const char *name = thread && thread->name ? AS_SHOW(thread->name) : "";
-    snprintf(text, size, "%" PRId64 "%s%.480s", thread ? thread->process : 0, *name ? " " : "", name);
+    bool other = *name && !as_view_process_name(view, id);
+    snprintf(text, size, "%" PRId64 "%s%.480s%s", thread ? thread->process : 0,
+             other   ? " (thread "
+             : *name ? " "
+                     : "",
+             name, other ? ")" : "");
 }
 
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,

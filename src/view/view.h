@@ -63,6 +63,8 @@ const char *as_view_level_name(enum as_store_level level); /* "function" … */
 const char *as_view_module(const struct as_view *view, uint32_t module); /* last component of its path */
 const char *as_view_function(const struct as_view *view, uint32_t function);
 const char *as_view_file(const struct as_view *view, uint32_t file);
+/* The name of the process of a thread, which is that of its first thread; NULL: not known. */
+const char *as_view_process_name(const struct as_view *view, uint32_t thread);
 /* A printable name for a row: "main", "demo.c:12", "main+0x1c". Returns `name` or a constant. */
 enum { AS_ROW_NAME_MAX = AS_SHOW_MAX + 64 };
 const char *as_view_row_name(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,

@@ -138,6 +138,19 @@ print(d["summary"]["samples"], d["unit"])'; }
     check_same "… functions without addresses have none in CSV" 0 "$(grep -c ',0x0,' timeless.csv)"
     printf 'Chapter 12\n\nnothing 12 of\nthis is a sample\n' >prose.txt
     check_fails 125 'no line of it is a sample' "prose is not a recording" "$ASSAY" import -o prose.db prose.txt
+    printf '%s 1.0: 1 cycles: \n\t401136 hot+0x6 (/bin/prog)\n\n' 'worker 100/101' 'main 200/200' 'helper 200/201' >leaders.txt
+    "$ASSAY" import -q -o leaders.db leaders.txt
+    check_json "a process whose first thread has no samples in a text has no name" \
+        '[(r["process"], r["command"]) for r in d["rows"]] == [(200, "main"), (100, None)]' "$ASSAY" report --by process --json leaders.db
+    check_same "… but that of a thread in parentheses" 1 "$("$ASSAY" report --by process leaders.db | grep -c ' 100 (thread worker) ')"
+    if perf record -q -o idle.data -e dummy:u true 2>/dev/null; then
+        check "a recording without samples" "$ASSAY" import -o idle.db idle.data
+        said=$("$ASSAY" report idle.db)
+        check_same "… says so in its head, and why below" "1 1" \
+            "$(grep -c '^idle.db.*: no samples$' <<<"$said") $(grep -c 'has no samples: dummy events take none' <<<"$said")"
+    else
+        skip "a recording without samples" "perf has no dummy events here"
+    fi
     for pack in gzip zstd; do
         for file in run.txt run.data; do
             "$pack" -qc "$file" >packed
