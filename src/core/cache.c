@@ -229,6 +229,8 @@ void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
     if (misses) {
         if (cache->next)
             as_cache_warm(cache->next, line, kind);
+        else if (cache->dram)
+            as_dram_warm(cache->dram, line);
         if (cache->port)
             cache->port->enter(cache->port, line);
         warm_place(cache, line)->prefetched = kind == AS_REQUEST_PREFETCH;

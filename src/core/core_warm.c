@@ -1,7 +1,7 @@
-/* Functional warming: what instructions do to caches, TLBs and predictors, without their times. Nothing is counted but
- * by the predictor's tables themselves, and no cycle passes.
+/* Functional warming: what instructions do to caches, TLBs, DRAM's open rows and predictors, without their times. Nothing is
+ * counted but by the predictor's tables themselves, and no cycle passes.
  *
- * Not warmed: which loads have to wait for stores (learnt from violations, which need times), DRAM's open rows.
+ * Not warmed: which loads have to wait for stores (learnt from violations, which need times).
  */
 #include "core/core_internal.h"
 #include "core/memory_hit.h"

@@ -104,3 +104,21 @@ void as_dram_write(struct as_dram *dram, uint64_t cycle)
     uint64_t data = as_bus_reserve_about(&dram->bus, cycle << BUS_SHIFT);
     as_slots_hold(&dram->queue, cycle, data >> BUS_SHIFT);
 }
+
+void as_dram_warm(struct as_dram *dram, uint64_t line)
+{
+    uint64_t row = line >> dram->row_shift;
+    struct as_dram_row *bank = bank_of(dram, row), latest = bank[AS_DRAM_ROWS - 1];
+    if (latest.row == row + 1)
+        return;
+    latest.row = row + 1; /* at the time of the one before it: it is open already */
+    insert_row(dram, bank, AS_DRAM_ROWS - 1, latest);
+}
+
+void as_dram_copy_rows(struct as_dram *to, const struct as_dram *from)
+{
+    for (size_t bank = 0; bank <= from->bank_mask; bank++) {
+        memset(to->banks[bank], 0, sizeof to->banks[bank]);
+        to->banks[bank][AS_DRAM_ROWS - 1].row = from->banks[bank][AS_DRAM_ROWS - 1].row;
+    }
+}

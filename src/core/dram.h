@@ -42,5 +42,9 @@ void as_dram_free(struct as_dram *dram);
 uint64_t as_dram_read(struct as_dram *dram, uint64_t cycle, uint64_t line);
 /* Nobody waits for a write. */
 void as_dram_write(struct as_dram *dram, uint64_t cycle);
+/* A read without time: its row is the open one of its bank. */
+void as_dram_warm(struct as_dram *dram, uint64_t line);
+/* Which rows are open in another memory of the same kind. */
+void as_dram_copy_rows(struct as_dram *to, const struct as_dram *from);
 
 #endif

@@ -1,4 +1,4 @@
-/* Contents of caches and TLBs, from the cores of one machine to those of another of the same kind. */
+/* Contents of caches and TLBs, and DRAM's open rows, from one machine to another of the same kind. */
 #include "core/uncore.h"
 
 #include <string.h>
@@ -37,6 +37,7 @@ void as_uncore_copy(struct as_uncore *to, const struct as_uncore *from)
 {
     for (uint32_t i = 0; i == 0 || i < from->coherence.sockets; i++)
         copy_tags(&to->llc[i].tags, &from->llc[i].tags);
+    as_dram_copy_rows(&to->dram, &from->dram);
     for (size_t i = 0; i < to->n_cores && i < from->n_cores; i++)
         if (to->cores[i] && from->cores[i])
             copy_core(to->cores[i], from->cores[i]);

@@ -37,6 +37,23 @@ static void takes_what_the_row_takes(void **state)
     as_dram_free(&dram);
 }
 
+/* What was read without time has its row open, as what was read. */
+static void test_warm_rows(void **state)
+{
+    struct as_dram dram = open_dram(), other = open_dram();
+    as_dram_warm(&dram, line_in(0, 0));
+    assert_int_equal(as_dram_read(&dram, 2000, line_in(0, 1)), 2000 + BED_ROW_HIT);
+    as_dram_warm(&dram, line_in(SAME_BANK, 0));
+    assert_int_equal(as_dram_read(&dram, 3000, line_in(SAME_BANK, 5)), 3000 + BED_ROW_HIT);
+    assert_int_equal(as_dram_read(&dram, 4000, line_in(0, 1)), 4000 + BED_ROW_CONFLICT);
+    as_dram_copy_rows(&other, &dram);
+    assert_int_equal(as_dram_read(&other, 1000, line_in(0, 2)), 1000 + BED_ROW_HIT);
+    assert_int_equal(as_dram_read(&other, 2000, line_in(SAME_BANK, 0)), 2000 + BED_ROW_CONFLICT);
+    assert_int_equal(as_dram_read(&other, 3000, line_in(1, 0)), 3000 + BED_ROW_CLOSED);
+    as_dram_free(&dram);
+    as_dram_free(&other);
+}
+
 /* Eight closed banks at once: their activations overlap, only the bus is shared. */
 static void works_on_banks_in_parallel(void **state)
 {
@@ -159,11 +176,17 @@ static void stays_within_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_what_the_row_takes),         cmocka_unit_test(works_on_banks_in_parallel),
-        cmocka_unit_test(works_on_one_bank_in_turn),        cmocka_unit_test(sends_one_line_after_the_other),
-        cmocka_unit_test(keeps_fractions_of_cycles),        cmocka_unit_test(serves_the_open_row_first),
-        cmocka_unit_test(holds_as_many_as_the_queue),       cmocka_unit_test(writes_take_the_bus),
-        cmocka_unit_test(finds_the_row_that_was_open_then), cmocka_unit_test(stays_within_bounds),
+        cmocka_unit_test(test_warm_rows),
+        cmocka_unit_test(takes_what_the_row_takes),
+        cmocka_unit_test(works_on_banks_in_parallel),
+        cmocka_unit_test(works_on_one_bank_in_turn),
+        cmocka_unit_test(sends_one_line_after_the_other),
+        cmocka_unit_test(keeps_fractions_of_cycles),
+        cmocka_unit_test(serves_the_open_row_first),
+        cmocka_unit_test(holds_as_many_as_the_queue),
+        cmocka_unit_test(writes_take_the_bus),
+        cmocka_unit_test(finds_the_row_that_was_open_then),
+        cmocka_unit_test(stays_within_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
