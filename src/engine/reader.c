@@ -127,6 +127,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->blocks_only = reader->options->blocks_only;
     stream->causal = (struct as_causal){.stamped = reader->options->causal, .horizon = UINT64_MAX, .bound = UINT64_MAX};
     reader->streams[number] = stream;
+    reader->regions.several = ++reader->live > 1;
     as_lane_give_room(reader, number, START_WORDS);
     if (reader->sink->thread_start)
         reader->sink->thread_start(reader->context, &stream->thread);
@@ -155,6 +156,7 @@ static void end_stream(struct as_reader *reader, uint32_t number)
         as_stream_free(stream);
         free(stream);
         reader->streams[number] = NULL;
+        reader->regions.several = --reader->live > 1;
     }
     atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
 }
@@ -294,7 +296,8 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
         return false;
     if (as_causal_applies(reader))
         return as_read_causally(reader, progress);
-    bool timed = reader->sink->clock && reader->regions.stretch.mode >= AS_MODE_SETTLE; /* otherwise clocks stand */
+    /* A sink that is given what passes a sieve lets time go on in all stretches; otherwise clocks stand where nothing settles. */
+    bool timed = reader->sink->clock && (reader->regions.stretch.mode >= AS_MODE_SETTLE || reader->sink->passed);
     enum { SLACK = 2000 };
     if (!as_handover_look(reader, timed, progress))
         return false;

@@ -12,6 +12,7 @@
 #include "engine/stream.h"
 
 #include "base/log.h"
+#include "engine/loop_heads.h"
 #include "engine/stream_rules.h"
 #include "engine/wire.h"
 
@@ -234,6 +235,13 @@ static void tell(struct as_stream *stream, struct as_block_exec *exec)
     }
 }
 
+/* A border that waits for the head of a loop is there if this execution leads to one. */
+static void seek_head(const struct as_stream *stream, const struct as_block_exec *exec)
+{
+    if (exec->taken && exec->end == exec->block->n && as_is_loop_head(stream->thread.image, exec->block, exec->next))
+        as_region_run_head(stream->regions);
+}
+
 /* QEMU 7 can leave a block's callbacks armed, and then reports what it does itself to deliver signals as accesses of
  * that block: it saves the FP state in the frame, which begins with three words of two bytes at a multiple of 64, and
  * reads segment descriptors. Returns how many words are the block's own. */
@@ -287,6 +295,8 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
     stream->iterates = exec.continues;
     if (exec.end > exec.first && !idle)
         tell(stream, &exec);
+    if (stream->regions->seeks)
+        seek_head(stream, &exec);
     stream->block = NULL;
 }
 
@@ -421,6 +431,8 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     }
     as_region_run_count(stream->regions, block->n);
     stream->executed += block->n;
+    if (__builtin_expect(stream->regions->seeks, 0))
+        seek_head(stream, &exec);
     return true;
 }
 

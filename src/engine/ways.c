@@ -223,7 +223,8 @@ static bool can_follow(struct as_stream *stream, size_t from)
 {
     const struct as_sink *sink = stream->sink;
     bool told = as_stream_is_told(stream);
-    if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || (!stream->bare && from == 0))
+    if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || stream->regions->seeks ||
+        (!stream->bare && from == 0))
         return false;
     if (!told && sink->passed && !stream->bare)
         return false; /* the sink sees this execution */

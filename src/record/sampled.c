@@ -28,6 +28,7 @@ static void add_region(struct as_sampled *sampled, uint64_t start, uint64_t leng
     region->max = length;
     region->warm = warm;
     region->settle = start == 0 ? 0 : as_sampled_settle(length);
+    region->heads = start != 0;
     region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
 }
 

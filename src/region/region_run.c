@@ -115,7 +115,7 @@ static void approach(struct as_region_run *run)
 static bool is_missed(const struct as_region_run *run, const struct as_region *region)
 {
     const struct as_point *start = &region->start;
-    if (start->kind == AS_POINT_INSTRUCTION && !region->repeat)
+    if (start->kind == AS_POINT_INSTRUCTION && !region->repeat && !region->heads)
         return sum(start->number, region->offset) < run->count;
     return start->kind == AS_POINT_LANDMARK && start->number && run->passed[start->landmark] >= start->number;
 }
@@ -143,7 +143,7 @@ static void turn_to(struct as_region_run *run)
     run->begin = UINT64_MAX;
     if (region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE)
         run->begin = sum(region->start.number, region->offset);
-    if (region->repeat && run->begin < run->count) /* the next piece begins where the last one ended */
+    if ((region->repeat || region->heads) && run->begin < run->count) /* the next begins where the last one ended */
         run->begin = run->count;
     approach(run);
 }
@@ -171,9 +171,39 @@ void as_region_run_free(struct as_region_run *run)
     *run = (struct as_region_run){0};
 }
 
+/* Whether the border that has come by count waits for the head of a loop, for no longer than a part of the region. One that has
+ * waited is crossed where the run is now. */
+static bool waits_for_head(struct as_region_run *run)
+{
+    enum { PART = 2 };
+    const struct as_region *region = region_at(run, run->at);
+    bool sought = run->seeks;
+    run->seeks = false;
+    if (!region->heads || run->count == 0 || (!is_open(run) && run->begin > run->count))
+        return false;
+    if (!sought && run->several && region->max / PART > 0) {
+        run->seeks = true;
+        run->left = region->max / PART;
+        return true;
+    }
+    if (!is_open(run))
+        run->begin = run->count;
+    return false;
+}
+
+void as_region_run_head(struct as_region_run *run)
+{
+    if (!run->seeks || run->over)
+        return;
+    run->left = 0;
+    as_region_run_cross(run);
+}
+
 void as_region_run_cross(struct as_region_run *run)
 {
     while (run->left == 0 && !run->over) {
+        if (waits_for_head(run))
+            return;
         if (is_open(run))
             close_region(run);
         else

@@ -4,8 +4,9 @@
  *   - reads `stretch.mode` and reports executed instructions with as_region_run_count, never more than `left`;
  *   - calls as_region_run_cross before the next instruction when `left` is 0;
  *   - calls as_region_run_pass before an instruction that is a landmark;
- *   - calls as_region_run_signal, _time and _clock when those events happen, if `awaits` names them.
- * The last three can begin another stretch, which starts with the next instruction. `on_change` is called whenever a
+ *   - calls as_region_run_signal, _time and _clock when those events happen, if `awaits` names them;
+ *   - calls as_region_run_head before a thread executes the head of a loop again, if `seeks` is set.
+ * The last four can begin another stretch, which starts with the next instruction. `on_change` is called whenever a
  * stretch has begun. Once `over` is set, there is nothing more to measure.
  */
 #ifndef AS_REGION_REGION_RUN_H
@@ -35,6 +36,8 @@ struct as_region_run {
     uint64_t count;            /* executed so far */
     enum as_point_kind awaits; /* the kind of point, besides counts, that the run waits for; AS_POINT_NONE: none */
     bool over;
+    bool several; /* set by the engine: the program has several threads */
+    bool seeks; /* a region that begins or ends with the head of a loop waits for one; `left` is how long it does so */
     void (*on_change)(void *context);
     void *context;
 
@@ -65,6 +68,7 @@ void as_region_run_signal(struct as_region_run *run);
 bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds);
 void as_region_run_time(struct as_region_run *run, uint64_t nanoseconds); /* since the program's start */
 void as_region_run_clock(struct as_region_run *run, uint64_t cycle);      /* the model's time */
+void as_region_run_head(struct as_region_run *run);
 
 /* Whether the run is over once the border at `left` == 0 is crossed. */
 bool as_region_run_ends_next(const struct as_region_run *run);

@@ -56,6 +56,7 @@ struct as_region {
     uint64_t warm, settle; /* instructions before the region; warm AS_REGION_ALL: all since the preceding region */
     double weight;
     bool repeat; /* starts again when its start point comes again; if it starts by count, as soon as it stops */
+    bool heads;  /* while the program has several threads: begins and ends with the next head of a loop */
     enum as_mode mode;
     char *text; /* as the user wrote it; NULL: not given as text */
 };

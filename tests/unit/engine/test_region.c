@@ -41,6 +41,19 @@ static void test_skip_and_max(void **state)
     expect_region(4, 2, "1000[2,3) t >3200\n3200[0,1) >3201\n");
 }
 
+/* Among several threads a region begins and ends where its loop goes round again. */
+static void test_heads_of_loops(void **state)
+{
+    for (int i = 0; i < 6; i++)
+        bed_run_block(&bed, LOOP);
+    bed_run_block(&bed, BEHIND);
+    bed.regions.list.data[0].heads = true;
+    expect_region(1, 6, "1200[1,2) t >1200\n1200[0,2) t >1200\n1200[0,2) t >1200\n1200[0,1) >1203\n");
+    bed.several = true;
+    expect_region(1, 6, "1200[0,2) t >1200\n1200[0,2) t >1200\n1200[0,2) t >1200\n");
+    expect_region(1, 5, "1200[0,2) t >1200\n1200[0,2) t >1200\n1200[0,1) >1203\n1200[1,2) t >1200\n");
+}
+
 static uint64_t count_told(const char *record)
 {
     uint64_t sum = 0;
@@ -363,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_skip_and_max),
+        TEST(test_heads_of_loops),
         TEST(test_regions_add_up),
         TEST(test_skip_ends_inside_a_rep),
         TEST(test_landmarks),

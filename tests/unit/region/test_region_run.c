@@ -8,10 +8,12 @@
 enum { F, G }; /* landmarks of the programs below */
 
 static struct as_regions list;
+static bool several; /* threads */
 
 static int set_up(void **state)
 {
     list = (struct as_regions){0};
+    several = false;
     assert_int_equal(as_regions_symbol(&list, "f").landmark, F);
     assert_int_equal(as_regions_symbol(&list, "g").landmark, G);
     assert_int_equal(as_regions_symbol(&list, "f").landmark, F);
@@ -46,7 +48,7 @@ static char letter(const struct as_region_run *run)
     return ".ws!"[run->stretch.mode];
 }
 
-/* Executes a program, one character an instruction: f and g are landmarks, everything else is not. */
+/* Executes a program, one character an instruction: f and g are landmarks, h is the head of a loop. */
 static char *execute(struct as_region_run *run, const char *program)
 {
     struct as_str seen = {0};
@@ -55,6 +57,8 @@ static char *execute(struct as_region_run *run, const char *program)
         as_region_run_cross(run);
         if (!run->over && (*insn == 'f' || *insn == 'g'))
             as_region_run_pass(run, *insn == 'f' ? F : G);
+        if (*insn == 'h')
+            as_region_run_head(run);
         as_region_run_cross(run);
         if (run->over)
             break;
@@ -69,6 +73,7 @@ static void expect(const char *program, const char *want)
 {
     struct as_region_run run;
     as_region_run_init(&run, &list);
+    run.several = several;
     char *seen = execute(&run, program);
     assert_string_equal(seen, want);
     for (uint32_t i = 0; i < list.list.len; i++) { /* what it counted is what it said */
@@ -123,6 +128,26 @@ static void test_the_rest(void **state)
     expect("-f-g-f-g", ".11.....");
     list.to_the_end = false;
     expect("-f-g-f-g", ".11");
+}
+
+/* With several threads a region waits for the head of a loop, but not for longer than half its length. */
+static void test_heads(void **state)
+{
+    struct as_region *region = add();
+    region->start = at_instruction(2);
+    region->settle = 1;
+    region->max = 4;
+    region->heads = true;
+    expect("-h-h-----h--", ".s1111");
+    several = true;
+    expect("-h-h----h---", ".ss11111");
+    expect("-h-h-----h--", ".ss111111");
+    expect("------------", ".sss111111");
+    region = add(); /* one that should have begun meanwhile begins at once */
+    region->start = at_instruction(6);
+    region->max = 4;
+    region->heads = true;
+    expect("-h-h----h---h--", ".ss111112222");
 }
 
 static void test_landmarks(void **state)
@@ -405,6 +430,7 @@ int main(void)
         TEST(test_all),
         TEST(test_counts),
         TEST(test_the_rest),
+        TEST(test_heads),
         TEST(test_landmarks),
         TEST(test_nth_time),
         TEST(test_adjacent),
