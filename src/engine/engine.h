@@ -115,7 +115,12 @@ struct as_block_exec {
     const uint64_t *words; /* raw accesses: read them with as_accesses */
     size_t n_words;
     const uint64_t *registers; /* at the block's start, where it has hints; otherwise NULL */
+    bool near;                 /* see as_sink.passed */
 };
+
+/* Instructions before the end of a counted stretch, as far as it is known, in which all executions are told: what trains a
+ * branch predictor. */
+enum { AS_NEAR = 200000 };
 
 /* Instructions of an execution: a rep instruction counts once, whatever its iterations. */
 static inline uint64_t as_block_exec_count(const struct as_block_exec *exec)
@@ -248,7 +253,8 @@ struct as_sink {
     void (*stretch)(void *context, const struct as_stretch *stretch);
     /* Where this is given, accesses of counted stretches go through a sieve (sieve.h) instead of not being recorded,
      * and all executions that have accesses beyond it, or end in a call, a return or a jump, are told here, in order, besides
-     * being counted. There may be more accesses than the sieve lets through. */
+     * being counted. There may be more accesses than the sieve lets through. In the last AS_NEAR instructions before a border all
+     * executions are, as `near`, with where they led. */
     void (*passed)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
     /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
      * thread, it waits at this very instruction. */

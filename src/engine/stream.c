@@ -161,12 +161,17 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
     }
 }
 
-/* Reports an execution in a counted stretch to the sink, if it wants to see it. */
-static inline void pass(struct as_stream *stream, const struct as_block_exec *exec)
+/* Reports an execution in a counted stretch to the sink, if it wants to see it. Before the first near one comes all that was
+ * only counted. */
+static inline void pass(struct as_stream *stream, struct as_block_exec *exec)
 {
     bool leaves = exec->block->outcome == AS_OUTCOME_LEAVES;
-    if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves))
+    exec->near = stream->regions->left <= AS_NEAR;
+    if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves || exec->near))
         return;
+    if (exec->near && !stream->near)
+        as_ways_report(stream);
+    stream->near = exec->near;
     if (leaves)
         as_hops_tell(stream);
     stream->sink->passed(stream->context, &stream->thread, exec);

@@ -48,6 +48,7 @@ struct as_stream {
     AS_VEC(struct as_ways) ways; /* by block id */
     AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
     AS_VEC(struct as_hop) hops;  /* transfers of a counted stretch that the sink does not know of yet */
+    bool near;                   /* the sink is told all executions of the stretch's last part */
     bool summed;                 /* what was counted since the last report is to be reported */
     uint32_t doubts;             /* of the code table, when the ways were learned */
 

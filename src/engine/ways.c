@@ -237,7 +237,10 @@ static bool can_follow(struct as_stream *stream, size_t from)
 _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n)
 {
     struct walk walk = {.from = *from, .id = stream->block_id};
-    uint64_t room = stream->regions->left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
+    uint64_t left = stream->regions->left;
+    if (stream->sink->passed && !as_stream_is_told(stream)) /* from AS_NEAR on the sink sees all */
+        left = left > AS_NEAR ? left - AS_NEAR : 0;
+    uint64_t room = left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
     if (!can_follow(stream, *from) || room < 2)
@@ -255,6 +258,7 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
         follow_bare(stream, words, at, n, &walk);
     if (walk.from == *from)
         return false;
+    stream->near = false;
     as_region_run_count(stream->regions, walk.instructions);
     stream->executed += walk.instructions;
     stream->block_id = walk.id;

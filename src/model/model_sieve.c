@@ -2,14 +2,16 @@
  * see. See model_inside.h.
  *
  * Data comes as it passes. Code comes when the stretch ends: the lines of all blocks that were executed in it, in order of their
- * first execution in the program. Calls and returns are followed as they come. What is left to warming before a region are
- * the first caches and TLBs, whose last users are not known, and the branch predictor. */
+ * first execution in the program. Calls and returns are followed as they come. In the last part of the stretch all blocks come
+ * (as_block_exec.near): they fetch their code and train the branch predictor. What is left to warming before a region are the first
+ * data cache and TLB, whose last users are not known. */
 #include "model/model_inside.h"
 
 #include <string.h>
 
 struct as_model_sieve {
     uint64_t slots[AS_SIEVE_SLOTS];
+    bool near;           /* the last part of the stretch has begun */
     AS_VEC(bool) marked; /* by block: it was executed in this stretch */
     AS_VEC(struct mark {
         const struct as_block *block;
@@ -49,20 +51,26 @@ static int by_index(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* A counted stretch has ended. */
-void as_model_sieve_end(struct as_model *model)
+/* Fetches the code that was executed. */
+static void fetch_marked(struct as_model_sieve *sieve)
 {
-    struct as_model_sieve *sieve = model->sieve;
     if (sieve->marks.len)
         qsort(sieve->marks.data, sieve->marks.len, sizeof *sieve->marks.data, by_index);
     for (size_t i = 0; i < sieve->marks.len; i++) {
         const struct mark *mark = &sieve->marks.data[i];
-        if (mark->thread->seat.core)
+        if (mark->thread->seat.core && !sieve->near)
             as_core_warm_fetch(mark->thread->seat.core, mark->block->address, mark->block->end);
         sieve->marked.data[mark->block->index] = false;
     }
     as_vec_clear(&sieve->marks);
-    memset(sieve->slots, 0, sizeof sieve->slots);
+}
+
+/* A counted stretch has ended. */
+void as_model_sieve_end(struct as_model *model)
+{
+    fetch_marked(model->sieve);
+    model->sieve->near = false;
+    memset(model->sieve->slots, 0, sizeof model->sieve->slots);
 }
 
 static void warm_words(struct as_model_sieve *sieve, struct as_core *core, const struct as_block_exec *exec)
@@ -76,12 +84,27 @@ static void warm_words(struct as_model_sieve *sieve, struct as_core *core, const
     }
 }
 
+static void warm_code(struct as_model_sieve *sieve, struct as_core *core, const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    if (__builtin_expect(!sieve->near, 0)) {
+        fetch_marked(sieve);
+        sieve->near = true;
+    }
+    if (!exec->continues)
+        as_core_warm_fetch(core, block->address, block->end);
+    if (exec->end == block->n && block->outcome != AS_OUTCOME_FALLS)
+        as_core_warm_control(core, block->insns[block->n - 1], exec->taken, exec->next);
+}
+
 void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0))
         as_model_cores_enter(&model->cores, &own->seat);
+    if (exec->near)
+        warm_code(model->sieve, own->seat.core, exec);
     warm_words(model->sieve, own->seat.core, exec);
     if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES) {
         if (__builtin_expect(!own->followed, 0))

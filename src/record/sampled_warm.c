@@ -6,10 +6,11 @@
  * take the same time as in the reference, but for TOLERABLE (and for twice that with a standard deviation), is used for all
  * regions, since later parts of the program may need more. If none does, or if the head has no room for pilots,
  * everything is warmed. Trials begin shortly before the first pilot, with the contents of the real model's caches as far as
- * one core has them. They warm their predictors up to that pilot, which does not count.
+ * one core has them. They warm their predictors up to that pilot, which does not count. Pilots are no further apart than predictors
+ * are trained before a region (AS_NEAR), so lengths differ in what the first data cache and TLB have.
  *
- * The real model is not the reference: it says what functional warming leaves out (the order of accesses in time, DRAM's
- * open rows), which is the same however long a region is warmed, with so much chance in each pilot that lengths could
+ * The real model is not the reference: it says what functional warming leaves out (the order of accesses in time), which
+ * is the same however long a region is warmed, with so much chance in each pilot that lengths could
  * not be told apart. Pilots begin and end with the blocks in which their places lie.
  */
 #include "base/log.h"
@@ -140,9 +141,11 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         return;
     set_mode(trial, mode_now(trial));
     if (trial->mode == AS_MODE_COUNT) {
+        struct as_block_exec passed = *exec;
+        passed.near = next_pilot(trial) - trial->passed <= AS_NEAR + trial->warming->settle + trial->warm;
         as_model_sink.skipped(trial->model, thread, exec->block, exec->first, exec->end, 1);
-        if (exec->n_words || exec->block->outcome == AS_OUTCOME_LEAVES)
-            as_model_sink.passed(trial->model, thread, exec);
+        if (exec->n_words || exec->block->outcome == AS_OUTCOME_LEAVES || passed.near)
+            as_model_sink.passed(trial->model, thread, &passed);
     } else {
         as_model_sink.block(trial->model, thread, exec);
     }
