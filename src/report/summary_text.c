@@ -56,15 +56,13 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
     bool empty = !summary->exact && !summary->counted && !summary->contradicts && !summary->samples && !summary->cycles;
     const char *name = summary->program ? summary->program : as_path_base(as_store_file_name(summary->store));
     as_str_addf(line, summary->core ? "%s on %s: " : "%s: ", AS_SHOW(name), AS_SHOW(summary->core));
-    if (empty) {
-        as_str_add(line, "no samples");
-        return;
-    }
+    if (empty)
+        as_str_add(line, isnan(summary->seconds) ? "no samples" : "no samples, ");
     if (summary->part && !summary->merged)
         as_str_addf(line, "%s, ", AS_SHOW(summary->part));
     else if (summary->instructions)
         as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
-    if (summary->cycles || isnan(summary->seconds)) /* clocks do not count cycles */
+    if (summary->cycles || (isnan(summary->seconds) && !empty)) /* clocks do not count cycles */
         as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
     if (summary->cycles && summary->instructions)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
