@@ -1,6 +1,8 @@
 /* See accuracy.h. */
 #include "blocks/accuracy.h"
 
+#include "blocks/balance.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,8 +54,13 @@ static void compare_ranks(const struct as_flow *estimate, const struct as_flow *
 double as_accuracy_interval(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     const double z = 1.959963984540054; /* of a normal distribution, 95 % */
+    const double t = 2.119905299221011; /* of Student's with AS_BALANCE_DRAWS degrees of freedom, likewise */
+    _Static_assert(AS_BALANCE_DRAWS == 16, "the quantile is of 16 draws");
     if (!flow->samples)
         return 0;
+    double count = flow->counts[module][block];
+    if (flow->deviations)
+        return count > 0 ? t * flow->deviations[module][block] / count : INFINITY;
     double n = flow->samples[module][block] / fmax(flow->together, 1);
     return n > 0 ? z / sqrt(n) : INFINITY;
 }

@@ -284,16 +284,20 @@ static void finish(struct as_autofdo *profile)
         qsort_r(profile->functions.data, profile->functions.len, sizeof(uint32_t), by_total, profile);
 }
 
+bool as_autofdo_check(struct as_cfg *cfg, uint32_t module, struct as_error *err)
+{
+    return as_cfg_debug(cfg, module) ||
+           as_error_set(
+               err, "%s has no debug information, so counts have no lines; build it with -g -fdebug-info-for-profiling",
+               as_cfg_get(cfg, module)->path);
+}
+
 struct as_autofdo *as_autofdo_new(const struct as_flow *flow, uint32_t module, struct as_error *err)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
-    struct as_debug *debug = as_cfg_debug(flow->cfg, module);
-    if (!debug) {
-        as_error_set(
-            err, "%s has no debug information, so counts have no lines; build it with -g -fdebug-info-for-profiling",
-            m->path);
+    if (!as_autofdo_check(flow->cfg, module, err))
         return NULL;
-    }
+    struct as_debug *debug = as_cfg_debug(flow->cfg, module);
     struct as_autofdo *profile = as_alloc(sizeof *profile);
     profile->names = as_strings_new();
     struct maker maker = {

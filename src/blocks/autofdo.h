@@ -14,6 +14,9 @@
 
 #include <stdio.h>
 
+/* Whether a module has debug information. */
+bool as_autofdo_check(struct as_cfg *cfg, uint32_t module, struct as_error *err) AS_MUST_CHECK;
+
 struct as_autofdo;
 /* Of one module. NULL: it has no debug information, or nothing of it ran. */
 struct as_autofdo *as_autofdo_new(const struct as_flow *flow, uint32_t module, struct as_error *err) AS_MUST_CHECK;

@@ -1,11 +1,14 @@
-/* See balance.h. Blocks are split in two nodes with an arc between them that carries the block's count; edges are arcs
- * from the end of one block to the begin of another; node 0 is the world outside, from which functions are entered and
- * to which they return. The system is solved by conjugate gradients; arcs that would carry less than nothing are taken
- * out, and it is solved again. */
+/* See balance.h. Blocks are split in two nodes with an arc between them that carries the block's count; the other arcs are
+ * those of arcs.h, from the end of one block to the begin of another; node 0 is the world outside. The system is solved by
+ * conjugate gradients; arcs that would carry less than nothing are taken out, and it is solved again. */
 #include "blocks/balance.h"
+
+#include "blocks/arcs.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static const double WELL = 1e-18, ROUGHLY = 1e-7; /* how small a residual is enough, in squares of what it was */
 
 struct arc {
     uint32_t from, to;
@@ -15,26 +18,44 @@ struct arc {
     double *result; /* where the flow goes in the end; NULL: nowhere */
 };
 
+/* A function, with the parts of it that were moved away. */
 struct network {
     struct as_flow *flow;
-    uint32_t module, first, n; /* blocks */
-    AS_VEC(struct arc) arcs;
+    uint32_t module;
+    AS_VEC(uint32_t) blocks;
+    AS_VEC(struct arc) arcs; /* those of the blocks first */
     uint32_t nodes;
     double mean;  /* executions of its blocks */
+    double unit;  /* what a sample adds to them, on average; 0: the counts are exact */
     double free_; /* the spread of what nobody measured: it costs next to nothing */
-    double *x, *r, *p, *ap, *diagonal;
+    double *x, *r, *p, *ap, *diagonal, *z;
 };
 
-static uint32_t begin_of(uint32_t block)
+/* ---- the networks of a module ---- */
+
+struct parts {
+    struct as_flow *flow;
+    uint32_t module;
+    bool edges; /* were measured */
+    as_arcs arcs;
+    uint32_t *part, *place; /* by function: its network; by block: its place in the network */
+    struct network *nets;
+    uint32_t n;
+};
+
+static uint32_t begin_of(uint32_t place)
 {
-    return 1 + 2 * block;
+    return 1 + 2 * place;
 }
-static uint32_t end_of(uint32_t block)
+static uint32_t end_of(uint32_t place)
 {
-    return 2 + 2 * block;
+    return 2 + 2 * place;
 }
 
-/* ---- the network ---- */
+static const struct as_cfg_block *block_of(const struct network *net, uint32_t place)
+{
+    return &as_cfg_get(net->flow->cfg, net->module)->blocks.data[net->blocks.data[place]];
+}
 
 static void add_arc(struct network *net, uint32_t from, uint32_t to, double measured, double unit, double *result)
 {
@@ -46,67 +67,91 @@ static void add_arc(struct network *net, uint32_t from, uint32_t to, double meas
                                             .result = result};
 }
 
-static bool leaves_function(const struct network *net, uint32_t block)
-{
-    const struct as_cfg_block *b = &as_cfg_get(net->flow->cfg, net->module)->blocks.data[net->first + block];
-    return b->last_class == AS_CLASS_RETURN || b->last_class == AS_CLASS_JUMP_INDIRECT ||
-           b->last_class == AS_CLASS_CALL || b->last_class == AS_CLASS_CALL_INDIRECT ||
-           b->last_class == AS_CLASS_SYSTEM;
-}
-
-/* Edges inside the function; `entered` and `left` say which blocks have some. `unit`: of edges that were measured. */
-static void add_edges(struct network *net, double unit, bool *entered, bool *left)
-{
-    for (uint32_t i = 0; i < net->n; i++) {
-        uint32_t block = net->first + i;
-        for (size_t e = net->flow->first[net->module][block]; e < net->flow->first[net->module][block + 1]; e++) {
-            struct as_flow_edge *edge = &net->flow->edges.data[e];
-            bool inside = edge->kind != AS_EDGE_CALL && edge->to_module == net->module && edge->to != AS_CFG_NONE &&
-                          edge->to - net->first < net->n;
-            if (!inside)
-                continue;
-            /* What falls was not measured: it is what the branches left over. */
-            add_arc(net, end_of(i), begin_of(edge->to - net->first), edge->count, edge->kind == AS_EDGE_FALL ? 0 : unit,
-                    &edge->count);
-            entered[edge->to - net->first] = left[i] = true;
-        }
-    }
-}
-
 /* What a sample adds to a block's count: with runs the same everywhere, with addresses less where it has more
  * instructions. Exact counts are taken as samples of themselves. */
 static double mean_unit(const struct network *net, bool runs)
 {
     double sum = 0, samples = 0;
-    for (uint32_t i = 0; i < net->n && net->flow->samples; i++) {
-        double scale = runs ? 1 : as_cfg_get(net->flow->cfg, net->module)->blocks.data[net->first + i].n_insns;
-        sum += net->flow->counts[net->module][net->first + i] * scale;
-        samples += net->flow->samples[net->module][net->first + i];
+    for (uint32_t i = 0; i < net->blocks.len && net->flow->samples; i++) {
+        double scale = runs ? 1 : block_of(net, i)->n_insns;
+        sum += net->flow->counts[net->module][net->blocks.data[i]] * scale;
+        samples += net->flow->samples[net->module][net->blocks.data[i]];
     }
     return sum > 0 && samples > 0 ? sum / samples : 0;
 }
 
-static void build(struct network *net, bool runs)
+static void add_blocks(struct network *net, bool runs)
 {
-    double *counts = net->flow->counts[net->module] + net->first, total = 0, unit = mean_unit(net, runs);
-    bool *entered = as_alloc(2 * (size_t)net->n + 2), *left = entered + net->n + 1;
-    for (uint32_t i = 0; i < net->n; i++)
-        total += counts[i];
-    net->mean = total / net->n;
-    net->free_ = 100 * (total + 1) * (unit > 0 ? unit : 1);
-    for (uint32_t i = 0; i < net->n; i++) {
-        uint32_t insns = as_cfg_get(net->flow->cfg, net->module)->blocks.data[net->first + i].n_insns;
-        insns = insns ? insns : 1;
-        add_arc(net, begin_of(i), end_of(i), counts[i], unit <= 0 ? 1 : runs ? unit : unit / insns, &counts[i]);
+    double *counts = net->flow->counts[net->module], total = 0;
+    for (uint32_t i = 0; i < net->blocks.len; i++)
+        total += counts[net->blocks.data[i]];
+    net->nodes = 2 * (uint32_t)net->blocks.len + 1;
+    net->mean = net->blocks.len ? total / (double)net->blocks.len : 0;
+    net->unit = mean_unit(net, runs);
+    net->free_ = 100 * (total + 1) * (net->unit > 0 ? net->unit : 1);
+    for (uint32_t i = 0; i < net->blocks.len; i++) {
+        uint32_t insns = block_of(net, i)->n_insns;
+        double unit = net->unit <= 0 ? 1 : runs ? net->unit : net->unit / (insns ? insns : 1);
+        double *count = &counts[net->blocks.data[i]];
+        add_arc(net, begin_of(i), end_of(i), *count, unit, count);
     }
-    add_edges(net, !runs ? 0 : unit > 0 ? unit : 1, entered, left);
-    for (uint32_t i = 0; i < net->n; i++) {
-        if (i == 0 || !entered[i])
-            add_arc(net, 0, begin_of(i), 0, 0, NULL);
-        if (!left[i] || leaves_function(net, i))
-            add_arc(net, end_of(i), 0, 0, 0, NULL);
+}
+
+/* An arc between two networks leaves one and enters the other; how often is settled in the one that it leaves. */
+static void add_arcs(struct parts *parts)
+{
+    const struct as_cfg_block *blocks = as_cfg_get(parts->flow->cfg, parts->module)->blocks.data;
+    for (size_t i = 0; i < parts->arcs.len; i++) {
+        const struct as_arc *arc = &parts->arcs.data[i];
+        struct as_flow_edge *edge = arc->edge == AS_ARC_NO_EDGE ? NULL : &parts->flow->edges.data[arc->edge];
+        struct network *from = arc->from == AS_ARC_WORLD ? NULL : &parts->nets[parts->part[blocks[arc->from].function]];
+        struct network *to = arc->to == AS_ARC_WORLD ? NULL : &parts->nets[parts->part[blocks[arc->to].function]];
+        double count = edge ? edge->count : 0;
+        /* What falls was not measured: it is what the branches left over. */
+        bool measured = edge && edge->kind != AS_EDGE_FALL && parts->edges;
+        if (from)
+            add_arc(from, end_of(parts->place[arc->from]), from == to ? begin_of(parts->place[arc->to]) : 0, count,
+                    !measured        ? 0
+                    : from->unit > 0 ? from->unit
+                                     : 1,
+                    edge ? &edge->count : NULL);
+        bool entry = to && blocks[arc->to].flags & AS_CFG_ENTRY; /* has an arc of its own: all its callers */
+        if (to && from != to && !(from && entry))
+            add_arc(to, 0, begin_of(parts->place[arc->to]), count, 0, NULL);
     }
-    free(entered);
+}
+
+static void divide(struct parts *parts)
+{
+    const struct as_cfg_module *m = as_cfg_get(parts->flow->cfg, parts->module);
+    parts->n = (uint32_t)m->functions.len;
+    parts->place = as_alloc_array(m->blocks.len + 1, sizeof *parts->place);
+    parts->nets = as_alloc_array(m->functions.len + 1, sizeof *parts->nets);
+    parts->arcs = as_arcs_find(parts->flow, parts->module, NULL, NULL);
+    parts->part = as_arcs_parts(parts->flow, parts->module, &parts->arcs);
+    for (uint32_t i = 0; i < m->blocks.len; i++) {
+        struct network *net = &parts->nets[parts->part[m->blocks.data[i].function]];
+        net->flow = parts->flow;
+        net->module = parts->module;
+        parts->place[i] = (uint32_t)net->blocks.len;
+        *as_vec_push(&net->blocks) = i;
+    }
+    for (uint32_t i = 0; i < parts->n; i++)
+        if (parts->nets[i].blocks.len)
+            add_blocks(&parts->nets[i], parts->edges);
+    add_arcs(parts);
+}
+
+static void free_parts(struct parts *parts)
+{
+    for (uint32_t i = 0; i < parts->n; i++) {
+        as_vec_free(&parts->nets[i].blocks);
+        as_vec_free(&parts->nets[i].arcs);
+    }
+    as_vec_free(&parts->arcs);
+    free(parts->part);
+    free(parts->place);
+    free(parts->nets);
 }
 
 /* ---- the system ---- */
@@ -147,26 +192,26 @@ static void start(struct network *net)
     }
 }
 
-static void precondition(const struct network *net, double *z)
+static void precondition(struct network *net)
 {
     for (uint32_t i = 0; i < net->nodes; i++)
-        z[i] = net->diagonal[i] > 0 ? net->r[i] / net->diagonal[i] : 0;
+        net->z[i] = net->diagonal[i] > 0 ? net->r[i] / net->diagonal[i] : 0;
 }
 
 /* r of the potentials so far, which are near where a few arcs were cut or spread anew; if they are worse than none, of none. */
-static double begin_from_before(struct network *net, double *z, double of_none)
+static double begin_from_before(struct network *net, double of_none)
 {
     apply(net, net->x, net->ap);
     for (uint32_t i = 0; i < net->nodes; i++)
         net->r[i] -= net->ap[i];
-    precondition(net, z);
-    double rz = dot(net, net->r, z);
+    precondition(net);
+    double rz = dot(net, net->r, net->z);
     if (rz <= of_none)
         return rz;
     for (uint32_t i = 0; i < net->nodes; i++)
         net->x[i] = 0;
     start(net);
-    precondition(net, z);
+    precondition(net);
     return of_none;
 }
 
@@ -179,10 +224,10 @@ static bool is_flat(const struct network *net, double curve)
     return !(curve > 1e-14 * scale);
 }
 
-static void follow_gradients(struct network *net, double *z, double rz, double enough)
+static void follow_gradients(struct network *net, double rz, double enough)
 {
     for (uint32_t i = 0; i < net->nodes; i++)
-        net->p[i] = z[i];
+        net->p[i] = net->z[i];
     for (uint32_t round = 0; round < 3 * net->nodes + 50 && rz > enough && rz > 0; round++) {
         apply(net, net->p, net->ap);
         double curve = dot(net, net->p, net->ap);
@@ -193,20 +238,20 @@ static void follow_gradients(struct network *net, double *z, double rz, double e
             net->x[i] += step * net->p[i];
             net->r[i] -= step * net->ap[i];
         }
-        precondition(net, z);
-        double next = dot(net, net->r, z);
+        precondition(net);
+        double next = dot(net, net->r, net->z);
         for (uint32_t i = 0; i < net->nodes; i++)
-            net->p[i] = z[i] + next / rz * net->p[i];
+            net->p[i] = net->z[i] + next / rz * net->p[i];
         rz = next;
     }
 }
 
-static void solve(struct network *net, double *z)
+static void solve(struct network *net, double enough)
 {
     start(net);
-    precondition(net, z);
-    double of_none = dot(net, net->r, z), rz = begin_from_before(net, z, of_none);
-    follow_gradients(net, z, rz, 1e-18 * of_none);
+    precondition(net);
+    double of_none = dot(net, net->r, net->z), rz = begin_from_before(net, of_none);
+    follow_gradients(net, rz, enough * of_none);
     for (size_t a = 0; a < net->arcs.len; a++) {
         struct arc *arc = &net->arcs.data[a];
         arc->flow = arc->spread > 0 ? arc->measured + arc->spread * (net->x[arc->from] - net->x[arc->to]) : 0;
@@ -217,7 +262,7 @@ static void solve(struct network *net, double *z)
  * is never left: then there is no such flow or the numbers did not suffice, and counts stay as they were. */
 static bool is_solved(const struct network *net)
 {
-    double counted = net->mean * net->n, flows = 0;
+    double counted = net->mean * (double)net->blocks.len, flows = 0;
     for (size_t a = 0; a < net->arcs.len; a++) {
         if (!(fabs(net->arcs.data[a].flow) <= 100 * counted))
             return false;
@@ -256,44 +301,121 @@ static void respread(struct network *net)
     }
 }
 
-static void balance_function(struct as_flow *flow, uint32_t module, const struct as_cfg_function *function, bool edges)
+/* ---- confidence ---- */
+
+static double draw_normal(uint64_t *seed)
 {
-    struct network net = {
-        .flow = flow, .module = module, .first = function->first, .n = function->n, .nodes = 2 * function->n + 1};
-    double *scratch = as_alloc_array(6 * (size_t)net.nodes, sizeof *scratch);
-    net.x = scratch;
-    net.r = scratch + net.nodes;
-    net.p = scratch + 2 * (size_t)net.nodes;
-    net.ap = scratch + 3 * (size_t)net.nodes;
-    net.diagonal = scratch + 4 * (size_t)net.nodes;
-    build(&net, edges);
-    enum { ROUNDS = 4, MOST_CUTS = 30 };
-    for (int round = 0; round < ROUNDS; round++) {
-        solve(&net, scratch + 5 * (size_t)net.nodes);
-        for (int i = 0; i < MOST_CUTS && cut_negative(&net); i++)
-            solve(&net, scratch + 5 * (size_t)net.nodes);
-        respread(&net);
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        sum += (double)(*seed >> 11) / 9007199254740992.0;
     }
-    bool solved = is_solved(&net);
-    for (size_t a = 0; a < net.arcs.len && solved; a++)
-        if (net.arcs.data[a].result)
-            *net.arcs.data[a].result = fmax(0, net.arcs.data[a].flow);
-    as_vec_free(&net.arcs);
+    return sum;
+}
+
+/* How far off balanced counts of addresses are by chance: deviations that the measured counts may have are balanced like these,
+ * and what is left of them is added up. All numbers are the same in every run. */
+static void draw_deviations(struct network *net, double *deviations)
+{
+    uint64_t seed = 1;
+    for (int draw = 0; draw < AS_BALANCE_DRAWS; draw++) {
+        for (size_t a = 0; a < net->arcs.len; a++) {
+            struct arc *arc = &net->arcs.data[a];
+            arc->measured = arc->unit > 0 ? sqrt(arc->spread) * draw_normal(&seed) : 0;
+        }
+        solve(net, ROUGHLY);
+        for (uint32_t i = 0; i < net->blocks.len; i++)
+            deviations[net->blocks.data[i]] += net->arcs.data[i].flow * net->arcs.data[i].flow / AS_BALANCE_DRAWS;
+    }
+    for (uint32_t i = 0; i < net->blocks.len; i++)
+        deviations[net->blocks.data[i]] = sqrt(deviations[net->blocks.data[i]]);
+}
+
+/* Those of runs: what one run passes is off together, so blocks around a block say nothing new about it. */
+static void run_deviations(struct network *net, double *deviations)
+{
+    double together = fmax(net->flow->together, 1);
+    for (uint32_t i = 0; i < net->blocks.len; i++)
+        deviations[net->blocks.data[i]] = sqrt(net->arcs.data[i].spread * together);
+}
+
+/* Those of counts that stay as they are. */
+static void keep_deviations(struct network *net, double *deviations)
+{
+    for (uint32_t i = 0; i < net->blocks.len; i++) {
+        uint32_t block = net->blocks.data[i];
+        double n = net->flow->samples[net->module][block] / fmax(net->flow->together, 1);
+        deviations[block] = n > 0 ? net->flow->counts[net->module][block] / sqrt(n) : 0;
+    }
+}
+
+/* ---- the result ---- */
+
+/* Calls of samples are as many as the block that makes them ran; those of exact counts are. */
+static void settle_calls(struct as_flow *flow, uint32_t module, uint32_t block)
+{
+    double calls = 0;
+    for (size_t e = flow->first[module][block]; e < flow->first[module][block + 1]; e++)
+        calls += flow->edges.data[e].kind == AS_EDGE_CALL ? flow->edges.data[e].count : 0;
+    for (size_t e = flow->first[module][block]; e < flow->first[module][block + 1] && calls > 0; e++)
+        if (flow->edges.data[e].kind == AS_EDGE_CALL)
+            flow->edges.data[e].count *= flow->counts[module][block] / calls;
+}
+
+/* What is less than a thousandth of what a sample adds is nothing, or rounding. */
+static void take_result(struct network *net)
+{
+    double least = net->unit / 1000;
+    for (size_t a = 0; a < net->arcs.len; a++) {
+        const struct arc *arc = &net->arcs.data[a];
+        if (arc->result)
+            *arc->result = arc->flow > least ? arc->flow : 0;
+    }
+    for (uint32_t i = 0; i < net->blocks.len && net->unit > 0; i++)
+        settle_calls(net->flow, net->module, net->blocks.data[i]);
+}
+
+static void balance_network(struct network *net, bool runs, double *deviations)
+{
+    enum { ROUNDS = 4, MOST_CUTS = 30 };
+    double *scratch = as_alloc_array(6 * (size_t)net->nodes, sizeof *scratch),
+           **vectors[] = {&net->x, &net->r, &net->p, &net->ap, &net->diagonal, &net->z};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = scratch + i * net->nodes;
+    for (int round = 0; round < ROUNDS; round++) {
+        solve(net, WELL);
+        for (int i = 0; i < MOST_CUTS && cut_negative(net); i++)
+            solve(net, WELL);
+        respread(net);
+    }
+    bool solved = is_solved(net);
+    if (solved)
+        take_result(net);
+    if (deviations)
+        (!solved ? keep_deviations : runs ? run_deviations : draw_deviations)(net, deviations);
     free(scratch);
+}
+
+static void balance_module(struct as_flow *flow, uint32_t module, bool edges)
+{
+    struct parts parts = {.flow = flow, .module = module, .edges = edges};
+    divide(&parts);
+    for (uint32_t i = 0; i < parts.n; i++)
+        if (parts.nets[i].mean > 0)
+            balance_network(&parts.nets[i], edges, flow->deviations ? flow->deviations[module] : NULL);
+    free_parts(&parts);
 }
 
 void as_flow_balance(struct as_flow *flow, bool edges)
 {
-    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
-        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
-        for (size_t i = 0; i < module->functions.len; i++) {
-            double sum = 0;
-            for (uint32_t b = 0; b < module->functions.data[i].n; b++)
-                sum += flow->counts[m][module->functions.data[i].first + b];
-            if (sum > 0)
-                balance_function(flow, m, &module->functions.data[i], edges);
-        }
+    size_t n = as_cfg_count_modules(flow->cfg);
+    if (flow->samples && !flow->deviations) {
+        flow->deviations = as_alloc_array(n + 1, sizeof *flow->deviations);
+        for (uint32_t m = 0; m < n; m++)
+            flow->deviations[m] = as_alloc_array(as_cfg_get(flow->cfg, m)->blocks.len + 1, sizeof **flow->deviations);
     }
+    for (uint32_t m = 0; m < n; m++)
+        balance_module(flow, m, edges);
 }
 
 double as_flow_imbalance(const struct as_flow *flow)

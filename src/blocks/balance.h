@@ -12,7 +12,9 @@
 
 #include "blocks/flow.h"
 
-/* Changes the counts and edges of all functions. `edges`: those were measured too, as branch stacks do. */
+/* Changes the counts and edges of all functions, and calls with their blocks. `edges`: those were measured too, as branch
+ * stacks do. Of samples, flow->deviations are made; those of addresses from so many draws. */
+enum { AS_BALANCE_DRAWS = 16 };
 void as_flow_balance(struct as_flow *flow, bool edges);
 
 /* How far blocks are from the law: the part of all executions that comes in and does not go out, or the other way. */

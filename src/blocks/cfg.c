@@ -38,6 +38,7 @@ static void free_seen(struct as_cfg_module *module)
         return;
     as_vec_free(&module->seen->addresses);
     as_vec_free(&module->seen->leaders);
+    as_vec_free(&module->seen->cuts);
     as_vec_free(&module->seen->insns);
     as_map_free(&module->seen->known);
     free(module->seen);
@@ -52,8 +53,10 @@ static void free_module(struct as_cfg_module *module)
     as_vec_free(&module->functions);
     as_vec_free(&module->blocks);
     as_vec_free(&module->insns);
+    as_vec_free(&module->pads);
     as_module_free(&module->symbols);
     free(module->path);
+    free(module->file);
     free(module);
 }
 
@@ -81,25 +84,31 @@ bool as_cfg_arch(const char *path, enum as_arch *arch)
     return read_it && (header.e_machine == EM_RISCV || header.e_machine == EM_X86_64);
 }
 
-uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch)
+uint32_t as_cfg_module_at(struct as_cfg *cfg, const char *file, const char *path, enum as_arch arch)
 {
-    uint32_t number = as_strings_intern(cfg->paths, path);
+    uint32_t number = as_strings_intern(cfg->paths, file);
     if (number < cfg->modules.len)
         return number;
     struct as_cfg_module *module = as_alloc(sizeof *module);
     *as_vec_push(&cfg->modules) = module;
     module->path = as_strdup(path);
+    module->file = as_strdup(file);
     const char *slash = strrchr(module->path, '/');
     module->name = slash && slash[1] && path[0] != '[' ? slash + 1 : module->path;
     module->arch = arch;
     module->seen = as_alloc(sizeof *module->seen);
-    module->symbols = (struct as_module){.path = module->path, .name = module->name, .has_file = path[0] == '/'};
+    module->symbols = (struct as_module){.path = module->file, .name = module->name, .has_file = file[0] == '/'};
     if (module->symbols.has_file) {
-        module->symbols.identity = as_file_identity_of(path);
+        module->symbols.identity = as_file_identity_of(file);
         as_module_load(&module->symbols, &cfg->options);
     }
     module->has_code = module->symbols.readable;
     return number;
+}
+
+uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch)
+{
+    return as_cfg_module_at(cfg, path, path, arch);
 }
 
 void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address)
@@ -132,6 +141,11 @@ void as_cfg_lead(struct as_cfg *cfg, uint32_t module, uint64_t address)
     *as_vec_push(&cfg->modules.data[module]->seen->leaders) = address;
 }
 
+void as_cfg_cut(struct as_cfg *cfg, uint32_t module, uint64_t address)
+{
+    *as_vec_push(&cfg->modules.data[module]->seen->cuts) = address;
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -150,6 +164,8 @@ static void sort_seen(struct as_cfg_seen *seen)
         qsort(seen->addresses.data, seen->addresses.len, sizeof(uint64_t), by_number);
     if (seen->leaders.len)
         qsort(seen->leaders.data, seen->leaders.len, sizeof(uint64_t), by_number);
+    if (seen->cuts.len)
+        qsort(seen->cuts.data, seen->cuts.len, sizeof(uint64_t), by_number);
     if (seen->insns.len)
         qsort(seen->insns.data, seen->insns.len, sizeof(struct as_insn), by_insn);
 }
@@ -207,8 +223,12 @@ static size_t take_function(struct as_cfg *cfg, struct as_cfg_module *module, si
 static void build_module(struct as_cfg *cfg, struct as_cfg_module *module)
 {
     struct as_cfg_seen *seen = module->seen;
+    struct as_elf *elf = module->has_code ? as_elf_open(module->file, NULL) : NULL;
+    if (elf && seen->addresses.len)
+        module->pads = as_landing_pads_of(elf);
+    for (size_t i = 0; i < module->pads.len; i++)
+        *as_vec_push(&seen->leaders) = module->pads.data[i].pad;
     sort_seen(seen);
-    struct as_elf *elf = module->has_code ? as_elf_open(module->path, NULL) : NULL;
     for (size_t at = 0; at < seen->addresses.len;) {
         size_t next = take_function(cfg, module, at);
         as_cfg_decode(module, elf, (uint32_t)module->functions.len - 1, at, next);

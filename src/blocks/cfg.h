@@ -15,6 +15,7 @@
 #include "assay/insn.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "symbol/landing.h"
 #include "symbol/module.h"
 
 enum { AS_CFG_NONE = UINT32_MAX };
@@ -46,15 +47,17 @@ struct as_cfg_function {
 };
 
 struct as_cfg_module {
-    char *path;
-    const char *name; /* its last component */
+    char *path;       /* as people know it: where the program had it */
+    char *file;       /* where it is read: a copy of it may be elsewhere */
+    const char *name; /* the last component of its path */
     enum as_arch arch;
     bool has_code; /* its file can be read: functions are complete */
     struct as_module symbols;
     AS_VEC(struct as_cfg_function) functions; /* by address */
     AS_VEC(struct as_cfg_block) blocks;       /* by address */
     AS_VEC(uint64_t) insns;                   /* addresses, those of a block side by side */
-    struct as_cfg_seen *seen;                 /* until it is built */
+    as_landing_pads pads;
+    struct as_cfg_seen *seen; /* until it is built */
 };
 
 struct as_cfg;
@@ -68,6 +71,8 @@ void as_cfg_free(struct as_cfg *cfg);
 bool as_cfg_arch(const char *path, enum as_arch *arch);
 /* The number of the module of this path: dense, from 0, in order of first appearance. */
 uint32_t as_cfg_module_of(struct as_cfg *cfg, const char *path, enum as_arch arch);
+/* The same of a file that is a copy of what a program had at another path: one module for each such file. */
+uint32_t as_cfg_module_at(struct as_cfg *cfg, const char *file, const char *path, enum as_arch arch);
 
 /* An instruction begins at this address of the module. */
 void as_cfg_see(struct as_cfg *cfg, uint32_t module, uint64_t address);
@@ -77,6 +82,8 @@ void as_cfg_touch(struct as_cfg *cfg, uint32_t module, uint64_t address);
 void as_cfg_see_insn(struct as_cfg *cfg, uint32_t module, const struct as_insn *insn);
 /* A branch was seen to go there: a block begins. */
 void as_cfg_lead(struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* A block begins, though no branch leads there: the instruction before was executed more or less often. */
+void as_cfg_cut(struct as_cfg *cfg, uint32_t module, uint64_t address);
 
 void as_cfg_build(struct as_cfg *cfg); /* see nothing more afterwards */
 

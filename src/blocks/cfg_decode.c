@@ -189,6 +189,9 @@ static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *
         as_blocks_add_leader(blocks, seen->leaders.data[at]);
         *as_map_put(&targets, seen->leaders.data[at]) = 1;
     }
+    at = as_search(0, seen->cuts.len, i, seen->cuts.data[i] < function->start);
+    for (; at < seen->cuts.len && seen->cuts.data[at] < function->end; at++)
+        as_blocks_add_leader(blocks, seen->cuts.data[at]);
     lead_executed(module, insns, blocks, &targets);
     as_blocks_add_leader(blocks, function->start);
     as_blocks_finish(blocks);

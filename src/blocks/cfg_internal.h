@@ -6,8 +6,8 @@
 #include "blocks/cfg.h"
 
 struct as_cfg_seen {
-    AS_VEC(uint64_t) addresses, leaders; /* sorted once building begins */
-    AS_VEC(struct as_insn) insns;        /* of code in no file, likewise */
+    AS_VEC(uint64_t) addresses, leaders, cuts; /* sorted once building begins */
+    AS_VEC(struct as_insn) insns;              /* of code in no file, likewise */
     struct as_map known;
     bool loose; /* addresses may lie inside instructions */
 };

@@ -3,11 +3,13 @@
  * contradict each other lost control somewhere: all its blocks are opened to the world, and all is done again. */
 #include "blocks/derive.h"
 
+#include "blocks/arcs.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORLD = UINT32_MAX, NO_EDGE = UINT32_MAX, MOST_ROUNDS = 64, MOST_TRIALS = 12 };
+enum { WORLD = AS_ARC_WORLD, NO_EDGE = AS_ARC_NO_EDGE, MOST_ROUNDS = 64, MOST_TRIALS = 12 };
 
 struct arc {
     uint32_t from, to; /* blocks, or WORLD */
@@ -58,13 +60,6 @@ static bool is_moved(const struct as_flow *flow)
     return false;
 }
 
-static bool is_border(const struct net *net, const struct as_flow_edge *edge)
-{
-    return edge->kind != AS_EDGE_CALL && edge->to != AS_CFG_NONE && edge->to_module == net->module &&
-           function_of(net, edge->from) != function_of(net, edge->to) &&
-           !(net->m->blocks.data[edge->to].flags & AS_CFG_ENTRY);
-}
-
 /* Functions with an indirect jump that ran; its targets may also be in a part of the function that was moved away. */
 static void find_jumps(struct net *net, bool moved)
 {
@@ -74,58 +69,26 @@ static void find_jumps(struct net *net, bool moved)
             net->anywhere[function_of(net, i)] = 1;
     for (size_t e = net->flow->first[net->module][0]; e < net->flow->first[net->module][net->n]; e++) {
         const struct as_flow_edge *edge = &net->flow->edges.data[e];
-        if (!is_border(net, edge))
+        if (!as_arcs_cross(net->flow, edge))
             continue;
         uint32_t a = function_of(net, edge->from), b = function_of(net, edge->to);
         net->anywhere[a] = net->anywhere[b] = net->anywhere[a] | net->anywhere[b];
     }
 }
 
-static bool can_leave(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_RETURN || block->last_class == AS_CLASS_JUMP_INDIRECT ||
-           block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT ||
-           block->last_class == AS_CLASS_SYSTEM;
-}
-
-static void add_arc(struct net *net, uint32_t from, uint32_t to, uint32_t edge)
-{
-    const double *counts = net->flow->counts[net->module];
-    double most = fmin(from == WORLD ? INFINITY : counts[from], to == WORLD ? INFINITY : counts[to]);
-    *as_vec_push(&net->arcs) = (struct arc){from, to, edge, 0, most};
-}
-
+/* Before anything is narrowed an arc carries at most what its ends ran. */
 static void add_arcs(struct net *net)
 {
-    bool *entered = as_alloc(2 * (size_t)net->n + 2), *left = entered + net->n + 1;
+    const double *counts = net->flow->counts[net->module];
+    as_arcs found = as_arcs_find(net->flow, net->module, net->anywhere, net->open);
     net->arcs.len = 0;
-    for (size_t e = net->flow->first[net->module][0]; e < net->flow->first[net->module][net->n]; e++) {
-        const struct as_flow_edge *edge = &net->flow->edges.data[e];
-        if (edge->kind == AS_EDGE_CALL)
-            continue;
-        bool known = edge->to != AS_CFG_NONE && edge->to_module == net->module;
-        add_arc(net, edge->from, known ? edge->to : WORLD, (uint32_t)e);
-        left[edge->from] = true;
-        if (known)
-            entered[edge->to] = true;
+    for (size_t i = 0; i < found.len; i++) {
+        const struct as_arc *arc = &found.data[i];
+        double most =
+            fmin(arc->from == WORLD ? INFINITY : counts[arc->from], arc->to == WORLD ? INFINITY : counts[arc->to]);
+        *as_vec_push(&net->arcs) = (struct arc){arc->from, arc->to, arc->edge, 0, most};
     }
-    for (uint32_t i = 0; i < net->n; i++) { /* the target of a call: position-independent code finds itself so */
-        const struct as_cfg_block *block = &net->m->blocks.data[i];
-        uint32_t called = block->last_class == AS_CLASS_CALL && block->target
-                              ? as_cfg_find_start(net->flow->cfg, net->module, block->target)
-                              : AS_CFG_NONE;
-        if (called != AS_CFG_NONE)
-            entered[called] = false;
-    }
-    for (uint32_t i = 0; i < net->n; i++) {
-        const struct as_cfg_block *block = &net->m->blocks.data[i];
-        bool open = net->open[block->function];
-        if (open || net->anywhere[block->function] || !entered[i] || block->flags & AS_CFG_ENTRY)
-            add_arc(net, WORLD, i, NO_EDGE);
-        if (open || !left[i] || can_leave(block))
-            add_arc(net, i, WORLD, NO_EDGE);
-    }
-    free(entered);
+    as_vec_free(&found);
 }
 
 /* ---- the equations ---- */

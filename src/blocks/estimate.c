@@ -51,7 +51,8 @@ static void from_addresses(struct work *work, const as_samples_pairs *ips, enum 
             work->trouble.used += ip->weight;
         else
             work->trouble.between += ip->weight;
-        add_to(work, ip->module, block, ip->weight / (uops ? b->n_uops : b->n_insns), (double)ip->count);
+        double parts = as_samples_of_branches(work->samples) ? 1 : uops ? b->n_uops : b->n_insns;
+        add_to(work, ip->module, block, ip->weight / parts, (double)ip->count);
     }
 }
 
@@ -120,17 +121,17 @@ static double *check_branch(struct work *work, const struct as_samples_pair *bra
     return NULL;
 }
 
-static void add_branches(struct work *work, bool counted)
+static void add_branches(struct work *work)
 {
     const as_samples_pairs *branches = as_samples_branches(work->samples);
     for (size_t i = 0; i < branches->len; i++) {
         const struct as_samples_pair *branch = &branches->data[i];
         uint32_t block = as_cfg_find(work->cfg, branch->module, branch->from);
         double *wrong = check_branch(work, branch, block);
-        if (wrong && counted)
+        if (wrong) {
             *wrong += branch->weight;
-        if (wrong)
             continue;
+        }
         uint8_t class_ = as_cfg_get(work->cfg, branch->module)->blocks.data[block].last_class;
         bool call = class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT;
         if (class_ == AS_CLASS_RETURN)
@@ -219,6 +220,29 @@ static double together(const struct as_samples *samples, const as_samples_pairs 
     return stacks ? all / (double)stacks : 0;
 }
 
+/* Stacks say which part of a block's executions a branch takes; how many those are, addresses do. */
+static void take_shares(struct work *work)
+{
+    struct as_flow *runs = as_estimate(work->samples, work->cfg, AS_METHOD_LBR, NULL);
+    for (size_t i = 0; i < runs->edges.len; i++) {
+        const struct as_flow_edge *edge = &runs->edges.data[i];
+        double ran = runs->counts[edge->module][edge->from];
+        if (edge->kind == AS_EDGE_FALL || edge->count <= 0 || ran <= 0)
+            continue;
+        double share = edge->count < ran ? edge->count / ran : 1;
+        as_flow_add(work->flow,
+                    &(struct as_flow_branch){.module = edge->module,
+                                             .to_module = edge->to_module,
+                                             .from = as_cfg_get(work->cfg, edge->module)->blocks.data[edge->from].last,
+                                             .to = edge->target,
+                                             .kind = edge->kind,
+                                             .count = share * work->flow->counts[edge->module][edge->from],
+                                             .mispredicted = share * work->flow->counts[edge->module][edge->from] *
+                                                             edge->mispredicted / edge->count});
+    }
+    as_flow_free(runs);
+}
+
 struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg, enum as_method method,
                             struct as_estimate_trouble *trouble)
 {
@@ -230,10 +254,14 @@ struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg
     } else if (method == AS_METHOD_FLOW) {
         from_branches(&work);
         work.flow->together = together(samples, as_samples_branches(samples));
-    } else
+    } else {
         from_addresses(&work, method == AS_METHOD_FIXED ? as_samples_fixed_ips(samples) : as_samples_ips(samples),
                        method);
-    add_branches(&work, method == AS_METHOD_LBR || method == AS_METHOD_FLOW);
+        if (as_samples_runs(samples)->len)
+            take_shares(&work);
+    }
+    if (method == AS_METHOD_LBR || method == AS_METHOD_FLOW)
+        add_branches(&work);
     as_flow_know_branches(work.flow);
     as_flow_finish(work.flow);
     if (trouble)

@@ -1,9 +1,11 @@
 /* See exact.h. QEMU's translated blocks overlap and are cut anywhere, so executions are added up by instruction; a
- * basic block ran as often as its first instruction. A direct branch left a translated block as often as that was
+ * basic block ran as often as its first instruction, and ends where executions differ. A direct branch left a translated block as often as that was
  * taken. */
 #include "blocks/exact.h"
 
 #include "base/map.h"
+
+#include <stdlib.h>
 
 struct place {
     uint32_t module;
@@ -16,6 +18,7 @@ struct gathering {
     struct as_cfg *cfg;
     AS_VEC(struct place) places;  /* by index of the translated block; module AS_CFG_NONE: it never ran */
     AS_VEC(struct as_map) counts; /* by module: address to executions */
+    AS_VEC(struct as_map) ends;   /* … to where the instruction ends */
     AS_VEC(struct as_flow_branch) branches;
 };
 
@@ -25,8 +28,10 @@ static struct place place_of(struct gathering *all, const struct as_image *image
     as_space_find(image->space, address, &location);
     struct place place = {.module = as_cfg_module_of(all->cfg, location.module, image->arch),
                           .bias = address - location.module_offset};
-    while (all->counts.len <= place.module)
+    while (all->counts.len <= place.module) {
         *as_vec_push(&all->counts) = (struct as_map){0};
+        *as_vec_push(&all->ends) = (struct as_map){0};
+    }
     return place;
 }
 
@@ -71,10 +76,12 @@ static void gather_block(struct gathering *all, const struct as_block *block)
             continue;
         if (place->module == AS_CFG_NONE)
             *place = place_of(all, image, block->address);
-        uint64_t *count = as_map_put(&all->counts.data[place->module], block->insns[i]->address - place->bias);
+        uint64_t address = block->insns[i]->address - place->bias;
+        uint64_t *count = as_map_put(&all->counts.data[place->module], address);
         if (!*count)
             see(all, place, block->insns[i]);
         *count += executions;
+        *as_map_put(&all->ends.data[place->module], address) = address + block->insns[i]->length;
     }
     const struct as_insn *last = block->insns[block->n - 1];
     uint64_t taken = as_counter_taken(all->counter, block);
@@ -95,6 +102,42 @@ static void gather_jumps(struct gathering *all, const struct as_jump_counter *ju
             gather_branch(all, &place, last->address, list[i].target, as_engine_image(all->engine, block->image),
                           last->class_, (double)list[i].count);
     }
+}
+
+struct counted {
+    uint64_t address, end, executions;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* A block that is left half-way, by a fault or where a region ends, and one that a region begins in: its instructions ran
+ * differently often, and are blocks of their own. */
+static void cut_where_counts_differ(struct gathering *all)
+{
+    AS_VEC(struct counted) list = {0};
+    for (uint32_t m = 0; m < all->counts.len; m++) {
+        const struct as_map *counts = &all->counts.data[m];
+        list.len = 0;
+        for (size_t i = 0; i < counts->cap; i++)
+            if (counts->slots[i].used)
+                *as_vec_push(&list) =
+                    (struct counted){counts->slots[i].key, *as_map_get(&all->ends.data[m], counts->slots[i].key),
+                                     counts->slots[i].value};
+        if (list.len)
+            qsort(list.data, list.len, sizeof *list.data, by_address);
+        for (size_t i = 1; i < list.len; i++) {
+            struct counted *one = &list.data[i];
+            if (one[-1].end > one->address) /* the same, executed with and without its first bytes */
+                one->executions += one[-1].executions;
+            if (one[-1].end == one->address && one->executions != one[-1].executions)
+                as_cfg_cut(all->cfg, m, one->address);
+        }
+    }
+    as_vec_free(&list);
 }
 
 static void fill_counts(struct as_flow *flow, const struct gathering *all)
@@ -118,6 +161,7 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
     for (size_t i = 0; i < as_engine_count_blocks(engine); i++)
         gather_block(&all, as_engine_block(engine, i));
     gather_jumps(&all, jumps);
+    cut_where_counts_differ(&all);
     as_cfg_build(all.cfg);
     struct as_flow *flow = as_flow_new(all.cfg);
     fill_counts(flow, &all);
@@ -126,7 +170,10 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
     as_flow_finish(flow);
     for (size_t i = 0; i < all.counts.len; i++)
         as_map_free(&all.counts.data[i]);
+    for (size_t i = 0; i < all.ends.len; i++)
+        as_map_free(&all.ends.data[i]);
     as_vec_free(&all.counts);
+    as_vec_free(&all.ends);
     as_vec_free(&all.places);
     as_vec_free(&all.branches);
     return flow;

@@ -26,9 +26,11 @@ void as_flow_free(struct as_flow *flow)
         free(flow->counts[i]);
         free(flow->first[i]);
         free(flow->samples ? flow->samples[i] : NULL);
+        free(flow->deviations ? flow->deviations[i] : NULL);
     }
     free(flow->counts);
     free(flow->samples);
+    free(flow->deviations);
     free(flow->first);
     as_vec_free(&flow->edges);
     free(flow);
@@ -95,9 +97,12 @@ static double falls(const struct as_flow *flow, uint32_t module, uint32_t block,
 {
     const struct as_cfg_block *b = &as_cfg_get(flow->cfg, module)->blocks.data[block];
     double count = flow->counts[module][block];
-    if (b->last_class == AS_CLASS_CALL || b->last_class == AS_CLASS_CALL_INDIRECT)
-        return clamp(flow->counts[module][block + 1] - brought[block + 1], count);
-    return clamp(count - left[block], count);
+    double next = clamp(flow->counts[module][block + 1] - brought[block + 1], count);
+    bool call = b->last_class == AS_CLASS_CALL || b->last_class == AS_CLASS_CALL_INDIRECT;
+    if (call && b[1].flags & AS_CFG_ENTRY) /* it never comes back: another function begins */
+        return 0;
+    double rest = clamp(count - left[block], count);
+    return call || (!flow->samples && next < rest) ? next : rest; /* exact: the rest faulted, or the run ended */
 }
 
 static void add_falls(struct as_flow *flow, uint32_t module, const double *left, const double *brought)

@@ -1,7 +1,10 @@
 /* Loops by dominators: an edge to a block that dominates where it comes from closes a loop. Dominators as Cooper, Harvey
- * and Kennedy compute them, over the edges that were executed. Blocks that control reached in unknown ways (a signal, a
+ * and Kennedy compute them, over the edges that were executed and from calls that threw to their landing pads. Blocks that control reached in unknown ways (a signal, a
  * jump from another function) hang on a root above the function's entry. */
 #include "blocks/loops.h"
+
+#include "base/search.h"
+#include "blocks/arcs.h"
 
 #include <stdlib.h>
 
@@ -11,17 +14,30 @@ struct arc {
     uint32_t from, to;
     double count;
     bool estimated;
+    bool pad; /* from a call that threw to its landing pad */
 };
 
+/* A function, with the parts of it that were moved away. */
 struct graph {
     const struct as_flow *flow;
-    uint32_t module, first, n;
-    AS_VEC(struct arc) arcs;    /* by `to` once sorted */
-    uint32_t *into;             /* first arc into a block; one more than there are blocks */
+    uint32_t module, n;
+    AS_VEC(uint32_t) blocks;    /* those of the module: number i + 1 here is blocks[i] */
+    AS_VEC(struct arc) arcs;    /* by `from`, then by `to` */
+    uint32_t *out_of, *into;    /* the first arc out of or into a block; one more than there are blocks */
     uint32_t *order, *place;    /* blocks in reverse postorder; where each is in it */
     uint32_t *dominator;        /* by block */
     uint32_t *member, *pending; /* scratch of one loop */
 };
+
+static uint32_t block_of(const struct graph *g, uint32_t number)
+{
+    return g->blocks.data[number - 1];
+}
+
+static double count_of(const struct graph *g, uint32_t number)
+{
+    return g->flow->counts[g->module][block_of(g, number)];
+}
 
 static int by_to(const void *a, const void *b)
 {
@@ -29,27 +45,20 @@ static int by_to(const void *a, const void *b)
     return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->from > y->from) - (x->from < y->from);
 }
 
-static void add_arcs(struct graph *g)
+static int by_from(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < g->n; i++) {
-        size_t n;
-        const struct as_flow_edge *edges = as_flow_out(g->flow, g->module, g->first + i, &n);
-        for (size_t e = 0; e < n; e++)
-            if (edges[e].kind != AS_EDGE_CALL && edges[e].count > 0 && edges[e].to_module == g->module &&
-                edges[e].to != AS_CFG_NONE && edges[e].to - g->first < g->n)
-                *as_vec_push(&g->arcs) =
-                    (struct arc){i + 1, edges[e].to - g->first + 1, edges[e].count, edges[e].estimated};
-    }
+    const struct arc *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
 }
 
-static void sort_arcs(struct graph *g)
+static void sort_arcs(struct graph *g, bool to, uint32_t *first)
 {
     if (g->arcs.len)
-        qsort(g->arcs.data, g->arcs.len, sizeof *g->arcs.data, by_to);
+        qsort(g->arcs.data, g->arcs.len, sizeof *g->arcs.data, to ? by_to : by_from);
     size_t at = 0;
     for (uint32_t block = 0; block <= g->n + 1; block++) {
-        g->into[block] = (uint32_t)at;
-        while (at < g->arcs.len && g->arcs.data[at].to == block)
+        first[block] = (uint32_t)at;
+        while (at < g->arcs.len && (to ? g->arcs.data[at].to : g->arcs.data[at].from) == block)
             at++;
     }
 }
@@ -58,26 +67,21 @@ static void sort_arcs(struct graph *g)
 static void visit(const struct graph *g, uint32_t start, uint8_t *seen, uint32_t *postorder, uint32_t *len)
 {
     struct step {
-        uint32_t block;
-        size_t next;
+        uint32_t block, next;
     };
     AS_VEC(struct step) stack = {0};
-    *as_vec_push(&stack) = (struct step){.block = start};
+    *as_vec_push(&stack) = (struct step){start, g->out_of[start]};
     seen[start] = 1;
     while (stack.len) {
         struct step *top = &stack.data[stack.len - 1];
-        size_t n;
-        const struct as_flow_edge *edges = as_flow_out(g->flow, g->module, g->first + top->block - 1, &n);
         uint32_t to = 0;
-        while (!to && top->next < n) {
-            const struct as_flow_edge *edge = &edges[top->next++];
-            bool inside = edge->kind != AS_EDGE_CALL && edge->count > 0 && edge->to_module == g->module &&
-                          edge->to != AS_CFG_NONE && edge->to - g->first < g->n;
-            to = inside && !seen[edge->to - g->first + 1] ? edge->to - g->first + 1 : 0;
+        while (!to && top->next < g->out_of[top->block + 1]) {
+            uint32_t next = g->arcs.data[top->next++].to;
+            to = seen[next] ? 0 : next;
         }
         if (to) {
             seen[to] = 1;
-            *as_vec_push(&stack) = (struct step){.block = to};
+            *as_vec_push(&stack) = (struct step){to, g->out_of[to]};
         } else {
             postorder[(*len)++] = top->block;
             stack.len--;
@@ -86,15 +90,47 @@ static void visit(const struct graph *g, uint32_t start, uint8_t *seen, uint32_t
     as_vec_free(&stack);
 }
 
+struct entry {
+    uint32_t block;
+    double outside; /* executions that no arc brings */
+};
+
+static int by_outside(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->outside != y->outside)
+        return x->outside < y->outside ? 1 : -1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+/* Blocks by how often control came to them from elsewhere: what is reached from one is no entry, unless nothing else leads there. */
+static struct entry *find_entries(const struct graph *g)
+{
+    struct entry *entries = as_alloc_array((size_t)g->n + 1, sizeof *entries);
+    for (uint32_t i = 1; i <= g->n; i++)
+        entries[i - 1] = (struct entry){i, count_of(g, i)};
+    for (size_t i = 0; i < g->arcs.len; i++)
+        entries[g->arcs.data[i].to - 1].outside -=
+            g->arcs.data[i].pad ? count_of(g, g->arcs.data[i].to) : g->arcs.data[i].count;
+    qsort(entries, g->n, sizeof *entries, by_outside);
+    return entries;
+}
+
 static void number_blocks(struct graph *g)
 {
     uint8_t *seen = as_alloc(g->n + 2);
     uint32_t *postorder = as_alloc_array(g->n + 2, sizeof *postorder), len = 0;
-    for (uint32_t i = 1; i <= g->n; i++)
-        if (!seen[i] && g->flow->counts[g->module][g->first + i - 1] > 0) {
-            visit(g, i, seen, postorder, &len);
-            *as_vec_push(&g->arcs) = (struct arc){ROOT, i, 0, false};
+    struct entry *entries = find_entries(g);
+    AS_VEC(uint32_t) roots = {0};
+    for (uint32_t i = 0; i < g->n; i++)
+        if (!seen[entries[i].block] && count_of(g, entries[i].block) > 0) {
+            visit(g, entries[i].block, seen, postorder, &len);
+            *as_vec_push(&roots) = entries[i].block;
         }
+    free(entries);
+    for (size_t i = 0; i < roots.len; i++)
+        *as_vec_push(&g->arcs) = (struct arc){.from = ROOT, .to = roots.data[i]};
+    as_vec_free(&roots);
     g->order[0] = ROOT;
     for (uint32_t i = 0; i < len; i++)
         g->order[i + 1] = postorder[len - 1 - i];
@@ -160,11 +196,11 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
         g->member[arc->from] = header;
     }
     loop->n_blocks = 1;
-    loop->instructions = as_flow_instructions(g->flow, g->module, g->first + header - 1);
+    loop->instructions = as_flow_instructions(g->flow, g->module, block_of(g, header));
     while (waiting) {
         uint32_t block = g->pending[--waiting];
         loop->n_blocks++;
-        loop->instructions += as_flow_instructions(g->flow, g->module, g->first + block - 1);
+        loop->instructions += as_flow_instructions(g->flow, g->module, block_of(g, block));
         for (uint32_t i = g->into[block]; i < g->into[block + 1]; i++) {
             uint32_t from = g->arcs.data[i].from;
             if (from != ROOT && g->member[from] != header) {
@@ -173,7 +209,7 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
             }
         }
     }
-    loop->iterations = g->flow->counts[g->module][g->first + header - 1];
+    loop->iterations = count_of(g, header);
     loop->entries = loop->iterations - back;
 }
 
@@ -185,33 +221,112 @@ static void add_loops(struct graph *g, as_loops *loops)
             closes = g->arcs.data[i].from != ROOT && dominates(g, block, g->arcs.data[i].from);
         if (!closes)
             continue;
-        struct as_loop loop = {.module = g->module, .header = g->first + block - 1};
+        struct as_loop loop = {.module = g->module, .header = block_of(g, block)};
         collect(g, block, &loop);
         *as_vec_push(loops) = loop;
     }
 }
 
-static void search_function(const struct as_flow *flow, uint32_t module, const struct as_cfg_function *function,
-                            as_loops *loops)
+static void search_graph(struct graph *g, as_loops *loops)
 {
-    struct graph g = {.flow = flow, .module = module, .first = function->first, .n = function->n};
-    size_t n = (size_t)function->n + 3;
-    uint32_t *scratch = as_alloc_array(6 * n, sizeof *scratch);
-    g.into = scratch;
-    g.order = scratch + n;
-    g.place = scratch + 2 * n;
-    g.dominator = scratch + 3 * n;
-    g.member = scratch + 4 * n;
-    g.pending = scratch + 5 * n;
-    add_arcs(&g);
-    if (g.arcs.len) {
-        number_blocks(&g);
-        sort_arcs(&g);
-        find_dominators(&g);
-        add_loops(&g, loops);
-    }
-    as_vec_free(&g.arcs);
+    size_t n = (size_t)g->n + 3;
+    uint32_t *scratch = as_alloc_array(7 * n, sizeof *scratch),
+             **arrays[] = {&g->out_of, &g->into, &g->order, &g->place, &g->dominator, &g->member, &g->pending};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = scratch + i * n;
+    sort_arcs(g, false, g->out_of);
+    number_blocks(g);
+    sort_arcs(g, true, g->into);
+    find_dominators(g);
+    add_loops(g, loops);
     free(scratch);
+}
+
+/* ---- the graphs of a module ---- */
+
+struct module_graphs {
+    const struct as_flow *flow;
+    uint32_t module;
+    uint32_t *part, *number; /* by function: its graph; by block: its number there */
+    struct graph *graphs;
+};
+
+static void add_arc(struct module_graphs *all, uint32_t from, uint32_t to, const struct as_flow_edge *edge)
+{
+    const struct as_cfg_block *blocks = as_cfg_get(all->flow->cfg, all->module)->blocks.data;
+    uint32_t part = all->part[blocks[from].function];
+    if (part == all->part[blocks[to].function])
+        *as_vec_push(&all->graphs[part].arcs) = (struct arc){.from = all->number[from],
+                                                             .to = all->number[to],
+                                                             .count = edge ? edge->count : 0,
+                                                             .estimated = edge && edge->estimated,
+                                                             .pad = !edge};
+}
+
+/* Whether some calls of a block did not come back. */
+static bool loses_calls(const struct as_flow *flow, uint32_t module, uint32_t block)
+{
+    size_t n;
+    const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
+    double falls = 0;
+    for (size_t i = 0; i < n; i++)
+        falls += edges[i].kind == AS_EDGE_FALL ? edges[i].count : 0;
+    return falls < flow->counts[module][block];
+}
+
+/* A call that threw goes on at its landing pad. */
+static void add_pads(struct module_graphs *all)
+{
+    const struct as_cfg_module *m = as_cfg_get(all->flow->cfg, all->module);
+    const double *counts = all->flow->counts[all->module];
+    for (size_t i = 0; i < m->pads.len; i++) {
+        const struct as_landing_pad *pad = &m->pads.data[i];
+        uint32_t to = as_cfg_find_start(all->flow->cfg, all->module, pad->pad);
+        if (to == AS_CFG_NONE || counts[to] <= 0)
+            continue;
+        uint32_t from = (uint32_t)as_search((size_t)0, m->blocks.len, k, m->blocks.data[k].last < pad->start);
+        for (; from < m->blocks.len && m->blocks.data[from].last < pad->end; from++) {
+            uint8_t class_ = m->blocks.data[from].last_class;
+            if ((class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT) && counts[from] > 0 &&
+                loses_calls(all->flow, all->module, from))
+                add_arc(all, from, to, NULL);
+        }
+    }
+}
+
+static void search_module(const struct as_flow *flow, uint32_t module, as_loops *loops)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    as_arcs arcs = as_arcs_find(flow, module, NULL, NULL);
+    struct module_graphs all = {.flow = flow,
+                                .module = module,
+                                .part = as_arcs_parts(flow, module, &arcs),
+                                .number = as_alloc_array(m->blocks.len + 1, sizeof(uint32_t)),
+                                .graphs = as_alloc_array(m->functions.len + 1, sizeof(struct graph))};
+    for (uint32_t i = 0; i < m->blocks.len; i++) {
+        struct graph *g = &all.graphs[all.part[m->blocks.data[i].function]];
+        *as_vec_push(&g->blocks) = i;
+        all.number[i] = ++g->n;
+    }
+    for (size_t i = 0; i < arcs.len; i++) {
+        const struct as_arc *arc = &arcs.data[i];
+        const struct as_flow_edge *edge = arc->edge == AS_ARC_NO_EDGE ? NULL : &flow->edges.data[arc->edge];
+        if (edge && edge->count > 0 && arc->to != AS_ARC_WORLD)
+            add_arc(&all, arc->from, arc->to, edge);
+    }
+    add_pads(&all);
+    for (uint32_t i = 0; i < m->functions.len; i++) {
+        all.graphs[i].flow = flow;
+        all.graphs[i].module = module;
+        if (all.graphs[i].arcs.len)
+            search_graph(&all.graphs[i], loops);
+        as_vec_free(&all.graphs[i].blocks);
+        as_vec_free(&all.graphs[i].arcs);
+    }
+    as_vec_free(&arcs);
+    free(all.part);
+    free(all.number);
+    free(all.graphs);
 }
 
 static int by_instructions(const void *a, const void *b)
@@ -227,11 +342,8 @@ static int by_instructions(const void *a, const void *b)
 as_loops as_loops_find(const struct as_flow *flow)
 {
     as_loops loops = {0};
-    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
-        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
-        for (size_t i = 0; i < module->functions.len; i++)
-            search_function(flow, m, &module->functions.data[i], &loops);
-    }
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++)
+        search_module(flow, m, &loops);
     if (loops.len)
         qsort(loops.data, loops.len, sizeof *loops.data, by_instructions);
     return loops;

@@ -61,7 +61,7 @@ void as_propeller_map_free(struct as_propeller_map *map)
 static bool load_map(const struct as_cfg_module *module, struct as_propeller_map *map, struct as_error *err)
 {
     enum { MOST = 1 << 30 };
-    struct as_elf *elf = as_elf_open(module->path, err);
+    struct as_elf *elf = as_elf_open(module->file, err);
     size_t size = 0;
     if (!elf)
         return false;
@@ -73,6 +73,14 @@ static bool load_map(const struct as_cfg_module *module, struct as_propeller_map
                                      "-fbasic-block-address-map",
                                      module->path);
     free(bytes);
+    return good;
+}
+
+bool as_propeller_check(const struct as_cfg *cfg, uint32_t module, struct as_error *err)
+{
+    struct as_propeller_map map = {0};
+    bool good = load_map(as_cfg_get(cfg, module), &map, err);
+    as_propeller_map_free(&map);
     return good;
 }
 

@@ -38,6 +38,8 @@ void as_propeller_map_free(struct as_propeller_map *map);
 size_t as_propeller_layout(const struct as_flow *flow, uint32_t module, const struct as_propeller_map *map,
                            const struct as_propeller_function *function, uint32_t *order);
 
+/* Whether a module has a map that can be read. */
+bool as_propeller_check(const struct as_cfg *cfg, uint32_t module, struct as_error *err) AS_MUST_CHECK;
 bool as_propeller_write_clusters(const struct as_flow *flow, uint32_t module, FILE *out,
                                  struct as_error *err) AS_MUST_CHECK;
 /* Needs no map: functions are known by their symbols. */

@@ -1,5 +1,6 @@
 /* See recording.h. Each process has samples of its own until what it has mapped changes: addresses mean something in
- * one process, for a while. */
+ * one process, for a while. Each event that may be wanted has samples of its own, because only the end shows which one has
+ * most; so the recording is read once and may come through a pipe. */
 #include "blocks/recording.h"
 
 #include "base/map.h"
@@ -13,18 +14,30 @@
 /* perf marks where records are complete; a file without such marks waits in this much memory. */
 #define QUEUE_LIMIT ((uint64_t)128 << 20)
 
+/* What was read of one event. */
+struct stream {
+    uint32_t event; /* its number in the recording */
+    char name[128];
+    enum as_counted counted;
+    uint64_t period, samples, kernel;
+    unsigned precise;
+    struct as_map by_pid; /* struct as_samples * */
+    struct as_samples *last;
+    uint32_t last_pid;
+    as_recording_refusals refused;
+    struct as_map refused_at; /* by the recorded file: index + 1 */
+};
+
 struct reading {
     struct as_recording *recording;
     const struct as_recording_options *options;
     struct as_perf_spaces *spaces;
-    uint32_t event;       /* number of the one that is taken */
-    bool taken;           /* its first sample was met */
-    struct as_map by_pid; /* struct as_samples * */
-    struct as_samples *last;
-    uint32_t last_pid, settling; /* settling: the process whose addresses are looked up */
+    AS_VEC(struct stream *) streams;
+    struct stream *now; /* whose addresses are looked up, of the process `settling` */
+    uint32_t settling;
+    uint64_t others; /* samples of events that are not wanted */
     AS_VEC(struct as_samples_branch) branches;
-    struct as_map archs;   /* module of the graph by the recorded file: number + 1 */
-    struct as_map refused; /* the same: index + 1 */
+    struct as_map archs; /* module of the graph by the recorded file: number + 1 */
 };
 
 /* ---- events ---- */
@@ -48,84 +61,65 @@ static enum as_counted what_counts(const struct as_perf_event *event)
     return AS_COUNTED_OTHER;
 }
 
-static void take_event(struct reading *reading, const struct as_perf_event *event)
+/* The stream of an event; NULL: it is not wanted. */
+static struct stream *stream_of(struct reading *reading, const struct as_perf_event *event)
 {
-    struct as_recording *recording = reading->recording;
-    reading->taken = true;
-    snprintf(recording->event, sizeof recording->event, "%s", event->name);
-    recording->counted = what_counts(event);
-    recording->period = event->period;
-    recording->precise = event->precise;
-    recording->round_period =
-        event->period && (event->period % 1000 == 0 || (event->period >= 1024 && event->period % 1024 == 0));
+    for (size_t i = 0; i < reading->streams.len; i++)
+        if (reading->streams.data[i]->event == event->index)
+            return reading->streams.data[i];
+    if (reading->options->event && !has_word(event->name, reading->options->event))
+        return NULL;
+    struct stream *stream = as_alloc(sizeof *stream);
+    stream->event = event->index;
+    snprintf(stream->name, sizeof stream->name, "%s", event->name);
+    stream->counted = what_counts(event);
+    stream->period = event->period;
+    stream->precise = event->precise;
+    *as_vec_push(&reading->streams) = stream;
+    return stream;
 }
 
-/* The number of the event with most samples, of those whose names have the word; UINT32_MAX: none has samples. */
-static uint32_t choose_event(const struct as_perf_reader *reader, const char *word)
+static struct stream *largest_stream(const struct reading *reading)
 {
-    uint32_t best = UINT32_MAX;
-    uint64_t most = 0;
-    for (size_t i = 0; i < as_perf_reader_events(reader); i++) {
-        const struct as_perf_event *event = as_perf_reader_event(reader, i);
-        if (event->samples > most && (!word || has_word(event->name, word))) {
-            most = event->samples;
-            best = event->index;
-        }
+    struct stream *best = NULL;
+    for (size_t i = 0; i < reading->streams.len; i++) {
+        struct stream *one = reading->streams.data[i];
+        if (!best || one->samples > best->samples || (one->samples == best->samples && one->event < best->event))
+            best = one;
     }
     return best;
 }
 
-/* If there are several, reads the recording once to count the samples of each. */
-static bool find_event(struct reading *reading, const char *path, struct as_error *err)
-{
-    static const struct as_perf_sink nothing = {0};
-    struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
-    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
-    struct as_error inner = AS_ERROR_INIT;
-    const char *word = reading->options->event;
-    bool only = reader && as_perf_reader_events(reader) == 1;
-    bool ok = only || (reader && as_perf_reader_run(reader, &nothing, NULL, &inner));
-    if (reader && !ok)
-        as_error_set(err, "%s: %.900s", path, inner.message);
-    if (only) {
-        const struct as_perf_event *event = as_perf_reader_event(reader, 0);
-        reading->event = !word || has_word(event->name, word) ? event->index : UINT32_MAX;
-    } else if (ok)
-        reading->event = choose_event(reader, word);
-    as_perf_reader_close(reader);
-    return ok;
-}
-
-static bool wants_event(struct reading *reading, const struct as_perf_event *event)
-{
-    if (event->index != reading->event)
-        return false;
-    if (!reading->taken)
-        take_event(reading, event);
-    return true;
-}
-
 /* ---- places ---- */
+
+static const char *why_refused(const struct as_perf_location *location)
+{
+    switch (location->match) {
+    case AS_PERF_NO_FILE:
+        return "its code is in no file (JIT code, the kernel)";
+    case AS_PERF_MISSING:
+        return "the file is not here; --symfs says where it is";
+    case AS_PERF_OTHER:
+        return location->build_id ? "the file here is another one: its build-id is not the recorded one"
+                                  : "the recording has no build-id of it, and the file here is another one or was "
+                                    "changed: its inode is "
+                                    "not the recorded one; if it is the same after all, --trust-paths takes it";
+    default:
+        return "its code is for a processor that Assay cannot decode";
+    }
+}
 
 static void refuse(struct reading *reading, const struct as_perf_location *location)
 {
-    static const char *const reasons[] = {
-        [AS_PERF_NO_FILE] = "its code is in no file (JIT code, the kernel)",
-        [AS_PERF_MISSING] = "the file is not here; --symfs says where it is",
-        [AS_PERF_OTHER] = "the file here is another one: its build-id is not the recorded one",
-    };
-    struct as_recording *recording = reading->recording;
-    const char *why = location->match < sizeof reasons / sizeof *reasons && reasons[location->match]
-                          ? reasons[location->match]
-                          : "its code is for a processor that Assay cannot decode";
-    uint32_t id = as_strings_intern(recording->strings, location->module);
-    uint64_t *known = as_map_put(&reading->refused, id);
+    struct stream *stream = reading->now;
+    uint32_t id = as_strings_intern(reading->recording->strings, location->module);
+    uint64_t *known = as_map_put(&stream->refused_at, id);
     if (!*known) {
-        *as_vec_push(&recording->refused) =
-            (struct as_recording_refused){.path = as_strings_get(recording->strings, id), .why = why};
-        *known = recording->refused.len;
+        *as_vec_push(&stream->refused) = (struct as_recording_refused){
+            .path = as_strings_get(reading->recording->strings, id), .why = why_refused(location)};
+        *known = stream->refused.len;
     }
-    recording->refused.data[*known - 1].samples++;
+    stream->refused.data[*known - 1].samples++;
 }
 
 static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t *module, uint64_t *offset)
@@ -139,8 +133,9 @@ static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t 
     bool usable = (location.match == AS_PERF_MATCHED || location.match == AS_PERF_TRUSTED) && location.disk_path;
     uint64_t *number = usable ? as_map_put(&reading->archs, (uint64_t)(uintptr_t)location.disk_path) : NULL;
     if (usable && !*number)
-        *number =
-            as_cfg_arch(location.disk_path, &arch) ? as_cfg_module_of(cfg, location.disk_path, arch) + 1 : UINT64_MAX;
+        *number = as_cfg_arch(location.disk_path, &arch)
+                      ? as_cfg_module_at(cfg, location.disk_path, location.module, arch) + 1
+                      : UINT64_MAX;
     if (!usable || *number == UINT64_MAX) {
         refuse(reading, &location);
         return false;
@@ -152,24 +147,31 @@ static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t 
 
 /* ---- records ---- */
 
-static struct as_samples *samples_of(struct reading *reading, uint32_t pid)
+static struct as_samples *samples_of(struct reading *reading, struct stream *stream, uint32_t pid)
 {
-    if (reading->last && reading->last_pid == pid)
-        return reading->last;
-    uint64_t *known = as_map_put(&reading->by_pid, pid);
+    if (stream->last && stream->last_pid == pid)
+        return stream->last;
+    uint64_t *known = as_map_put(&stream->by_pid, pid);
     if (!*known)
         *known = (uint64_t)(uintptr_t)as_samples_new(
             &(struct as_samples_options){.drop_oldest = reading->options->drop_oldest});
-    reading->last_pid = pid;
-    return reading->last = (struct as_samples *)(uintptr_t)*known;
+    stream->last_pid = pid;
+    return stream->last = (struct as_samples *)(uintptr_t)*known;
+}
+
+static void settle_stream(struct reading *reading, struct stream *stream, uint32_t pid)
+{
+    const uint64_t *known = as_map_get(&stream->by_pid, pid);
+    reading->now = stream;
+    reading->settling = pid;
+    if (known)
+        as_samples_settle((struct as_samples *)(uintptr_t)*known, reading->recording->cfg, place, reading);
 }
 
 static void settle(struct reading *reading, uint32_t pid)
 {
-    const uint64_t *known = as_map_get(&reading->by_pid, pid);
-    reading->settling = pid;
-    if (known)
-        as_samples_settle((struct as_samples *)(uintptr_t)*known, reading->recording->cfg, place, reading);
+    for (size_t i = 0; i < reading->streams.len; i++)
+        settle_stream(reading, reading->streams.data[i], pid);
 }
 
 static bool on_process(void *context, const struct as_perf_process *process, struct as_error *err)
@@ -190,25 +192,26 @@ static bool on_build_id(void *context, const char *path, enum as_perf_mode mode,
 static bool on_sample(void *context, const struct as_perf_sample *sample, struct as_error *err)
 {
     struct reading *reading = context;
-    if (!wants_event(reading, sample->event)) {
-        reading->recording->others++;
+    struct stream *stream = stream_of(reading, sample->event);
+    if (!stream) {
+        reading->others++;
         return true;
     }
     bool user = sample->mode == AS_PERF_USER || sample->mode == AS_PERF_MODE_UNKNOWN;
-    reading->recording->kernel += !user;
+    stream->samples++;
+    stream->kernel += !user;
     as_vec_clear(&reading->branches);
     for (size_t i = 0; i < sample->n_branches; i++)
         *as_vec_push(&reading->branches) = (struct as_samples_branch){sample->branches[i].from, sample->branches[i].to,
                                                                       sample->branches[i].mispredicted};
-    bool counts = reading->recording->counted != AS_COUNTED_OTHER;
     struct as_samples_one one = {.ip = user ? sample->ip : 0,
-                                 .weight = counts ? (double)sample->period : 1,
+                                 .weight = stream->counted != AS_COUNTED_OTHER ? (double)sample->period : 1,
                                  .branches = reading->branches.data,
                                  .n_branches = reading->branches.len};
     /* Of an event that counts no branches, each run stands for one, however many a stack has. */
-    if (reading->recording->counted != AS_COUNTED_TAKEN && one.n_branches > 1)
+    if (stream->counted != AS_COUNTED_TAKEN && one.n_branches > 1)
         one.run_weight = 1;
-    as_samples_add(samples_of(reading, sample->pid), &one);
+    as_samples_add(samples_of(reading, stream, sample->pid), &one);
     return true;
 }
 
@@ -216,19 +219,50 @@ static const struct as_perf_sink sink = {.build_id = on_build_id, .process = on_
 
 /* ---- the whole ---- */
 
+static void take_stream(struct as_recording *recording, struct stream *stream)
+{
+    memcpy(recording->event, stream->name, sizeof recording->event);
+    recording->counted = stream->counted;
+    recording->period = stream->period;
+    recording->precise = stream->precise;
+    recording->round_period =
+        stream->period && (stream->period % 1000 == 0 || (stream->period >= 1024 && stream->period % 1024 == 0));
+    recording->kernel = stream->kernel;
+    recording->refused = stream->refused;
+    stream->refused = (as_recording_refusals){0};
+}
+
 static void gather(struct reading *reading)
 {
     struct as_recording *recording = reading->recording;
-    for (size_t i = 0; i < reading->by_pid.cap; i++) {
-        if (!reading->by_pid.slots[i].used)
+    struct stream *stream = largest_stream(reading);
+    recording->others = reading->others;
+    for (size_t i = 0; i < reading->streams.len; i++)
+        recording->others += reading->streams.data[i] != stream ? reading->streams.data[i]->samples : 0;
+    if (!stream)
+        return;
+    for (size_t i = 0; i < stream->by_pid.cap; i++) {
+        if (!stream->by_pid.slots[i].used)
             continue;
-        settle(reading, (uint32_t)reading->by_pid.slots[i].key);
-        struct as_samples *samples = (struct as_samples *)(uintptr_t)reading->by_pid.slots[i].value;
-        as_samples_move(recording->samples, samples);
-        as_samples_free(samples);
+        settle_stream(reading, stream, (uint32_t)stream->by_pid.slots[i].key);
+        as_samples_move(recording->samples, (struct as_samples *)(uintptr_t)stream->by_pid.slots[i].value);
     }
+    take_stream(recording, stream);
+    if (recording->counted == AS_COUNTED_TAKEN)
+        as_samples_are_branches(recording->samples);
     as_estimate_see(recording->samples, recording->cfg);
     as_cfg_build(recording->cfg);
+}
+
+static void free_stream(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->by_pid.cap; i++)
+        if (stream->by_pid.slots[i].used)
+            as_samples_free((struct as_samples *)(uintptr_t)stream->by_pid.slots[i].value);
+    as_map_free(&stream->by_pid);
+    as_map_free(&stream->refused_at);
+    as_vec_free(&stream->refused);
+    free(stream);
 }
 
 static bool read_all(struct reading *reading, struct as_perf_reader *reader, struct as_error *err)
@@ -258,15 +292,16 @@ bool as_recording_read(struct as_recording *recording, const char *path, const s
                                        .cfg = as_cfg_new(&(struct as_cfg_options){options->spaces.debug_path}),
                                        .strings = as_strings_new()};
     struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
-    struct as_perf_reader *reader = find_event(&reading, path, err) ? as_perf_reader_open(path, &bounded, err) : NULL;
+    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
     bool ok = reader && read_all(&reading, reader, &inner);
     if (reader && !ok)
         as_error_set(err, "%s: %.900s", path, inner.message);
     as_perf_spaces_free(reading.spaces);
     as_perf_reader_close(reader);
-    as_map_free(&reading.by_pid);
+    for (size_t i = 0; i < reading.streams.len; i++)
+        free_stream(reading.streams.data[i]);
+    as_vec_free(&reading.streams);
     as_map_free(&reading.archs);
-    as_map_free(&reading.refused);
     as_vec_free(&reading.branches);
     if (!ok)
         as_recording_free(recording);

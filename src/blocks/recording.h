@@ -22,6 +22,7 @@ struct as_recording_refused {
     const char *path, *why;
     uint64_t samples; /* addresses of samples, ends of branches and runs, each different one once */
 };
+typedef AS_VEC(struct as_recording_refused) as_recording_refusals;
 
 struct as_recording {
     struct as_samples *samples;
@@ -34,7 +35,7 @@ struct as_recording {
     uint64_t kernel;   /* samples that were left out: not of user code */
     uint64_t others;   /* … of other events */
     uint64_t lost;     /* … that perf lost */
-    AS_VEC(struct as_recording_refused) refused;
+    as_recording_refusals refused;
     struct as_strings *strings;
     char problem[256]; /* of the file: it ends early, say; "" */
 };

@@ -82,6 +82,7 @@ struct as_samples {
     struct pairs sticky; /* branches with how often they were the oldest, over all spaces */
     struct as_samples_counts counts;
     double weight, unplaced;
+    bool of_branches;
 };
 
 struct as_samples *as_samples_new(const struct as_samples_options *options)
@@ -102,6 +103,16 @@ void as_samples_free(struct as_samples *samples)
     }
     clear(&samples->sticky);
     free(samples);
+}
+
+void as_samples_are_branches(struct as_samples *samples)
+{
+    samples->of_branches = true;
+}
+
+bool as_samples_of_branches(const struct as_samples *samples)
+{
+    return samples->of_branches;
 }
 
 /* The address is that of the instruction behind the sampled one. If that was a taken branch, it is the newest of the

@@ -52,6 +52,10 @@ struct as_samples *as_samples_new(const struct as_samples_options *options); /* 
 void as_samples_free(struct as_samples *samples);
 void as_samples_add(struct as_samples *samples, const struct as_samples_one *one);
 
+/* Samples were taken on branches: the address of each says that its block ran so often, however long it is. */
+void as_samples_are_branches(struct as_samples *samples);
+bool as_samples_of_branches(const struct as_samples *samples);
+
 /* Says where an address is: false where nothing is known to be there. `arch` of the module. */
 typedef bool as_samples_place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t *module, uint64_t *offset);
 /* Moves what was added so far into places of the graph; before that changes, and at the end. */

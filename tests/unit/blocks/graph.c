@@ -99,13 +99,13 @@ struct as_flow *graph_flow(struct as_cfg *cfg, const double *counts, const char 
     double count;
     for (int used; sscanf(branches, " %u>%u:%lf%n", &from, &to, &count, &used) == 3; branches += used) {
         const struct as_cfg_block *block = &as_cfg_get(cfg, 0)->blocks.data[from];
-        as_flow_add(flow,
-                    &(struct as_flow_branch){.from = block->last,
-                                             .to = graph_start(cfg, to),
-                                             .kind = block->last_class == AS_CLASS_CALL            ? AS_EDGE_CALL
-                                                     : block->last_class == AS_CLASS_JUMP_INDIRECT ? AS_EDGE_INDIRECT
-                                                                                                   : AS_EDGE_TAKEN,
-                                             .count = count});
+        as_flow_add(flow, &(struct as_flow_branch){
+                              .from = block->last,
+                              .to = to < n ? graph_start(cfg, to) : as_cfg_get(cfg, 0)->blocks.data[n - 1].end,
+                              .kind = block->last_class == AS_CLASS_CALL            ? AS_EDGE_CALL
+                                      : block->last_class == AS_CLASS_JUMP_INDIRECT ? AS_EDGE_INDIRECT
+                                                                                    : AS_EDGE_TAKEN,
+                              .count = count});
     }
     as_flow_finish(flow);
     return flow;

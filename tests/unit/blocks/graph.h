@@ -10,7 +10,7 @@ struct as_cfg *graph_make(const char *blocks);
 enum { GRAPH_START = 0x1000 };
 uint64_t graph_start(const struct as_cfg *cfg, uint32_t block);
 
-/* Counts for all blocks, and branches "FROM>TO:COUNT". */
+/* Counts for all blocks, and branches "FROM>TO:COUNT"; to as many as there are blocks: out of the function. */
 struct as_flow *graph_flow(struct as_cfg *cfg, const double *counts, const char *branches);
 /* The count of the edge between two blocks; -1: there is none. */
 double graph_edge(const struct as_flow *flow, uint32_t from, uint32_t to);

@@ -91,6 +91,42 @@ static void test_endless(void **state)
     end(flow);
 }
 
+/* Control also leaves by a branch to another function: it is no loss, and the branch is as often as the rest leaves over. */
+static void test_leaves(void **state)
+{
+    const double counts[] = {100, 60, 60};
+    struct as_flow *flow = graph_flow(graph_make("2b3 3i r"), counts, "0>3:40");
+    as_flow_balance(flow, true);
+    for (int i = 0; i < 3; i++)
+        expect_near(flow->counts[0][i], counts[i], 0.01);
+    size_t n;
+    const struct as_flow_edge *edges = as_flow_out(flow, 0, 0, &n);
+    double out = 0;
+    for (size_t i = 0; i < n; i++)
+        out += edges[i].count;
+    expect_near(out, flow->counts[0][0], 1e-6);
+    assert_true(as_flow_imbalance(flow) < 1e-6);
+    end(flow);
+}
+
+/* A block that samples missed at its begin: its branches and calls become as many as it ran, never more. */
+static void test_calls(void **state)
+{
+    const double counts[] = {10, 0.0001, 10};
+    double samples[] = {10, 1, 10}, *by_module[] = {samples};
+    struct as_flow *flow = graph_flow(graph_make("2i 2c r"), counts, "1>0:50");
+    flow->samples = by_module;
+    as_flow_balance(flow, true);
+    flow->samples = NULL;
+    size_t n;
+    const struct as_flow_edge *edges = as_flow_out(flow, 0, 1, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i].count > 1.000001 * flow->counts[0][1])
+            fail_msg("%g ways of %g", edges[i].count, flow->counts[0][1]);
+    assert_true(flow->counts[0][1] > 3);
+    end(flow);
+}
+
 static uint64_t seed = 42;
 static double draw(void)
 {
@@ -104,7 +140,7 @@ static void test_noise(void **state)
 {
     const double truth_counts[] = {400, 1600, 1200, 400, 1600, 6400, 1600, 400};
     const char *code = "2i 3b3 4j4 5i 3i 5b5 2b1 r", *branches = "1>3:400 2>4:1200 5>5:4800 6>1:1200";
-    double before = 0, after = 0;
+    double before = 0, after = 0, held = 0, width = 0, plain_width = 0;
     for (int trial = 0; trial < 40; trial++) {
         struct as_flow *truth = graph_flow(graph_make(code), truth_counts, branches);
         double noisy[8];
@@ -115,8 +151,20 @@ static void test_noise(void **state)
             noisy[i] = fmax(0, truth_counts[i] + normal * sqrt(truth_counts[i]) * 2);
         }
         struct as_flow *flow = graph_flow(truth->cfg, noisy, "1>3:0 2>4:0 5>5:0 6>1:0");
+        double samples[8], *by_module[] = {samples};
+        for (int i = 0; i < 8; i++)
+            samples[i] = noisy[i] / 4; /* each adds 4, whose spread is twice the root */
+        flow->samples = by_module;
         before += as_accuracy_of(flow, truth).block;
+        for (int i = 0; i < 8; i++)
+            plain_width += as_accuracy_interval(flow, 0, (uint32_t)i) / 320;
         as_flow_balance(flow, false);
+        for (uint32_t i = 0; i < 8; i++) {
+            double off = fabs(flow->counts[0][i] - truth_counts[i]), part = as_accuracy_interval(flow, 0, i);
+            held += off <= part * flow->counts[0][i] ? 1 / 320.0 : 0;
+            width += part / 320;
+        }
+        flow->samples = NULL;
         after += as_accuracy_of(flow, truth).block;
         assert_true(as_flow_imbalance(flow) < 1e-6);
         for (int i = 0; i < 8; i++)
@@ -126,6 +174,9 @@ static void test_noise(void **state)
     }
     if (after > 0.85 * before)
         fail_msg("error %.4f before, %.4f after", before / 40, after / 40);
+    /* Intervals of 95 % are narrower than before, and as true: 320 of them, though blocks of a trial err together. */
+    if (width > 0.95 * plain_width || held < 0.85)
+        fail_msg("width %.4f in place of %.4f, %.3f of them hold", width, plain_width, held);
 }
 
 /* Few samples on graphs of any shape, where most blocks have none: whatever has to be cut, counts stay within what was counted. */
@@ -214,9 +265,10 @@ static void test_intervals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_consistent), cmocka_unit_test(test_diamond),  cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_round),      cmocka_unit_test(test_endless),  cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_any_graph),  cmocka_unit_test(test_accuracy), cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_consistent), cmocka_unit_test(test_diamond),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_leaves),     cmocka_unit_test(test_calls),     cmocka_unit_test(test_round),
+        cmocka_unit_test(test_endless),    cmocka_unit_test(test_noise),     cmocka_unit_test(test_any_graph),
+        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

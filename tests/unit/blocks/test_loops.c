@@ -71,6 +71,26 @@ static void test_no_entry(void **state)
     end(flow);
 }
 
+/* Block 1 calls, and every tenth call throws: control goes on at the landing pad 5, which leads to the end of the loop. */
+static void test_landing_pad(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i 3c 2i 2b1 r 2j3");
+    const double counts[] = {1, 100, 90, 100, 1, 10};
+    struct as_flow *flow = graph_flow(cfg, counts, "1>0:1 3>1:99 5>3:10");
+    struct as_cfg_module *module = as_cfg_get(cfg, 0);
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 0); /* nothing says how control comes to the pad */
+    as_vec_free(&loops);
+    *as_vec_push(&module->pads) =
+        (struct as_landing_pad){graph_start(cfg, 1), graph_start(cfg, 2), graph_start(cfg, 5)};
+    loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 1 && loops.data[0].iterations == 100 && loops.data[0].entries == 1);
+    assert_int_equal(loops.data[0].n_blocks, 4);
+    as_vec_free(&loops);
+    end(flow);
+}
+
 /* 0 falls to 1 mostly; 1 branches to 3 mostly; 2 is the rare way; 3 goes round. */
 static void test_trace(void **state)
 {
@@ -101,10 +121,8 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_no_entry),
-        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_nested),      cmocka_unit_test(test_shapes), cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_landing_pad), cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

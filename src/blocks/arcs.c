@@ -1,0 +1,96 @@
+/* See arcs.h. */
+#include "blocks/arcs.h"
+
+#include <stdlib.h>
+
+bool as_arcs_cross(const struct as_flow *flow, const struct as_flow_edge *edge)
+{
+    if (edge->kind == AS_EDGE_CALL || edge->to == AS_CFG_NONE || edge->to_module != edge->module)
+        return false;
+    const struct as_cfg_block *blocks = as_cfg_get(flow->cfg, edge->module)->blocks.data;
+    return blocks[edge->from].function != blocks[edge->to].function && !(blocks[edge->to].flags & AS_CFG_ENTRY);
+}
+
+static bool can_leave(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_RETURN || block->last_class == AS_CLASS_JUMP_INDIRECT ||
+           block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT ||
+           block->last_class == AS_CLASS_SYSTEM;
+}
+
+/* The target of a call in the midst of a function: position-independent code finds itself so. */
+static void open_called(const struct as_flow *flow, uint32_t module, bool *entered)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        uint32_t called = block->last_class == AS_CLASS_CALL && block->target
+                              ? as_cfg_find_start(flow->cfg, module, block->target)
+                              : AS_CFG_NONE;
+        if (called != AS_CFG_NONE)
+            entered[called] = false;
+    }
+}
+
+as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t n = (uint32_t)m->blocks.len;
+    bool *entered = as_alloc(2 * (size_t)n + 2), *left = entered + n + 1;
+    as_arcs arcs = {0};
+    for (size_t e = flow->first[module][0]; e < flow->first[module][n]; e++) {
+        const struct as_flow_edge *edge = &flow->edges.data[e];
+        if (edge->kind == AS_EDGE_CALL)
+            continue;
+        bool known = edge->to != AS_CFG_NONE && edge->to_module == module;
+        *as_vec_push(&arcs) = (struct as_arc){edge->from, known ? edge->to : AS_ARC_WORLD, (uint32_t)e};
+        left[edge->from] = true;
+        if (known)
+            entered[edge->to] = true;
+    }
+    open_called(flow, module, entered);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        bool all = open && open[block->function], in = anywhere && anywhere[block->function];
+        if (all || in || !entered[i] || block->flags & AS_CFG_ENTRY)
+            *as_vec_push(&arcs) = (struct as_arc){AS_ARC_WORLD, i, AS_ARC_NO_EDGE};
+        if (all || !left[i] || can_leave(block))
+            *as_vec_push(&arcs) = (struct as_arc){i, AS_ARC_WORLD, AS_ARC_NO_EDGE};
+    }
+    free(entered);
+    return arcs;
+}
+
+static uint32_t root_of(uint32_t *part, uint32_t function)
+{
+    while (part[function] != function)
+        function = part[function] = part[part[function]];
+    return function;
+}
+
+uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_arcs *arcs)
+{
+    enum { MOST_BLOCKS = 2000 };
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t n = (uint32_t)m->functions.len;
+    uint32_t *part = as_alloc_array((size_t)n + 1, sizeof *part), *sizes = as_alloc_array((size_t)n + 1, sizeof *sizes);
+    for (uint32_t i = 0; i < n; i++) {
+        part[i] = i;
+        sizes[i] = m->functions.data[i].n;
+    }
+    for (size_t i = 0; i < arcs->len; i++) {
+        const struct as_arc *arc = &arcs->data[i];
+        if (arc->edge == AS_ARC_NO_EDGE || !as_arcs_cross(flow, &flow->edges.data[arc->edge]))
+            continue;
+        uint32_t a = root_of(part, m->blocks.data[arc->from].function);
+        uint32_t b = root_of(part, m->blocks.data[arc->to].function);
+        if (a == b || sizes[a] + sizes[b] > MOST_BLOCKS)
+            continue;
+        part[a > b ? a : b] = a < b ? a : b;
+        sizes[a < b ? a : b] = sizes[a] + sizes[b];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        part[i] = root_of(part, i);
+    free(sizes);
+    return part;
+}
