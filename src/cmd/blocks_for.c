@@ -2,6 +2,7 @@
 #include "cmd/blocks_for.h"
 
 #include "base/log.h"
+#include "base/str.h"
 #include "blocks/autofdo.h"
 #include "blocks/bolt.h"
 #include "blocks/propeller.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 const char *const as_blocks_for_choices[] = {
-    [AS_BLOCKS_FOR_NOTHING] = "people",
     [AS_BLOCKS_FOR_AUTOFDO] = "autofdo",
     [AS_BLOCKS_FOR_AUTOFDO_BINARY] = "autofdo-binary",
     [AS_BLOCKS_FOR_GCC] = "gcc",
@@ -29,6 +29,30 @@ static uint32_t find_module(const struct as_cfg *cfg, const char *name)
         if (strcmp(as_cfg_get(cfg, i)->path, name) == 0 || strcmp(as_cfg_get(cfg, i)->name, name) == 0)
             return i;
     return AS_CFG_NONE;
+}
+
+static bool has_run(const struct as_flow *flow, uint32_t module)
+{
+    for (uint32_t i = 0; i < as_cfg_get(flow->cfg, module)->blocks.len; i++)
+        if (flow->counts[module][i] > 0)
+            return true;
+    return false;
+}
+
+/* "demo, libc.so.6 …" */
+static void name_modules(const struct as_flow *flow, struct as_str *text)
+{
+    enum { MOST = 8 };
+    size_t n = 0;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        if (!has_run(flow, m))
+            continue;
+        if (n < MOST)
+            as_str_addf(text, "%s%s", n ? ", " : "", as_cfg_get(flow->cfg, m)->name);
+        n++;
+    }
+    if (n > MOST)
+        as_str_addf(text, " and %zu more", n - MOST);
 }
 
 uint32_t as_blocks_main_module(const struct as_flow *flow, struct as_error *err)
@@ -50,22 +74,51 @@ uint32_t as_blocks_main_module(const struct as_flow *flow, struct as_error *err)
     return best;
 }
 
-uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char *program, struct as_error *err)
+/* The file of a program as the user names it; the caller frees; NULL: there is none. */
+static char *file_of(const char *program)
 {
-    uint32_t module = name ? find_module(cfg, name) : AS_CFG_NONE;
     struct as_program *found = as_alloc(sizeof *found);
-    if (!name && program && as_program_find(program, getenv("PATH"), found, NULL)) {
-        char *real = realpath(found->path, NULL);
-        module = find_module(cfg, real ? real : found->path);
-        free(real);
+    char *path = NULL;
+    if (as_program_find(program, getenv("PATH"), found, NULL)) {
+        path = realpath(found->path, NULL);
+        path = path ? path : as_strdup(found->path);
     }
     free(found);
-    if (module == AS_CFG_NONE)
-        as_error_set(err, "nothing of %s ran; --module takes the name or path of a file that did",
-                     name      ? name
-                     : program ? program
-                               : "the program");
-    return module;
+    return path;
+}
+
+uint32_t as_blocks_module(const struct as_flow *flow, const char *name, const char *program, struct as_error *err)
+{
+    char *file = !name && program ? file_of(program) : NULL;
+    uint32_t module = name ? find_module(flow->cfg, name) : file ? find_module(flow->cfg, file) : AS_CFG_NONE;
+    free(file);
+    if (module != AS_CFG_NONE && has_run(flow, module))
+        return module;
+    struct as_str names = {0};
+    name_modules(flow, &names);
+    as_error_set(err, "nothing of %s ran; --module takes the name or path of a file that did: %s",
+                 name      ? name
+                 : program ? program
+                           : "the program",
+                 names.len ? as_str_get(&names) : "there is none");
+    as_str_free(&names);
+    return AS_CFG_NONE;
+}
+
+bool as_blocks_check_for(enum as_blocks_for what, const char *program, const char *debug_path, struct as_error *err)
+{
+    bool lines = what == AS_BLOCKS_FOR_AUTOFDO || what == AS_BLOCKS_FOR_AUTOFDO_BINARY || what == AS_BLOCKS_FOR_GCC;
+    char *file = program && (lines || what == AS_BLOCKS_FOR_PROPELLER) ? file_of(program) : NULL;
+    enum as_arch arch;
+    bool ok = true;
+    if (file && as_cfg_arch(file, &arch)) {
+        struct as_cfg *cfg = as_cfg_new(&(struct as_cfg_options){debug_path});
+        uint32_t module = as_cfg_module_of(cfg, file, arch);
+        ok = lines ? as_autofdo_check(cfg, module, err) : as_propeller_check(cfg, module, err);
+        as_cfg_free(cfg);
+    }
+    free(file);
+    return ok;
 }
 
 static bool write_autofdo(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,

@@ -8,7 +8,7 @@
 
 /* As in as_blocks_for_choices. */
 enum as_blocks_for {
-    AS_BLOCKS_FOR_NOTHING,
+    AS_BLOCKS_FOR_NOTHING = -1,
     AS_BLOCKS_FOR_AUTOFDO,
     AS_BLOCKS_FOR_AUTOFDO_BINARY,
     AS_BLOCKS_FOR_GCC,
@@ -23,7 +23,11 @@ extern const char *const as_blocks_for_choices[];
 /* Of a recording or profile: the program (no library) that executed most; AS_CFG_NONE with the reason in err. */
 uint32_t as_blocks_main_module(const struct as_flow *flow, struct as_error *err);
 /* The module of this name or path, or the one that the program's file is; AS_CFG_NONE with the reason in err. */
-uint32_t as_blocks_module(const struct as_cfg *cfg, const char *name, const char *program, struct as_error *err);
+uint32_t as_blocks_module(const struct as_flow *flow, const char *name, const char *program, struct as_error *err);
+/* Before a run: whether the file of this program, or at this path (NULL: not known), has what the profile needs. Files that
+ * cannot be found pass. */
+bool as_blocks_check_for(enum as_blocks_for what, const char *program, const char *debug_path,
+                         struct as_error *err) AS_MUST_CHECK;
 
 bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
                          struct as_error *err) AS_MUST_CHECK;

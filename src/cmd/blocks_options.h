@@ -12,9 +12,9 @@ struct as_blocks_options {
     bool json, csv, never;
     const char *output, *module, *function;
     uint64_t blocks, functions, loops, traces;
-    int for_;
+    int for_; /* enum as_blocks_for */
     /* recordings */
-    int method; /* 0: by what the recording has; else enum as_method + 1 */
+    int method; /* at most 0: by what the recording has; else enum as_method + 1 */
     bool balance, drop_oldest, trust_paths;
     const char *event, *symfs, *debug_path;
     /* ways of sampling */

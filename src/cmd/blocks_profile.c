@@ -15,6 +15,11 @@ static void explain(const struct as_block_counts *counts, struct as_str *text)
         as_str_add(text,
                    "Branches that were recorded, without their order: a block ran as often as branches lead to it "
                    "and the block before falls into it. The recording itself (--method=lbr) is more accurate. ");
+    else if (counts->samples && as_samples_of_branches(counts->samples))
+        as_str_addf(text,
+                    "A sample of %s says that the block with its address ran, and no more: blocks that control leaves "
+                    "without a branch have none, so counts are too low. ",
+                    AS_SHOW(summary->sampler));
     else if (counts->samples && !as_block_counts_are_executions(counts))
         as_str_addf(text, "%s says where the time went, not how often blocks ran. ", AS_SHOW(summary->sampler));
     if (counts->samples && counts->method != AS_METHOD_FLOW && summary->bias)
@@ -58,7 +63,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
     else
         as_str_addf(&how, "every execution of each block, of %s%s", AS_SHOW(summary->sampler),
                     estimates ? "; ~: an estimate, as executions do not say by which way control went" : "");
-    if (estimates && options->for_)
+    if (estimates && options->for_ >= 0)
         as_log_note(
             "a profile has executions without branches: where those leave several ways, branches are estimates");
     explain(counts, &advice);
@@ -69,6 +74,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
                                     .method = method,
                                     .advice = as_str_get(&advice),
                                     .trouble = counts->samples ? &counts->trouble : NULL,
+                                    .unit = as_block_counts_are_executions(counts) ? NULL : summary->unit,
                                     .unplaced = counts->samples ? as_samples_unplaced(counts->samples) : 0,
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);
@@ -83,8 +89,10 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
     struct as_output output = {0};
     struct as_view view = {0};
     struct as_block_counts counts = {0};
-    struct as_block_counts_options how = {
-        .method = options->method - 1, .balance = options->balance, .edges = true, .debug_path = options->debug_path};
+    struct as_block_counts_options how = {.method = options->method > 0 ? options->method - 1 : -1,
+                                          .balance = options->balance,
+                                          .edges = true,
+                                          .debug_path = options->debug_path};
     bool opened = as_output_open(&output, options->output, &err);
     bool ok = opened && as_view_open(&view, &(struct as_view_options){.file = path, .series = options->event}, &err) &&
               as_block_counts_make(&counts, &view, &how, &err);

@@ -1,5 +1,6 @@
 /* `assay blocks RECORDING`: counts of blocks from what perf sampled. */
 #include "base/log.h"
+#include "base/path.h"
 #include "base/show.h"
 #include "blocks/balance.h"
 #include "blocks/estimate.h"
@@ -9,14 +10,38 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static enum as_method choose(const struct as_blocks_options *options, const struct as_recording *recording)
 {
-    if (options->method)
+    if (options->method > 0)
         return (enum as_method)(options->method - 1);
     if (as_samples_runs(recording->samples)->len)
         return AS_METHOD_LBR;
     return recording->counted == AS_COUNTED_UOPS ? AS_METHOD_UOPS : AS_METHOD_IP;
+}
+
+/* What a method needs and the recording has not; an option that nothing is there for. */
+static bool check_method(const struct as_blocks_options *options, const struct as_recording *recording,
+                         enum as_method method, struct as_error *err)
+{
+    bool stacks = as_samples_counted(recording->samples)->with_branches > 0;
+    bool needs = method == AS_METHOD_LBR || method == AS_METHOD_FIXED || method == AS_METHOD_FLOW;
+    if (needs && !stacks)
+        return as_error_set(
+            err,
+            "the samples of %s have no branch stacks, which --method=%s needs: perf record -b makes them, "
+            "--method=ip does without",
+            recording->event, as_method_names[method]);
+    if (options->drop_oldest && !stacks)
+        return as_error_set(err, "the samples of %s have no branch stacks: leave --drop-oldest out", recording->event);
+    if (recording->counted == AS_COUNTED_TAKEN && (method == AS_METHOD_FIXED || method == AS_METHOD_UOPS))
+        return as_error_set(err,
+                            "%s counts branches, and --method=%s spreads samples over %s; --method=%s is for branches",
+                            recording->event, as_method_names[method],
+                            method == AS_METHOD_UOPS ? "micro-operations" : "instructions", stacks ? "lbr" : "ip");
+    return true;
 }
 
 /* What these counts are, and how far to believe them. */
@@ -31,6 +56,11 @@ static void explain(const struct as_recording *recording, enum as_method method,
             "Every run of every branch stack; but %s counts no taken branches, so places where the time goes have "
             "more of them, and counts are relative. Better: perf record -b -e br_inst_retired.near_taken. ",
             recording->event);
+    else if (recording->counted == AS_COUNTED_TAKEN)
+        as_str_addf(text,
+                    "A sample of %s says that the block with its address ran, and no more: blocks that control leaves "
+                    "without a branch have none, so counts are too low. Better: branch stacks (perf record -b). ",
+                    recording->event);
     else if (recording->counted == AS_COUNTED_OTHER)
         as_str_addf(
             text,
@@ -75,20 +105,48 @@ static void warn_trouble(const struct as_recording *recording)
                     sticky[i].from, sticky[i].to, 100 * sticky[i].share, 100 * sticky[i].expected);
 }
 
+static int fail(struct as_output *output, const struct as_error *err)
+{
+    as_output_drop(output);
+    return as_cli_fail(&as_command_blocks, err);
+}
+
+/* A file that is asked for and was left out. */
+static const struct as_recording_refused *refused_module(const struct as_recording *recording, const char *name)
+{
+    for (size_t i = 0; name && i < recording->refused.len; i++) {
+        const char *path = recording->refused.data[i].path;
+        if (strcmp(path, name) == 0 || strcmp(as_path_base(path), name) == 0)
+            return &recording->refused.data[i];
+    }
+    return NULL;
+}
+
+static bool check(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
+                  enum as_method method, struct as_error *err)
+{
+    const struct as_recording_refused *refused = refused_module(recording, options->module);
+    struct as_error why = AS_ERROR_INIT;
+    if (refused)
+        return as_error_set(err, "%s: %s", refused->path, refused->why);
+    return check_method(options, recording, method, &why) || as_error_set(err, "%s: %s", path, why.message);
+}
+
 static int show(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
                 struct as_output *output)
 {
     enum as_method method = choose(options, recording);
     struct as_estimate_trouble trouble;
+    struct as_error err = AS_ERROR_INIT;
+    if (!check(options, path, recording, method, &err))
+        return fail(output, &err);
     struct as_flow *flow = as_estimate(recording->samples, recording->cfg, method, &trouble);
     struct as_str how = {0}, advice = {0};
     if (as_flow_total(flow) <= 0) {
-        struct as_error err = AS_ERROR_INIT;
         as_error_set(&err, "%s: no sample is in code that could be read%s%s", path, recording->refused.len ? "; " : "",
                      recording->refused.len ? recording->refused.data[0].why : "");
-        as_output_drop(output);
         as_flow_free(flow);
-        return as_cli_fail(&as_command_blocks, &err);
+        return fail(output, &err);
     }
     if (options->balance)
         as_flow_balance(flow, method == AS_METHOD_LBR);
@@ -102,6 +160,8 @@ static int show(const struct as_blocks_options *options, const char *path, const
                                     .method = as_method_names[method],
                                     .advice = as_str_get(&advice),
                                     .trouble = &trouble,
+                                    .unit = method == AS_METHOD_IP && recording->counted == AS_COUNTED_OTHER ? "samples"
+                                                                                                             : NULL,
                                     .unplaced = as_samples_unplaced(recording->samples),
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);
@@ -109,6 +169,12 @@ static int show(const struct as_blocks_options *options, const char *path, const
     as_str_free(&advice);
     as_flow_free(flow);
     return status;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 int as_blocks_recording(const struct as_blocks_options *options, const char *path)
@@ -119,14 +185,16 @@ int as_blocks_recording(const struct as_blocks_options *options, const char *pat
     const char *home = getenv("HOME");
     char *cache = home ? as_format("%s/.debug", home) : NULL;
     struct as_recording_options reading = {
-        .spaces = {.debug_path = options->debug_path,
-                   .search = {.symfs = options->symfs, .cache = cache},
-                   .trust_paths = options->trust_paths},
+        .spaces = {.debug_path = options->debug_path, .search = {.cache = cache}, .trust_paths = options->trust_paths},
         .event = options->event,
         .drop_oldest = options->drop_oldest,
     };
-    bool opened = as_output_open(&output, options->output, &err);
-    bool ok = opened && as_recording_read(&recording, path, &reading, &err);
+    char *symfs = NULL;
+    bool ok = !options->symfs || ((symfs = realpath(options->symfs, NULL)) && is_directory(symfs)) ||
+              as_error_set(&err, "--symfs: '%s' is not a directory", options->symfs);
+    reading.spaces.search.symfs = symfs;
+    bool opened = ok && as_output_open(&output, options->output, &err);
+    ok = opened && as_recording_read(&recording, path, &reading, &err);
     int status;
     if (ok) {
         warn_refused(&recording);
@@ -139,5 +207,6 @@ int as_blocks_recording(const struct as_blocks_options *options, const char *pat
         status = as_cli_fail(&as_command_blocks, &err);
     }
     free(cache);
+    free(symfs);
     return status;
 }

@@ -58,11 +58,16 @@ static const char *mark_count(double count, bool estimated, char text[MARKED_MAX
 /* With a mark where exact counts of blocks do not determine it. */
 #define MARKED(number, estimated) mark_count((number), (estimated), (char[MARKED_MAX]){0})
 
+static const char *unit_of(const struct as_blocks_shown *shown)
+{
+    return shown->unit ? shown->unit : "instructions";
+}
+
 static void print_functions(const struct as_blocks_shown *shown, double total, FILE *out)
 {
     as_block_rows rows = as_block_rows_functions(shown);
     if (rows.len && shown->functions)
-        fprintf(out, "\nFunctions by instructions:\n%18s %8s %16s  %s\n", "instructions", "share", "entered",
+        fprintf(out, "\nFunctions by %s:\n%18s %8s %16s  %s\n", unit_of(shown), unit_of(shown), "share", "entered",
                 "blocks run");
     for (size_t i = 0; i < rows.len && i < shown->functions; i++) {
         const struct as_block_row *row = &rows.data[i];
@@ -82,10 +87,22 @@ static void print_functions(const struct as_blocks_shown *shown, double total, F
     as_vec_free(&rows);
 }
 
+/* How often a block was left or, where that was estimated apart from it, ran: what the ways out of it are parts of. */
+static double times_left(const struct as_blocks_shown *shown, uint32_t module, uint32_t block)
+{
+    size_t n;
+    const struct as_flow_edge *edges = as_flow_out(shown->flow, module, block, &n);
+    double calls = 0, others = 0;
+    for (size_t i = 0; i < n; i++)
+        *(edges[i].kind == AS_EDGE_CALL ? &calls : &others) += edges[i].count;
+    return fmax(shown->flow->counts[module][block], fmax(calls, others));
+}
+
 static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uint32_t block, FILE *out)
 {
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(shown->flow, module, block, &n);
+    double times = times_left(shown, module, block);
     for (size_t i = 0; i < n; i++) {
         if (edges[i].count <= 0)
             continue;
@@ -94,7 +111,7 @@ static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uin
                                             [AS_EDGE_INDIRECT] = "jumps to",
                                             [AS_EDGE_CALL] = "calls"};
         fprintf(out, "%18s         %6.2f %%    %s ", MARKED(edges[i].count, edges[i].estimated),
-                percent(edges[i].count, shown->flow->counts[module][block]), words[edges[i].kind]);
+                percent(edges[i].count, times), words[edges[i].kind]);
         if (edges[i].to != AS_CFG_NONE)
             print_place(shown, edges[i].to_module, edges[i].to, out);
         else
@@ -272,7 +289,7 @@ void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
     size_t blocks;
     double runs = executions(shown, &blocks);
     fprintf(out, "\nBlocks executed by '%s' (%s):\n\n", AS_SHOW(shown->what), shown->how);
-    fprintf(out, "%18s  instructions\n%18s  block executions\n%18s  blocks that ran\n", COUNT(total), COUNT(runs),
+    fprintf(out, "%18s  %s\n%18s  block executions\n%18s  blocks that ran\n", COUNT(total), unit_of(shown), COUNT(runs),
             COUNT((double)blocks));
     print_trouble(shown, out);
     if (!shown->function)

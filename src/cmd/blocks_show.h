@@ -17,6 +17,7 @@ struct as_blocks_shown {
     const char *function;                      /* only this function, with all its blocks; NULL: all */
     uint64_t blocks, functions, loops, traces; /* how many rows; text only */
     bool never;                                /* list the code that never ran */
+    const char *unit;                          /* what the event counts where that is no instructions; NULL */
     double seconds;                            /* how long it ran; negative: not known */
     const char *advice;                        /* of samples: how far to believe them; NULL or "": nothing to say */
     const struct as_estimate_trouble *trouble; /* of samples; NULL: exact counts */

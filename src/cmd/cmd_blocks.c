@@ -1,5 +1,6 @@
 /* assay blocks: how often each basic block ran. */
 #include "base/log.h"
+#include "base/path.h"
 #include "blocks/exact.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
@@ -12,10 +13,12 @@
 #include "engine/sink_tee.h"
 #include "pmu/pmu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Index 0 is as good as it gets; the others are enum as_method + 1. */
+/* auto, and behind it those of enum as_method. */
 static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", "flow", NULL};
 
 static const struct as_option options_table[] = {
@@ -167,7 +170,7 @@ static int write_profile(const struct as_blocks_options *options, const struct a
     struct as_error err = AS_ERROR_INIT;
     uint32_t module = shown->recorded && !options->module
                           ? as_blocks_main_module(shown->flow, &err)
-                          : as_blocks_module(shown->flow->cfg, options->module, shown->what, &err);
+                          : as_blocks_module(shown->flow, options->module, shown->what, &err);
     if (module != AS_CFG_NONE &&
         as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
@@ -185,8 +188,12 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
     shown->loops = options->loops;
     shown->traces = options->traces;
     shown->never = options->never;
-    if (options->for_)
+    if (options->for_ != AS_BLOCKS_FOR_NOTHING)
         return write_profile(options, shown, output);
+    if (options->module && as_blocks_module(shown->flow, options->module, NULL, &err) == AS_CFG_NONE) {
+        as_output_drop(output);
+        return as_cli_fail(&as_command_blocks, &err);
+    }
     if (options->function && !as_blocks_has_function(shown)) {
         as_output_drop(output);
         as_error_set(&err, "no function '%s' was executed; 'assay blocks --functions 1000' lists those that were",
@@ -205,7 +212,8 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
 static int show(const struct as_blocks_options *options, char **argv, const struct as_blocks_counters *counters,
                 const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
 {
-    struct as_flow *flow = as_exact_flow(engine, counters->counter, counters->jumps, NULL);
+    struct as_flow *flow =
+        as_exact_flow(engine, counters->counter, counters->jumps, &(struct as_cfg_options){options->debug_path});
     struct as_cfg *cfg = flow->cfg;
     struct as_blocks_shown shown = {.flow = flow,
                                     .what = argv[0],
@@ -219,6 +227,14 @@ static int show(const struct as_blocks_options *options, char **argv, const stru
     return failed ? failed : status;
 }
 
+/* The file that a profile will be of, as far as that is known before the run; NULL: one of those that the program loads. */
+static const char *file_wanted(const struct as_blocks_options *options, const char *program)
+{
+    if (!options->module || strcmp(options->module, as_path_base(program)) == 0)
+        return program;
+    return strchr(options->module, '/') ? options->module : NULL;
+}
+
 static int run_program(const struct as_blocks_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -228,9 +244,12 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
-    bool ok = as_output_open(&output, options->output, &err);
+    bool ok = as_blocks_check_for((enum as_blocks_for)options->for_, file_wanted(options, argv[0]), options->debug_path,
+                                  &err) &&
+              as_output_open(&output, options->output, &err);
     as_blocks_counters_open(&counters, false);
-    engine_options.stdout_to_stderr = (options->json || options->csv || options->for_) && !options->output;
+    engine_options.stdout_to_stderr =
+        (options->json || options->csv || options->for_ != AS_BLOCKS_FOR_NOTHING) && !options->output;
     engine_options.blocks_only = true;
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
@@ -249,64 +268,242 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     return status;
 }
 
-enum kind { KIND_PROGRAM, KIND_RECORDING, KIND_PROFILE };
+/* ---- which options are for what ---- */
 
-/* What a word on the command line is. */
-static enum kind kind_of(const char *path)
+enum use { OF_EXACT = 1, OF_METHODS = 2, OF_RECORDING = 4, OF_PROFILE = 8 };
+enum { OF_RUN = OF_EXACT | OF_METHODS, OF_SAMPLES = OF_RECORDING | OF_PROFILE, OF_COUNTS = OF_EXACT | OF_SAMPLES };
+
+static const struct {
+    const char *name;
+    unsigned uses;
+} option_uses[] = {
+    {"for", OF_COUNTS},
+    {"function", OF_COUNTS},
+    {"module", OF_COUNTS},
+    {"functions", OF_COUNTS},
+    {"blocks", OF_COUNTS},
+    {"loops", OF_COUNTS},
+    {"traces", OF_COUNTS},
+    {"never", OF_COUNTS},
+    {"method", OF_SAMPLES},
+    {"balance", OF_SAMPLES},
+    {"event", OF_SAMPLES},
+    {"drop-oldest", OF_RECORDING},
+    {"symfs", OF_RECORDING},
+    {"trust-paths", OF_RECORDING},
+    {"pmu", OF_METHODS},
+    {"core", OF_METHODS},
+    {"set", OF_METHODS},
+    {"period", OF_METHODS},
+    {"skid", OF_METHODS},
+    {"seed", OF_METHODS},
+    {"debug-path", OF_COUNTS},
+    {"skip", OF_RUN},
+    {"max", OF_RUN},
+    {"from", OF_RUN},
+    {"to", OF_RUN},
+    {"region", OF_RUN},
+    {"regions", OF_RUN},
+    {"warm", OF_RUN},
+    {"delay", OF_RUN},
+    {"switch-signal", OF_RUN},
+    {"no-follow", OF_RUN},
+    {"qemu", OF_RUN},
+    {"window", OF_RUN},
+    {"methods", OF_RUN},
+};
+
+/* Numbers and choices that nobody gave are as here until defaults are put in their place. */
+static const uint64_t NOT_GIVEN = UINT64_MAX;
+
+static bool is_given(const struct as_blocks_options *options, const char *name)
+{
+    const struct as_option *option = options_table;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    const char *value = (const char *)options + option->offset;
+    switch (option->type) {
+    case AS_OPTION_FLAG:
+        return *(const bool *)value;
+    case AS_OPTION_CHOICE:
+        return *(const int *)value >= 0;
+    case AS_OPTION_U64:
+        return *(const uint64_t *)value != NOT_GIVEN;
+    case AS_OPTION_DOUBLE:
+        return !isnan(*(const double *)value);
+    case AS_OPTION_LIST:
+        return ((const struct as_strlist *)value)->len > 0;
+    case AS_OPTION_STRING:
+        break;
+    }
+    return *(const char *const *)value != NULL;
+}
+
+static const char *name_use(unsigned uses)
+{
+    switch (uses) {
+    case OF_RUN:
+        return "runs of programs";
+    case OF_METHODS:
+        return "runs with --methods";
+    case OF_RECORDING:
+        return "recordings of perf";
+    case OF_SAMPLES:
+        return "recordings and profiles";
+    default:
+        return "counts of blocks";
+    }
+}
+
+/* An option that has no effect is refused; 0: there is none. */
+static int check_uses(const struct as_blocks_options *options, enum use use)
+{
+    static const char *const names[] = {[OF_EXACT] = "a run that counts exactly",
+                                        [OF_METHODS] = "--methods",
+                                        [OF_RECORDING] = "a recording",
+                                        [OF_PROFILE] = "a profile"};
+    for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++)
+        if (!(option_uses[i].uses & use) && is_given(options, option_uses[i].name))
+            return as_cli_usage(&as_command_blocks, "--%s is for %s, not for %s", option_uses[i].name,
+                                name_use(option_uses[i].uses), names[use]);
+    return 0;
+}
+
+/* The same for what is written. */
+static int check_format(const struct as_blocks_options *options)
+{
+    static const char *const text[] = {"functions", "blocks", "loops", "traces", "never", "function"};
+    enum { ROWS = 4, UNUSED_BY_CSV = 5, ALL = 6 };
+    bool all = options->json || options->csv;
+    if (options->json && options->csv)
+        return as_cli_usage(&as_command_blocks, "--json and --csv exclude each other");
+    if (options->for_ >= 0 && all)
+        return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
+    int n = options->for_ >= 0 ? ALL : options->csv ? UNUSED_BY_CSV : options->json ? ROWS : 0;
+    for (int i = 0; i < n; i++)
+        if (is_given(options, text[i]))
+            return as_cli_usage(&as_command_blocks, "--%s is for %s: %s", text[i], i < ROWS ? "text" : "text and JSON",
+                                options->for_ >= 0 ? "--for writes all functions of a file"
+                                : options->csv     ? "--csv lists the blocks that ran"
+                                                   : "--json lists all");
+    if (options->function && options->blocks != NOT_GIVEN)
+        return as_cli_usage(&as_command_blocks, "--function shows all blocks of a function: leave --blocks out");
+    return 0;
+}
+
+static void set_default(uint64_t *value, uint64_t usual)
+{
+    if (*value == NOT_GIVEN)
+        *value = usual;
+}
+
+static void use_defaults(struct as_blocks_options *options)
+{
+    set_default(&options->functions, 10);
+    set_default(&options->blocks, 20);
+    set_default(&options->loops, 10);
+    set_default(&options->traces, 5);
+    set_default(&options->period, 2000);
+    set_default(&options->skid, 30);
+    set_default(&options->seed, 1);
+    const struct as_run_options usual = AS_RUN_OPTIONS_DEFAULT;
+    set_default(&options->run.skip, usual.skip);
+    set_default(&options->run.max, usual.max);
+    set_default(&options->run.window, usual.window);
+    options->pmu = options->pmu ? options->pmu : "ivy-bridge";
+    options->output = as_output_name(options->output);
+    options->debug_path = as_cli_debug_path(options->debug_path);
+}
+
+/* ---- what a word on the command line is ---- */
+
+static bool is_packed(const char *magic)
+{
+    return memcmp(magic, "\x1f\x8b", 2) == 0 ||
+           memcmp(magic,
+                  "\xfd"
+                  "7zXZ",
+                  5) == 0 ||
+           memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0 || memcmp(magic, "BZh", 3) == 0;
+}
+
+/* A pipe cannot be a program, nor a profile; its bytes are left to those who read it as a recording. */
+static enum use kind_of(const char *path)
 {
     char magic[8] = "";
+    struct stat info;
+    if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)))
+        return OF_RECORDING;
     FILE *file = fopen(path, "rb");
     bool whole = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
     if (file)
         fclose(file);
     if (whole && memcmp(magic, "SQLite f", sizeof magic) == 0)
-        return KIND_PROFILE;
+        return OF_PROFILE;
     bool perf = whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 || memcmp(magic, "2ELIFREP", sizeof magic) == 0);
-    return perf ? KIND_RECORDING : KIND_PROGRAM;
+    return perf || (whole && is_packed(magic)) ? OF_RECORDING : OF_EXACT;
+}
+
+/* Behind a file options may follow, as for other verbs; behind a program words are its own. */
+static bool parse(int argc, char **argv, struct as_blocks_options *options, int *rest, enum use *use, int *status)
+{
+    enum as_parse parsed = as_cli_parse(&as_command_blocks, argc, argv, options, rest);
+    *status = parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    if (parsed != AS_PARSE_OK)
+        return false;
+    bool there = *rest < argc, told = strcmp(argv[*rest - 1], "--") == 0;
+    *use = there && !told ? kind_of(argv[*rest]) : OF_EXACT;
+    if (*use & OF_SAMPLES) {
+        int more;
+        parsed = as_cli_parse(&as_command_blocks, argc - *rest, argv + *rest, options, &more);
+        *status = parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+        if (parsed != AS_PARSE_OK)
+            return false;
+        if (*rest + more < argc) {
+            as_cli_usage(&as_command_blocks, "one recording or profile at a time; unexpected '%s'", argv[*rest + more]);
+            return false;
+        }
+    } else if (options->methods) {
+        *use = OF_METHODS;
+    }
+    *status = there ? 0 : as_cli_usage(&as_command_blocks, "no program and no recording given");
+    *status = *status ? *status : check_uses(options, *use);
+    *status = *status ? *status : check_format(options);
+    return *status == 0;
 }
 
 static int run_blocks(int argc, char **argv)
 {
     struct as_blocks_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                        .functions = 10,
-                                        .blocks = 20,
-                                        .loops = 10,
-                                        .traces = 5,
-                                        .core = NULL,
-                                        .pmu = "ivy-bridge",
-                                        .period = 2000,
-                                        .skid = 30,
-                                        .seed = 1};
+                                        .functions = NOT_GIVEN,
+                                        .blocks = NOT_GIVEN,
+                                        .loops = NOT_GIVEN,
+                                        .traces = NOT_GIVEN,
+                                        .for_ = AS_BLOCKS_FOR_NOTHING,
+                                        .method = -1,
+                                        .period = NOT_GIVEN,
+                                        .skid = NOT_GIVEN,
+                                        .seed = NOT_GIVEN};
+    options.run.skip = options.run.max = options.run.window = NOT_GIVEN;
     struct as_error err = AS_ERROR_INIT;
-    int rest;
-    enum as_parse parsed = as_cli_parse(&as_command_blocks, argc, argv, &options, &rest);
-    if (parsed != AS_PARSE_OK)
-        return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
-    options.output = as_output_name(options.output);
-    options.debug_path = as_cli_debug_path(options.debug_path);
-    if (options.json && options.csv)
-        return as_cli_usage(&as_command_blocks, "--json and --csv exclude each other");
-    if (options.for_ && (options.json || options.csv))
-        return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
-    if (rest >= argc)
-        return as_cli_usage(&as_command_blocks, "no program and no recording given");
-    bool told = options.methods || strcmp(argv[rest - 1], "--") == 0;
-    enum kind kind = told ? KIND_PROGRAM : kind_of(argv[rest]);
-    int status;
     struct as_default_core core;
-    if (options.methods)
+    int rest, status;
+    enum use use;
+    if (!parse(argc, argv, &options, &rest, &use, &status))
+        goto out;
+    use_defaults(&options);
+    if (use == OF_METHODS)
         options.core = as_core_or_default(options.core, argv[rest], &core);
-    if (kind != KIND_PROGRAM && rest + 1 < argc)
-        status = as_cli_usage(&as_command_blocks, "one recording or profile at a time");
-    else if (kind == KIND_PROFILE)
+    if (use == OF_PROFILE)
         status = as_blocks_profile(&options, argv[rest]);
-    else if (kind == KIND_RECORDING)
+    else if (use == OF_RECORDING)
         status = as_blocks_recording(&options, argv[rest]);
-    else if (!(options.methods ? as_run_options_settle(&options.run, &err)
-                               : as_run_options_settle_untimed(&options.run, &err)))
+    else if (!(use == OF_METHODS ? as_run_options_settle(&options.run, &err)
+                                 : as_run_options_settle_untimed(&options.run, &err)))
         status = as_cli_fail(&as_command_blocks, &err);
     else
-        status = options.methods ? as_blocks_methods(&options, argv + rest) : run_program(&options, argv + rest);
+        status = use == OF_METHODS ? as_blocks_methods(&options, argv + rest) : run_program(&options, argv + rest);
+out:
     as_run_options_free(&options.run);
     as_strlist_free(&options.set);
     return status;

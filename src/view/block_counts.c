@@ -92,12 +92,13 @@ static bool counts_instructions(const struct as_view *view)
 
 static void add_samples(struct as_block_counts *counts, const struct as_store_rows *rows)
 {
+    double scale = fmax(counts->view->summary.scale, 1);
     for (size_t i = 0; i < rows->n; i++) {
         const struct as_store_row *row = &rows->rows[i];
         if (row->samples)
             as_samples_add(counts->samples,
                            &(struct as_samples_one){.ip = (uint64_t)row->id + 1,
-                                                    .weight = (double)row->units / (double)row->samples,
+                                                    .weight = (double)row->units / scale / (double)row->samples,
                                                     .times = row->samples});
     }
 }
@@ -133,9 +134,26 @@ static bool add_branches(struct as_block_counts *counts, struct as_error *err)
     return true;
 }
 
+static bool check_method(const struct as_block_counts *counts, int method, struct as_error *err)
+{
+    const char *file = as_store_file_name(counts->view->store);
+    if (method == AS_METHOD_LBR || method == AS_METHOD_FIXED)
+        return as_error_set(
+            err,
+            "%s: a profile keeps branches without their order and apart from addresses, so --method=%s needs "
+            "the recording itself",
+            file, as_method_names[method]);
+    if (method == AS_METHOD_FLOW && !as_samples_branches(counts->samples)->len)
+        return as_error_set(
+            err, "%s: it has no branches of code that can be read, which --method=flow needs; --method=ip does without",
+            file);
+    return true;
+}
+
 static void estimate(struct as_block_counts *counts, const struct as_block_counts_options *options)
 {
-    as_samples_settle(counts->samples, counts->cfg, place, counts);
+    if (counts_branches(counts->view))
+        as_samples_are_branches(counts->samples);
     as_estimate_see(counts->samples, counts->cfg);
     as_cfg_build(counts->cfg);
     bool branches = as_samples_branches(counts->samples)->len > 0;
@@ -266,12 +284,17 @@ bool as_block_counts_make(struct as_block_counts *counts, const struct as_view *
     find_modules(counts);
     count_refused(counts, &rows);
     bool ok = true;
-    if (has_executions(&rows) && options->method < 0) {
+    if (has_executions(&rows) && options->method < 0 && options->balance) {
+        ok = as_error_set(err, "%s: its counts of blocks are exact: leave --balance out",
+                          as_store_file_name(view->store));
+    } else if (has_executions(&rows) && options->method < 0) {
         count_exactly(counts, &rows, options->edges);
     } else {
         counts->samples = as_samples_new(NULL);
         add_samples(counts, &rows);
         ok = add_branches(counts, err);
+        as_samples_settle(counts->samples, counts->cfg, place, counts);
+        ok = ok && check_method(counts, options->method, err);
         if (ok)
             estimate(counts, options);
     }

@@ -138,7 +138,83 @@ check_json "… an instruction with and without its prefix" \
     "$ASSAY" blocks --json -- ./overlap
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
+# An exception in every tenth turn of a loop: its handler is reached from no branch, and lies in a part moved away by -O2.
+cat >throws.cc <<'END'
+__attribute__((noinline)) int may(int i)
+{
+    if (i % 10 == 3)
+        throw i;
+    return i;
+}
+__attribute__((noinline)) int work(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        try {
+            sum += may(i);
+        } catch (int) {
+            sum--;
+        }
+        sum ^= i;
+    }
+    return sum;
+}
+int main() { return work(100) == 42; }
+END
+for level in 1 2; do
+    g++ -O$level -o throws throws.cc
+    check_json "a loop with a handler of exceptions, -O$level" \
+        '[(l["iterations"], l["entries"], l["trip_count"]) for l in d["loops"] if l["function"].startswith("work(")] == [(100, 1, 100)]' \
+        "$ASSAY" blocks --json --module throws -- ./throws
+done
+
+# A block that a fault leaves in its midst, 1 of 10 times: what follows ran 9 times.
+cat >fault.c <<'END'
+#include <setjmp.h>
+#include <signal.h>
+static sigjmp_buf back;
+static void handler(int number) { siglongjmp(back, number); }
+__attribute__((noinline)) void touch(int *p)
+{
+    __asm__ volatile("nop\nnop\nmovl $1, (%0)\nnop\nnop\nnop" : : "r"(p) : "memory");
+}
+int main(void)
+{
+    static int word;
+    signal(SIGSEGV, handler);
+    for (volatile int i = 0; i < 10; i++)
+        if (!sigsetjmp(back, 1))
+            touch(i == 4 ? (int *)8 : &word);
+    return 0;
+}
+END
+gcc -O1 -o fault fault.c
+"$ASSAY" blocks --json --function touch -o fault.json -- ./fault
+"$ASSAY" stat --json -o stat.json -- ./fault
+holds "a block that faults half-way counts half" \
+    '(lambda b: [x["executions"] for x in b] == [10, 9] and b[0]["edges"][0]["count"] == 9)(sorted(d["blocks"], key=lambda b: b["offset"]))' fault.json
+holds "… as stat counts" 'd[0]["instructions"] == d[1]["instructions"]' fault.json stat.json
+check_json "a region that begins and ends within blocks" 'd["instructions"] == 2000 == sum(b["instructions"] * b["executions"] for b in d["blocks"])' \
+    "$ASSAY" blocks --json --region 1k..+2k -- ./fault
+
 check_status 2 "no program" "$ASSAY" blocks
+# Options that would have no effect; one line each.
+refused() { check_fails 2 "$1" "refused: ${*:2}" "$ASSAY" blocks "${@:2}" -- true; }
+refused "method is for recordings and profiles" --method ip
+refused "balance is for recordings and profiles" --balance
+refused "event is for recordings" --event cycles
+refused "period is for runs with --methods" --period 100
+refused "for is for counts of blocks, not for --methods" --methods --for bolt
+refused "function is for counts of blocks" --methods --function main
+refused "functions is for text" --json --functions 3
+refused "never is for text and JSON" --csv --never
+refused "function is for text and JSON" --for bolt --function main
+refused "leave --blocks out" --function main --blocks 3
+check_fails 2 "not one of autofdo, autofdo-binary" "formats for compilers are named" "$ASSAY" blocks --for people -- true
+check_fails 125 "has no map of basic blocks" "what Propeller needs is asked for before the run" \
+    "$ASSAY" blocks --for propeller -- "$WORKLOADS/block_kernels" chain 1000000000
+check_fails 125 "has no debug information" "… and what AutoFDO needs" "$ASSAY" blocks --for autofdo -- "$nested"
+check_fails 125 "--module takes .*: x86-call-nested" "a module that is not there: those that are" "$ASSAY" blocks --module nosuch -- "$nested"
 check_status 127 "a program that is not there" "$ASSAY" blocks -- ./absent
 check_status 2 "JSON or CSV" "$ASSAY" blocks --json --csv -- true
 check_status 125 "a function that is not there" "$ASSAY" blocks --function nothing -- true

@@ -7,6 +7,8 @@ taken, so the recording is of a run that has the exact counts. KIND:
   taken    each period of taken branches a stack of 16
   bogus    the same, a tenth of the stacks with entries that cannot be: inside an instruction, past a jump, from nowhere
   addresses  each period of instructions an address, without stacks
+  plain    as taken, without the stacks
+  events   as taken, and half as many samples of another event before them, as perf writes to a pipe
   other    as taken, and the mapping has another inode than the file
   build-id, other-build-id  as taken, and the mapping has the file's build-id, or another one
 """
@@ -22,8 +24,10 @@ counts, victim, output, kind = sys.argv[1:5]
 samples_wanted = int(sys.argv[5]) if len(sys.argv) > 5 else 2000
 BASE, PID, PAGE, PERIOD, DEPTH = 0x555555554000, 77, 4096, 29, 16
 IP, TID, TIME, PERIOD_BIT, STACK = (1 << n for n in (0, 1, 2, 8, 11))
-stacks = kind != "addresses"
-sample_type = IP | TID | TIME | PERIOD_BIT | (STACK if stacks else 0)
+stacks, several = kind not in ("addresses", "plain"), kind == "events"
+taken_event = kind != "addresses"
+IDENTIFIER = 1 << 16
+sample_type = IP | TID | TIME | PERIOD_BIT | (STACK if stacks else 0) | (IDENTIFIER if several else 0)
 random.seed(7)
 
 victim = os.path.realpath(victim)
@@ -71,8 +75,9 @@ def mappings():
         yield record(10, misc, body + victim.encode() + b"\0")
 
 
-def sample(time, address, stack):
-    body = struct.pack("<QIIQQ", BASE + address, PID, PID, time, PERIOD)
+def sample(time, address, stack, number=1):
+    body = struct.pack("<Q", number) if several else b""
+    body += struct.pack("<QIIQQ", BASE + address, PID, PID, time, PERIOD)
     if stacks:
         body += struct.pack("<Q", len(stack))
         for source, target in stack:
@@ -97,7 +102,7 @@ def walk():
     while samples_wanted > time - 1:
         block = known[at]
         executed += block["instructions"]
-        if not stacks and executed >= PERIOD * next_at:
+        if not taken_event and executed >= PERIOD * next_at:
             # The instruction that overflowed the counter.
             index = block["instructions"] - 1 - (executed - PERIOD * next_at)
             yield sample(time, insns(block)[max(0, index)], [])
@@ -117,18 +122,30 @@ def walk():
         if edge["kind"] != "fall":
             stack = ([(insns(block)[-1], to)] + stack)[:DEPTH]
             taken += 1
-            if stacks and taken % PERIOD == 0 and len(stack) == DEPTH:
+            if taken_event and taken % PERIOD == 0 and len(stack) == DEPTH:
                 spoilt = kind == "bogus" and random.random() < 0.1
+                if several and time % 2:
+                    yield sample(time, block["start"], [], 2)
                 yield sample(time, to, spoil(stack) if spoilt else stack)
                 time += 1
         at = to
 
 
 records = b"".join(mappings()) + b"".join(walk())
-raw, event = (4, 0x20c4) if stacks else (0, 1)
-attr = struct.pack("<IIQQQQQ", raw, 136, event, PERIOD, sample_type, 0, 2 << 15)
-attr += struct.pack("<IIQQ", 0, 0, 0, 0) + struct.pack("<Q", 1 << 3 if stacks else 0)
-attr += b"\0" * (136 - len(attr)) + struct.pack("<QQ", 0, 0)
+
+
+def attribute(raw, event):
+    found = struct.pack("<IIQQQQQ", raw, 136, event, PERIOD, sample_type, 0, 2 << 15)
+    found += struct.pack("<IIQQ", 0, 0, 0, 0) + struct.pack("<Q", 1 << 3 if stacks else 0)
+    return found + b"\0" * (136 - len(found))
+
+
+taken_attr, other_attr = attribute(4, 0x20c4), attribute(0, 1)
+if several:
+    attrs = record(64, 0, other_attr + struct.pack("<Q", 2)) + record(64, 0, taken_attr + struct.pack("<Q", 1))
+    open(output, "wb").write(struct.pack("<8sQ", b"PERFILE2", 16) + attrs + records)
+    sys.exit()
+attr = (taken_attr if taken_event else other_attr) + struct.pack("<QQ", 0, 0)
 header = 104
 body = struct.pack("<8sQQ", b"PERFILE2", header, len(attr)) + struct.pack("<QQ", header, len(attr))
 body += struct.pack("<QQ", header + len(attr), len(records)) + struct.pack("<QQ", 0, 0)

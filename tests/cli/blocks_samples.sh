@@ -49,6 +49,18 @@ run "$ASSAY" blocks --csv taken.data
 check_same "… in CSV too" "module,function,address,offset,lines,bytes,instructions,executions,share,samples,interval" "${out%%$'\n'*}"
 "$ASSAY" blocks --json --balance -o balanced.json taken.data
 check_stdout_equals True "balanced too" off balanced.json 0.10
+# Nothing comes out of a block that did not come in, to another function either; ways out of a block are parts of it.
+cat >law.py <<'END'
+import json
+d = json.load(open("balanced.json"))
+ways = [(b["executions"], sum(e["count"] for e in b["edges"] if (e["kind"] == "call") == call), b)
+        for b in d["blocks"] for call in (False, True)]
+own = [w for w in ways if w[2]["function"] in ("main", "middle", "leaf")]
+print(all(out <= 1.001 * ran + 0.1 for ran, out, _ in own), all(0 < b["interval"] < 10 for _, _, b in own))
+END
+check_stdout_equals "True True" "… and consistent, with intervals" python3 law.py
+run "$ASSAY" blocks --balance --function main taken.data
+check_same "… in text too: no way out is more than all" 0 "$(grep -cE '[0-9]{4,}\.[0-9]+ %|[2-9][0-9]{2}\.[0-9]+ % +(falls|jumps|calls)' <<<"$out")"
 "$ASSAY" blocks --json --method ip -o ip.json taken.data
 holds "addresses of the same recording" 'd["method"] == "ip" and "--method=lbr is more accurate" in d["advice"]' ip.json
 
@@ -66,7 +78,8 @@ check_stdout_equals True "… and the rest gives the counts" off bogus.json 0.12
 record other.data other
 check_status 125 "another file than the recorded one is refused" "$ASSAY" blocks other.data
 run "$ASSAY" blocks other.data
-check_same "… with the reason" 1 "$(grep -c "victim: the file here is another one" <<<"$err")"
+check_same "… with the reason" 1 "$(grep -c "victim: the recording has no build-id of it, and the file here is another one or was changed" <<<"$err")"
+check "… unless it is trusted" "$ASSAY" blocks --trust-paths other.data
 
 record known.data build-id 200
 check "the recorded build-id is the file's" "$ASSAY" blocks known.data
@@ -74,6 +87,41 @@ record unknown.data other-build-id 200
 check_status 125 "another build-id is refused" "$ASSAY" blocks unknown.data
 run "$ASSAY" blocks unknown.data
 check_same "… with the reason" 1 "$(grep -c "victim: the file here is another one: its build-id is not the recorded one" <<<"$err")"
+
+mv victim here
+mkdir -p "root$PWD" home/.debug/.build-id
+cp here "root$PWD/victim"
+check_json "files below a relative --symfs, by the recorded path" '[m["module"] for m in d["modules"]] == ["'"$PWD"'/victim"]' \
+    "$ASSAY" blocks --json --symfs root known.data
+check "… for import too" "$ASSAY" import -q --symfs root -o below.db known.data
+check_fails 125 "not a directory" "… that is not there" "$ASSAY" blocks --symfs nowhere known.data
+id=$(readelf -nW here | sed -n 's/.*Build ID: //p')
+mkdir -p "home/.debug/.build-id/${id:0:2}/${id:2}"
+cp here "home/.debug/.build-id/${id:0:2}/${id:2}/elf"
+check_json "a file in perf's cache has its own name" '[m["module"] for m in d["modules"]] == ["'"$PWD"'/victim"]' \
+    env HOME="$PWD/home" "$ASSAY" blocks --json --module victim known.data
+mv here victim
+
+record plain.data plain
+"$ASSAY" blocks --json -o plain.json plain.data
+# Each sample says that a block of its address ran 29 times: blocks of several instructions, so there are more instructions.
+holds "taken branches without stacks are no instructions" \
+    'd["instructions"] > 1.5 * 2000 * 29 and "counts are too low" in d["advice"] and abs(sum(b["executions"] for b in d["blocks"]) - 2000 * 29) < 1' plain.json
+for how in lbr fixed flow; do
+    check_fails 125 "have no branch stacks, which --method=$how needs" "--method=$how without stacks" "$ASSAY" blocks --method $how plain.data
+done
+check_fails 125 "counts branches" "branches over micro-operations" "$ASSAY" blocks --method uops plain.data
+check_fails 125 "leave --drop-oldest out" "… nothing to drop" "$ASSAY" blocks --drop-oldest plain.data
+
+record events.data events
+check_json "several events through a pipe: the one with most samples" 'd["method"] == "lbr" and d["trouble"]["used"] > 0.9 * 2000 * 29' \
+    sh -c 'cat events.data | "$0" blocks --json -' "$ASSAY"
+check_json "… or the one that is asked for" 'd["method"] == "ip" and 0 < d["trouble"]["used"] <= 1000 * 29' \
+    sh -c 'cat events.data | "$0" blocks - --json --event instr' "$ASSAY"
+
+check_json "options behind the file" '{b["function"] for b in d["blocks"]} == {"leaf"}' "$ASSAY" blocks taken.data --json --function leaf
+check_fails 2 "max is for runs of programs, not for a recording" "options of runs" "$ASSAY" blocks --max 5 taken.data
+check_fails 2 "methods is for runs of programs, not for a recording" "… and ways of sampling" "$ASSAY" blocks taken.data --methods
 
 "$ASSAY" blocks --for bolt --module victim -o victim.fdata taken.data
 check_same "a profile for BOLT from samples" 1 "$(($(grep -c '^1 middle .* 1 leaf 0 ' victim.fdata) > 0))"
@@ -92,6 +140,8 @@ check_status 125 "not a recording" "$ASSAY" blocks junk.data
 "$ASSAY" import -q --trust-paths -o profile.db taken.data
 "$ASSAY" blocks --json -o flow.json profile.db
 check_stdout_equals True "a profile of it: branches without their order" off flow.json 0.10
+check_fails 125 "needs the recording itself" "… no stacks" "$ASSAY" blocks --method lbr profile.db
+check_fails 2 "symfs is for recordings of perf, not for a profile" "… nor options of recordings" "$ASSAY" blocks profile.db --symfs .
 holds "… by the law of flow" 'd["method"] == "flow" and "without their order" in d["advice"]' flow.json
 "$ASSAY" blocks --json --method ip -o profile_ip.json profile.db
 holds "… or by its addresses" 'd["method"] == "ip"' profile_ip.json
@@ -105,6 +155,7 @@ check "the page has them" "$ASSAY" report --html profile.html profile.db
 "$ASSAY" record -q --source=model -o golden.db -- ./victim
 "$ASSAY" blocks --json --module victim -o golden.json golden.db
 check_stdout_equals True "a profile of the model: exact" off golden.json 1e-9
+check_fails 125 "leave --balance out" "… nothing to balance" "$ASSAY" blocks --balance golden.db
 holds "… and says so" 'd["method"].startswith("exact") and all("interval" not in b for b in d["blocks"])' golden.json
 # Edges are not recorded: those that follow from the counts are the exact ones, and the others say what they are.
 cat >edges.py <<'END'
