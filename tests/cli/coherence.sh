@@ -59,6 +59,30 @@ check "… and what cycles and seconds are" grep -q '^cycles and instructions ar
 check_same "as CSV: the same cycles" 1 "$(python3 -c 'import csv, json
 rows = list(csv.DictReader(open("waits.csv")))
 print(int(abs(sum(float(r["cycles"]) for r in rows) - json.load(open("waits.json"))["cycles"]) < 1))')"
+check "on the page" "$ASSAY" report waits.db --html waits.html
+cat >page.py <<'END'
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from page_lists import document, near
+page, told = document("waits.html"), json.load(open("waits.json"))
+waits, name = page["series"][0]["waits"], page["strings"]
+assert near(waits["cycles"], told["cycles"]) and waits["transfers"] == told["transfers"] and waits["pattern"] == told["pattern"]
+for kind in ("true", "false"):
+    flat = [[cell for row in rows for cell in row] for rows in (waits["matrix_" + kind], told["matrix_" + kind])]
+    assert len(flat[0]) == len(flat[1]) and all(map(near, *flat)), kind
+for page_list, list_ in ((waits["objects"], told["objects"]), (waits["lines"], told["lines"])):
+    assert len(page_list["cycles"]) == len(list_) and page_list["left_out"] == 0
+    for i, row in enumerate(list_):
+        assert near(page_list["cycles"][i], row["cycles"]) and near(page_list["false"][i], row["false_cycles"]), row
+        assert page_list["transfers"][i] == row["transfers"] and name[page_list["object"][i]] == row["object"], row
+for i, row in enumerate(told["lines"]):
+    assert int(waits["lines"]["address"][i], 16) == int(row["line"], 16) and name[waits["lines"]["place"][i]] == row["place"], row
+for i, row in enumerate(told["code_pairs"]):
+    for side in ("waited", "culprit"):
+        assert not row[side] or name[waits["pairs"][side]["name"][i]].startswith(row[side]["function"]), row
+print(len(told["lines"]), len(told["code_pairs"]))
+END
+check "… they are the same" python3 page.py "$SOURCE/tests/cli"
 check "of a thread" "$ASSAY" report waits.db --waits --thread 2
 check "merged, with a weight" "$ASSAY" merge -q --weights 3 -o thrice.db waits.db
 "$ASSAY" report thrice.db --waits --json >thrice.json

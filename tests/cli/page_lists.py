@@ -130,7 +130,8 @@ def grow(file, objects, branches):
                            (series, insns[i // INSNS], insns[i % INSNS], 1 + i % 50, i % 2, 7 * (1 + i % 50)))
 
 
-if sys.argv[1] == "check":
-    check(*sys.argv[2:])
-else:
-    grow(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+if __name__ == "__main__":
+    if sys.argv[1] == "check":
+        check(*sys.argv[2:])
+    else:
+        grow(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

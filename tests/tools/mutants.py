@@ -25,8 +25,8 @@ NO_STATEMENT = {"return", "if", "for", "while", "do", "switch", "else", "case", 
                 "struct", "enum", "typedef", "extern", "union"}
 # What only words a message for a person, or aligns memory: a change there is not worth a test.
 MESSAGES = re.compile(r"\b(as_log_\w+|as_error_set\w*|assert|static_assert|_Static_assert|alignas)\s*\(")
-# What makes no difference, or one that the sanitizer build alone can see: what is not released or prefetched, larger buffers, rows too few, the order of
-# a product's factors and of two texts that are compared for equality.
+# What makes no difference, or one that the sanitizer build alone can see: what is not released or prefetched, larger buffers,
+# rows too few, the order of a product's factors and of two texts that are compared for equality.
 RELEASES = re.compile(r"\w*(free|close)\(|__builtin_prefetch\(")
 BUFFER = re.compile(r"\b(char|uint8_t) (\w+(\[[^\]]*\])?( = [^,;]*)?, )*\w+\[[^\]]*$")
 SPARE = re.compile(r"\bas_alloc_array\([^,]*\+ $")
