@@ -475,6 +475,7 @@ static void a_part_of_the_time(void **state)
     assert_string_equal(view.summary.part, "1 s to 1.5 s of 1.5 s");
     assert_true(view.summary.seconds == 0.5);
     assert_int_equal(view.summary.instructions, 0);
+    assert_int_equal(view.summary.cycles, 0); /* nanoseconds are none */
     struct as_rows list = {0};
     struct as_error err = AS_ERROR_INIT;
     assert_true(as_rows_make(&list, &view, AS_STORE_BY_PROCESSOR, NULL, &err));
