@@ -37,6 +37,7 @@ static void test_phases_are_found(void **state)
                 assert_int_equal(phases[i] == phases[j], choice.groups.data[i] == choice.groups.data[j]);
         for (uint32_t i = 0; i < choice.k; i++) {
             assert_int_equal(choice.groups.data[choice.points.data[i].interval], i);
+            assert_int_equal(choice.points.data[i].group, i);
             assert_true(i == 0 || choice.points.data[i].interval > choice.points.data[i - 1].interval);
             weight += choice.points.data[i].weight;
         }
