@@ -91,7 +91,9 @@ bool as_vectors_write(const struct as_vectors *vectors, FILE *out)
     return !ferror(out);
 }
 
-enum { MOST_BLOCKS = 1 << 28 }; /* a number above that is no block's: such a file is not what it seems */
+/* Numbers above these are no block's, and no interval's: such a file is not what it seems. */
+enum { MOST_BLOCKS = 1 << 28 };
+static const uint64_t most_executed = UINT64_C(1) << 48;
 
 /* A decimal number at *text, which moves behind it. */
 static bool read_number(const char **text, uint64_t *number)
@@ -125,7 +127,7 @@ static bool read_entries(struct as_vectors *vectors, const char *text)
         if (*text == '\0')
             return true;
         if (*text++ != ':' || !read_number(&text, &block) || block == 0 || block > MOST_BLOCKS || *text++ != ':' ||
-            !read_number(&text, &count))
+            !read_number(&text, &count) || count > most_executed)
             return false;
         skip_fraction(&text);
         as_vectors_add(vectors, (uint32_t)block, count);

@@ -77,6 +77,8 @@ static void test_foreign_files(void **state)
         {"T:1:-3\n", "x.bb:1: not a frequency vector"},
         {"T:4294967297:3\n", "x.bb:1: not a frequency vector"},
         {"T:1:99999999999999999999999\n", "x.bb:1: not a frequency vector"},
+        {"T:1:9223372036854775807\n", "x.bb:1: not a frequency vector"},
+        {"T:1:281474976710657\n", "x.bb:1: not a frequency vector"},
         {"T\n", "x.bb:1: an interval without any instruction"},
         {"T:1:0\n", "x.bb:1: an interval without any instruction"},
     };
