@@ -92,6 +92,23 @@ def plain_mips(options, plain, document):
         return json.load(counts)["instructions"] / timed(plain)["clock"] / 1e6
 
 
+def print_head():
+    print("\nWhat the pipeline did, remembered (all of compare): MIPS with the memo, without, by the other build; processor time"
+          "\nwithout it and by the other build, as a multiple of that with it; part of the blocks that was known; times slower than"
+          "\nplain QEMU")
+    print(f"{'case':<12}{'machine':<12}{'Minsns':>7}{'on':>8}{'off':>8}{'other':>8}{'off/on':>8}{'other/on':>9}{'known':>8}{'slower':>8}")
+
+
+def print_row(row):
+    mips, seconds = row["mips"], row["seconds"]
+    ratios = [seconds[way]["processor"] / seconds["on"]["processor"] if way in seconds else None for way in ("off", "other")]
+    print(f"{row['name']:<12}{row['core']:<12}{row['instructions'] / 1e6:>7.1f}"
+          + "".join(f"{mips[way]:>8.2f}" if way in mips else f"{'-':>8}" for way in ("on", "off", "other"))
+          + f"{ratios[0]:>8.2f}" + (f"{ratios[1]:>9.2f}" if ratios[1] else f"{'-':>9}")
+          + (f"{row['known']:>8.1%}" if row["known"] is not None else f"{'-':>8}")
+          + (f"{row['qemu_mips'] / mips['on']:>8.0f}" if row["qemu_mips"] else f"{'-':>8}"), flush=True)
+
+
 def measure_memo(options, folder):
     count, rows = max(1_000_000, round(50e6 * options.scale / 0.06)) if not options.smoke else 300_000, []
     for name, kind, core, region, program, plain in memo_cases(os.path.abspath(options.build), folder, options.smoke):
@@ -114,6 +131,9 @@ def measure_memo(options, folder):
         rows.append({"name": name, "kind": kind, "core": core, "instructions": count, "seconds": least,
                      "mips": {way: count / least[way]["clock"] / 1e6 for way in ways},
                      "known": part_known(ways["on"]), "qemu_mips": None if options.smoke else plain_mips(options, plain, document)})
+        if len(rows) == 1:
+            print_head()
+        print_row(rows[-1])  # at once: all of them take minutes
     return rows
 
 
@@ -123,20 +143,3 @@ def judge_memo(rows):
                "met": row["mips"]["on"] >= GOALS[row["kind"]]}
         ratio = row["seconds"]["on"]["processor"] / row["seconds"]["off"]["processor"]
         yield {"goal": "memo-slower", "case": f"{row['name']} ({row['core']})", "limit": 1.05, "measured": ratio, "met": ratio <= 1.05}
-
-
-def print_memo(rows):
-    if not rows:
-        return
-    print("\nWhat the pipeline did, remembered (all of compare): MIPS with the memo, without, by the other build; processor time"
-          "\nwithout it and by the other build, as a multiple of that with it; part of the blocks that was known; times slower than"
-          "\nplain QEMU")
-    print(f"{'case':<12}{'machine':<12}{'Minsns':>7}{'on':>8}{'off':>8}{'other':>8}{'off/on':>8}{'other/on':>9}{'known':>8}{'slower':>8}")
-    for row in rows:
-        mips, seconds = row["mips"], row["seconds"]
-        ratios = [seconds[way]["processor"] / seconds["on"]["processor"] if way in seconds else None for way in ("off", "other")]
-        print(f"{row['name']:<12}{row['core']:<12}{row['instructions'] / 1e6:>7.1f}"
-              + "".join(f"{mips[way]:>8.2f}" if way in mips else f"{'-':>8}" for way in ("on", "off", "other"))
-              + f"{ratios[0]:>8.2f}" + (f"{ratios[1]:>9.2f}" if ratios[1] else f"{'-':>9}")
-              + (f"{row['known']:>8.1%}" if row["known"] is not None else f"{'-':>8}")
-              + (f"{row['qemu_mips'] / mips['on']:>8.0f}" if row["qemu_mips"] else f"{'-':>8}"), flush=True)
