@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What `assay comm` says of real programs with threads: who hands lines to whom, and what they are.
 
-usage: bench/comm_programs.py [BUILD]
+usage: bench/comm_programs.py [--only NAME,…] [--matrices] [BUILD]
 
-Compressors of this machine (those that are not installed are left out), an OpenMP stencil and a queue with one lock, which are
-compiled here. In the model, exact, with the heap by the place that allocated it.
+Compressors, x264 and redis of this machine (those that are not in PATH are left out), an OpenMP stencil and a queue with one lock, which are
+compiled here. In the model, exact, with the heap by the place that allocated it. redis has four threads for its clients' data, and
+16 clients of redis-benchmark on the loopback.
 """
 import argparse
 import json
@@ -12,6 +13,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -88,28 +90,54 @@ def programs(folder):
     yield "pigz -p4", ["pigz", "-p4", "-b", "128", "-k", "-c", str(data)]
     yield "xz -T4", ["xz", "-T4", "-1", "--block-size=256KiB", "-k", "-c", str(data)]
     yield "zstd -T4", ["zstd", "-T4", "-B262144", "-3", "-q", "-c", str(data)]
+    picture = pathlib.Path(folder, "frames.yuv")
+    picture.write_bytes(bytes((x * y + 7 * f + (x ^ y)) & 255 for f in range(8) for y in range(216) for x in range(176)))
+    yield "x264 --threads 4", ["x264", "--threads", "4", "--preset", "veryfast", "--input-res", "176x144", "--demuxer", "raw", "-o", f"{folder}/x.264",
+                               str(picture)]
+    yield "redis, 4 io-threads", ["redis-server", "--save", "", "--port", "0", "--unixsocket", f"{folder}/socket", "--io-threads", "4",
+                                  "--io-threads-do-reads", "yes"]
     yield "OpenMP stencil, 4 threads", compiled(folder, "stencil", STENCIL, "-fopenmp")
     yield "queue with one lock, 2 + 2 threads", compiled(folder, "queue", QUEUE, "-pthread")
 
 
+def run(command, folder):
+    """Where it is a server, with clients."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if "redis-server" in command:
+        client = ["redis-cli", "-s", f"{folder}/socket"]
+        for _ in range(300):
+            if subprocess.run([*client, "ping"], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.1)
+        subprocess.run(["redis-benchmark", "-s", f"{folder}/socket", "-n", "400", "-c", "16", "-P", "4", "-t", "set,get", "-q"], capture_output=True,
+                       timeout=120, check=True)
+        subprocess.run([*client, "shutdown", "nosave"], capture_output=True)
+    if process.wait(timeout=300):
+        raise SystemExit(f"{command}: status {process.returncode}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--matrices", action="store_true")
     parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build")
-    assay = str(parser.parse_args().build / "assay")
+    args = parser.parse_args()
+    assay = str(args.build / "assay")
     print("| program | threads | transfers | in 1,000 accesses | false sharing | pattern | most on |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in programs(folder):
-            if not shutil.which(command[0]):
+            if not shutil.which(command[0]) or (args.only and name.split()[0].strip(",") not in args.only.split(",")):
                 continue
             out = pathlib.Path(folder, "comm.json")
-            subprocess.run([assay, "comm", "--json", "--no-estimate", "--allocations", "-o", str(out), "--", *command],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            run([assay, "comm", "--json", "--no-estimate", "--allocations", "-o", str(out), "--", *command], folder)
             result = json.loads(out.read_text())
             exact, most = result["exact"], "; ".join(f"{o['name'].split(' < ')[0]} {100 * o['total'] / max(result['total'], 1):.0f} %"
                                                      for o in result["objects"][:3])
             print(f"| {name} | {result['threads']} | {exact['total']:,} | {1000 * exact['total'] / max(exact['accesses'], 1):.2f} | "
                   f"{100 * exact['false_sharing'] / max(exact['total'], 1):.0f} % | {result['pattern']} | {most} |", flush=True)
+            for row in exact["matrix"] if args.matrices else []:
+                print("   ", *(f"{cell:7}" for cell in row))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ comm() { "$SOURCE/suite/comm_run" --build "$BUILD" --runs 1 --iterations 500 --o
 check "some parts are measured" comm --parts pairs,sensitivity
 check_same "a line for each run" "$((1 + 4 + 4 + 5))" "$(wc -l <comm.csv)"
 check "a picture of the matrices" test -s comm-pairs.svg
+cp comm.csv before.csv
+check "appended: nothing is run again" comm --parts pairs,sensitivity --append
+check "… and nothing is lost" cmp before.csv comm.csv
 check "false sharing and reads" comm --parts false,read --threads 2
 check "their pictures" test -s comm-false.svg -a -s comm-read.svg
 rm comm-false.svg
