@@ -105,6 +105,7 @@ static void nobody_waited(void **state)
     struct as_view view = view_bed_open("shop.db", "tea");
     assert_false(as_waits_make(&waits, &view, &err));
     assert_non_null(strstr(err.message, "waited"));
+    as_waits_free(&waits);
     as_view_free(&view);
 }
 
