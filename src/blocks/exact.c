@@ -155,13 +155,14 @@ static void fill_counts(struct as_flow *flow, const struct gathering *all)
 }
 
 struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_counter *counter,
-                              const struct as_jump_counter *jumps, const struct as_cfg_options *options)
+                              const struct as_jump_counter *jumps, const struct as_exact_options *options)
 {
-    struct gathering all = {.engine = engine, .counter = counter, .cfg = as_cfg_new(options)};
+    struct gathering all = {.engine = engine, .counter = counter, .cfg = as_cfg_new(&options->cfg)};
     for (size_t i = 0; i < as_engine_count_blocks(engine); i++)
         gather_block(&all, as_engine_block(engine, i));
     gather_jumps(&all, jumps);
-    cut_where_counts_differ(&all);
+    if (!options->whole)
+        cut_where_counts_differ(&all);
     as_cfg_build(all.cfg);
     struct as_flow *flow = as_flow_new(all.cfg);
     fill_counts(flow, &all);

@@ -212,8 +212,8 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
 static int show(const struct as_blocks_options *options, char **argv, const struct as_blocks_counters *counters,
                 const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
 {
-    struct as_flow *flow =
-        as_exact_flow(engine, counters->counter, counters->jumps, &(struct as_cfg_options){options->debug_path});
+    struct as_flow *flow = as_exact_flow(engine, counters->counter, counters->jumps,
+                                         &(struct as_exact_options){.cfg = {options->debug_path}});
     struct as_cfg *cfg = flow->cfg;
     struct as_blocks_shown shown = {.flow = flow,
                                     .what = argv[0],
