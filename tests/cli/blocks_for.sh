@@ -141,7 +141,7 @@ if command -v clang-19 >/dev/null && command -v ld.lld-19 >/dev/null; then
     taken() { "$ASSAY" blocks -q --json -o taken.json -- "./$1" && python3 -c '
 import json
 blocks = [b for b in json.load(open("taken.json"))["blocks"] if "/lib" not in b["module"]]
-print(sum(e["executions"] for b in blocks for e in b["edges"] if e["kind"] == "taken"))'; }
+print(sum(e["count"] for b in blocks for e in b["edges"] if e["kind"] == "taken"))'; }
     clang-19 -O2 -fbasic-block-address-map -o mapped known.c
     check "Propeller's clusters" "$ASSAY" blocks -q --for propeller -o mapped.clusters -- ./mapped
     check_same "… of each function once" "$(grep -c '^f ' mapped.clusters)" "$(grep '^f ' mapped.clusters | sort -u | wc -l)"
