@@ -126,8 +126,8 @@ sed -i "s|\\\$LIBRARY|$SOURCE/tests/cli/lib.sh|" cycles.sh
 mkdir -p a/much/longer/name/of/a/directory
 here=$(bash cycles.sh)
 check "a number of the model" grep -qE '^[1-9][0-9]* .*l1d_misses' <<<"$here"
-check_same "… does not depend on the environment" "$here" "$(env -i PATH="$PATH" ASSAY="$ASSAY" bash cycles.sh)"
-check_same "… nor on its size" "$here" "$(MORE=$(printf '%1000s' '') OTHER=yes bash cycles.sh)"
-elsewhere=$(TMPDIR=$PWD/a/much/longer/name/of/a/directory bash cycles.sh)
-near() { [ $((${1%% *} - ${2%% *})) -lt 100 ] && [ $((${2%% *} - ${1%% *})) -lt 100 ]; } # the variables themselves are longer
-check "… nor on where files are" near "$here" "$elsewhere"
+check_same "… does not depend on what is in the environment" "$here" "$(MORE=$(printf '%1000s' '') OTHER=yes bash cycles.sh)"
+# Of what is kept the size is the same, but not where each variable begins, which the dynamic linker looks at.
+near() { [ $((200 * (${1%% *} - ${2%% *}))) -lt "${1%% *}" ] && [ $((200 * (${2%% *} - ${1%% *}))) -lt "${1%% *}" ]; }
+check "… hardly on the sizes of what is kept" near "$here" "$(env -i PATH="$PATH" ASSAY="$ASSAY" bash cycles.sh)"
+check "… nor on where files are" near "$here" "$(TMPDIR=$PWD/a/much/longer/name/of/a/directory bash cycles.sh)"
