@@ -292,10 +292,11 @@ bool as_recording_read(struct as_recording *recording, const char *path, const s
                                        .cfg = as_cfg_new(&(struct as_cfg_options){options->spaces.debug_path}),
                                        .strings = as_strings_new()};
     struct as_perf_options bounded = {.queue_limit = QUEUE_LIMIT};
-    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, err);
+    struct as_perf_reader *reader = as_perf_reader_open(path, &bounded, &inner);
     bool ok = reader && read_all(&reading, reader, &inner);
-    if (reader && !ok)
-        as_error_set(err, "%s: %.900s", path, inner.message);
+    if (!ok)
+        as_error_set(err, strstr(inner.message, path) ? "%s%.900s" : "%s: %.900s",
+                     strstr(inner.message, path) ? "" : path, inner.message);
     as_perf_spaces_free(reading.spaces);
     as_perf_reader_close(reader);
     for (size_t i = 0; i < reading.streams.len; i++)

@@ -143,8 +143,11 @@ static int show(const struct as_blocks_options *options, const char *path, const
     struct as_flow *flow = as_estimate(recording->samples, recording->cfg, method, &trouble);
     struct as_str how = {0}, advice = {0};
     if (as_flow_total(flow) <= 0) {
-        as_error_set(&err, "%s: no sample is in code that could be read%s%s", path, recording->refused.len ? "; " : "",
-                     recording->refused.len ? recording->refused.data[0].why : "");
+        bool kernel = recording->kernel == as_samples_counted(recording->samples)->samples;
+        const char *why = recording->refused.len ? recording->refused.data[0].why
+                          : kernel               ? "all are of the kernel"
+                                                 : "";
+        as_error_set(&err, "%s: no sample is in code that could be read%s%s", path, *why ? "; " : "", why);
         as_flow_free(flow);
         return fail(output, &err);
     }

@@ -440,7 +440,8 @@ static enum use kind_of(const char *path)
         fclose(file);
     if (whole && memcmp(magic, "SQLite f", sizeof magic) == 0)
         return OF_PROFILE;
-    bool perf = whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 || memcmp(magic, "2ELIFREP", sizeof magic) == 0);
+    bool perf = whole && (memcmp(magic, "PERFILE2", sizeof magic) == 0 ||
+                          memcmp(magic, "2ELIFREP", sizeof magic) == 0 || memcmp(magic, "PERFFILE", sizeof magic) == 0);
     return perf || (whole && is_packed(magic)) ? OF_RECORDING : OF_EXACT;
 }
 
