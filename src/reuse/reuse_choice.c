@@ -6,11 +6,10 @@
 #include <math.h>
 
 /* AS_REPLACE_GRADED: by how much fewer samples are left out after one that found a free slot, and by which part more after one
- * that did not: two of three that are watched take a slot from another. */
-static const double FEWER = 1, MORE = 0.5;
-/* The chance of a patient slot's new use to go for the next. Much less, and a use holds the slot through the phases that follow,
- * ends in its own phase of the next round, and hands the slot to that phase again. Two slots' chances add up to at most 1. */
-static const double PATIENT = 0.5;
+ * that took its slot from a use that is not far. */
+static const double FEWER = 1, MORE = 2;
+/* The same for uses that are recognised as far, by how seldom uses end at their age, and want to stay. */
+static const double FAR_REACH = 1.0 / 8, FAR_FEWER = 1, FAR_MORE = 0.5;
 
 static double draw(struct as_reuse_watch *watch)
 {
@@ -75,34 +74,60 @@ static void sample_reservoir(struct as_reuse_watch *watch, const struct as_lens_
 
 /* ---- AS_REPLACE_GRADED ---- */
 
-/* The chances of the slots' uses to have to go: in the first half of the slots it falls with each time that they were spared, the
- * others share the rest. They add up to 1. */
-static void grade(const struct as_reuse_watch *watch, double chances[AS_LENS_REGISTERS])
+/* The uses in the slots, at a sample. */
+struct ages {
+    double reach[AS_LENS_REGISTERS];
+    bool far[AS_LENS_REGISTERS];
+    uint32_t n_far, newest; /* newest: of the far ones, the slot whose use is the youngest */
+};
+
+static void look_at(const struct as_reuse_watch *watch, struct ages *ages)
 {
-    uint32_t n = watch->n_slots, patient = n / 2;
-    double all = 0, rest = 1;
-    for (uint32_t i = 0; i < patient; i++)
-        rest -= chances[i] = PATIENT / (1 + watch->slots[i].spared);
-    for (uint32_t i = patient; i < n; i++)
-        all += chances[i] = 1 / as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
-    for (uint32_t i = patient; i < n; i++)
-        chances[i] *= rest / all;
+    *ages = (struct ages){0};
+    for (uint32_t i = 0; i < watch->n_slots; i++) {
+        ages->reach[i] = as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
+        ages->far[i] = ages->reach[i] <= FAR_REACH;
+        if (ages->far[i] && (!ages->n_far++ || watch->slots[i].since > watch->slots[ages->newest].since))
+            ages->newest = i;
+    }
 }
 
-/* Under all slots' locks, all of them being taken. */
-static void replace(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
+/* The chances of the slots' uses to have to go; they add up to 1. Up to half of the slots are left to uses that are far. With one
+ * more, the newest of those has to go, unless it is one of the few that may stay: then one of the others. */
+static void grade(const struct as_reuse_watch *watch, const struct ages *ages, double chances[AS_LENS_REGISTERS])
 {
-    double chances[AS_LENS_REGISTERS], at = draw(watch);
-    uint32_t gone = 0;
-    grade(watch, chances);
-    while (gone + 1 < watch->n_slots && at >= chances[gone])
-        at -= chances[gone++];
+    uint32_t n = watch->n_slots;
+    bool crowded = ages->n_far > n / 2;
+    double all = 0, stay = ages->n_far > 1 ? 1 / watch->far_one_in : 0;
+    for (uint32_t i = 0; i < n; i++)
+        all += chances[i] = ages->far[i] == crowded ? (crowded ? stay / (ages->n_far - 1) : 1 / ages->reach[i]) : 0;
+    for (uint32_t i = 0; !crowded && i < n; i++)
+        chances[i] /= all;
+    if (crowded)
+        chances[ages->newest] = 1 - stay;
+}
+
+/* Under all slots' locks, all of them being taken. Returns whether one had to go that was not far. */
+static bool replace(struct as_reuse_watch *watch, const struct as_lens_access *use, double weight)
+{
+    double chances[AS_LENS_REGISTERS] = {0}, at = draw(watch);
+    uint32_t gone = 0, half = watch->n_slots / 2;
+    struct ages ages;
+    look_at(watch, &ages);
+    grade(watch, &ages, chances);
+    for (uint32_t i = 0; i < watch->n_slots && at >= 0; at -= chances[i++])
+        gone = chances[i] > 0 ? i : gone;
     for (uint32_t i = 0; i < watch->n_slots; i++)
         if (i != gone)
             as_use_spare(watch, &watch->slots[i], 1 - chances[i]);
+    if (ages.n_far < half)
+        watch->far_one_in = fmax(1, watch->far_one_in - FAR_FEWER);
+    else if (ages.n_far > half && gone != ages.newest)
+        watch->far_one_in *= 1 + FAR_MORE;
     const struct as_use_slot *slot = &watch->slots[gone];
     as_patience_learn(&watch->patience, watch->samples - slot->since, false, slot->contents.weight);
     as_use_begin(watch, gone, use, weight);
+    return !ages.far[gone];
 }
 
 /* All or none; none where a slot is free or being changed. */
@@ -128,15 +153,18 @@ static void sample_graded(struct as_reuse_watch *watch, const struct as_lens_acc
         room |= !watch->slots[i].contents.active;
     if (room)
         watch->one_in = fmax(1, one_in - FEWER);
-    if (draw(watch) * one_in >= 1) {
+    watch->credit += 1 / one_in; /* in turn, not by lot: each phase has its part of the samples that are watched */
+    bool chosen = watch->credit >= 1;
+    watch->credit -= chosen;
+    if (!chosen) {
         atomic_fetch_add(&watch->dropped, 1);
     } else if (!room || !take_free_slot(watch, use, weight * one_in)) {
-        watch->one_in = one_in * (1 + MORE);
         if (!lock_taken(watch)) {
             atomic_fetch_add(&watch->busy, 1);
             return;
         }
-        replace(watch, use, weight * one_in);
+        if (replace(watch, use, weight * one_in))
+            watch->one_in = one_in * (1 + MORE);
         for (uint32_t i = 0; i < watch->n_slots; i++)
             as_use_unlock(&watch->slots[i]);
     }

@@ -2,6 +2,7 @@
 #include "reuse/reuse_watch.h"
 
 #include "assay/observer.h"
+#include "base/random.h"
 #include "reuse/reuse_rules.h"
 #include "reuse/reuse_watch_internal.h"
 
@@ -13,7 +14,8 @@ struct as_reuse_watch *as_reuse_watch_new(const struct as_watch_options *options
     watch->n_slots = as_lens_registers(lens);
     watch->seed = options->seed;
     watch->outcomes = as_alloc_array(options->most, sizeof *watch->outcomes);
-    watch->one_in = 1;
+    watch->one_in = watch->far_one_in = 1;
+    watch->credit = (double)(as_random_hash(options->seed) >> 11) * 0x1p-53;
     as_patience_init(&watch->patience);
     for (uint32_t i = 0; i < AS_LENS_REGISTERS; i++)
         watch->slots[i].samples = 1;
@@ -228,7 +230,6 @@ void as_use_spare(struct as_reuse_watch *watch, struct as_use_slot *slot, double
 {
     pass(slot, distance_to(watch, &slot->contents, false));
     slot->kept *= chance;
-    slot->spared++;
 }
 
 void as_use_begin(struct as_reuse_watch *watch, uint32_t number, const struct as_lens_access *use, double weight)
@@ -239,7 +240,7 @@ void as_use_begin(struct as_reuse_watch *watch, uint32_t number, const struct as
         record(watch, &contents, AS_USE_GIVEN_UP, distance_to(watch, &contents, false), NULL, false);
     slot->samples = 2; /* the next one is the second */
     slot->since = watch->samples;
-    slot->spared = slot->octave = 0;
+    slot->octave = 0;
     slot->kept = slot->passed[0] = 1;
     uint64_t serial = atomic_fetch_add(&watch->serials, 1) + 1;
     uint32_t length = watch->options.length;

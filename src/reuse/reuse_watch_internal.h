@@ -26,7 +26,6 @@ struct as_use_slot {
     struct as_use_contents contents;
     double samples;  /* since it was armed, this one included */
     uint64_t since;  /* the number of the sample that it was armed for */
-    double spared;   /* how often another use had to go since */
     double kept;     /* the chance that its use had to be here still … */
     uint32_t octave; /* … by octaves of distances, up to this one */
     float passed[AS_DISTANCE_OCTAVES];
@@ -61,9 +60,10 @@ struct as_reuse_watch {
     struct as_use_pending pending[AS_USE_PENDING];
     size_t n_pending;
     _Atomic uint64_t samples, armed, dropped, busy, stale, traps, relaxed;
-    /* AS_REPLACE_GRADED, under `choosing`: one in so many samples is watched; what is known of ages. */
+    /* AS_REPLACE_GRADED, under `choosing`: one in so many samples is watched, and has its turn when the credit is 1; one in so many
+     * uses that are far may stay; what is known of ages. */
     atomic_flag choosing;
-    double one_in;
+    double one_in, credit, far_one_in;
     struct as_patience patience;
 };
 
