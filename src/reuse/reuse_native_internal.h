@@ -21,6 +21,7 @@ enum { AS_GAUGE_MARKS = 4, AS_GAUGE_NAME = UINT16_MAX /* in the place of a regis
 struct as_traced_process {
     pid_t pid;
     uint32_t image;  /* place in `images` */
+    bool ended;      /* all its threads have: a process of the same number is another one */
     uint64_t mapped; /* sample at which its mappings were last read, and 1; 0: never */
 };
 

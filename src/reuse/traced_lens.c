@@ -50,12 +50,13 @@ struct as_traced_process *as_traced_process_of(const struct as_reuse_native *nat
     return &native->processes.data[thread->process - 1];
 }
 
-/* The newest of that number: one that executed another program has several. Returns its place, and 1; 0: none. */
-static uint32_t find_process(const struct as_reuse_native *native, pid_t pid)
+/* The newest of that number: one that executed another program has several. Returns its place, and 1; 0: none, or it has ended and
+ * the kernel has given its number to another. */
+static uint32_t find_process(const struct as_reuse_native *native, pid_t pid, bool ended_too)
 {
     for (size_t i = native->processes.len; i-- > 0;)
         if (native->processes.data[i].pid == pid)
-            return (uint32_t)i + 1;
+            return native->processes.data[i].ended && !ended_too ? 0 : (uint32_t)i + 1;
     return 0;
 }
 
@@ -84,8 +85,10 @@ void as_traced_start(struct as_reuse_native *native, pid_t tid)
     if (as_traced_by_tid(native, tid))
         return;
     pid = pid ? pid : tid; /* gone already */
-    uint32_t process = find_process(native, pid);
-    process = process ? process : add_process(native, pid, find_process(native, parent));
+    /* While a thread of it lives, even one that was not seen yet, its number is not given away. */
+    uint32_t process = find_process(native, pid, tid != pid);
+    process = process ? process : add_process(native, pid, find_process(native, parent, false));
+    native->processes.data[process - 1].ended = false;
     struct as_traced_thread *thread = as_vec_push(&native->threads);
     *thread = (struct as_traced_thread){
         .number = (uint32_t)native->threads.len, .process = process, .tid = tid, .live = true};
@@ -93,6 +96,15 @@ void as_traced_start(struct as_reuse_native *native, pid_t tid)
         as_native_counters_open(&thread->counters, tid);
     native->info.threads++;
     as_reuse_watch_client.thread_start(native->watch, thread->number, thread->process);
+}
+
+static void end_process(struct as_reuse_native *native, uint32_t process)
+{
+    for (size_t i = 0; i < native->threads.len; i++)
+        if (native->threads.data[i].live && native->threads.data[i].process == process)
+            return;
+    native->processes.data[process - 1].ended = true;
+    as_traced_paths_forget(native->paths, native->processes.data[process - 1].pid);
 }
 
 void as_traced_end(struct as_reuse_native *native, pid_t tid)
@@ -109,6 +121,7 @@ void as_traced_end(struct as_reuse_native *native, pid_t tid)
             close(native->regs.data[i].fd);
             native->regs.data[i].armed = false;
         }
+    end_process(native, thread->process);
 }
 
 /* ---- the lens ---- */
