@@ -180,6 +180,12 @@ void as_json_null(struct as_json *json, const char *name)
     fputs("null", json->out);
 }
 
+void as_json_text(struct as_json *json, const char *name, const char *text)
+{
+    begin_value(json, name);
+    fputs(text, json->out);
+}
+
 void as_json_address(struct as_json *json, const char *name, uint64_t value)
 {
     begin_value(json, name);

@@ -24,6 +24,8 @@ void as_json_i64(struct as_json *json, const char *name, int64_t value);
 void as_json_double(struct as_json *json, const char *name, double value); /* shortest text that reads back the same */
 void as_json_bool(struct as_json *json, const char *name, bool value);
 void as_json_null(struct as_json *json, const char *name);
+/* A value that is JSON already (json_text.h), as it is. */
+void as_json_text(struct as_json *json, const char *name, const char *text);
 void as_json_address(struct as_json *json, const char *name, uint64_t value); /* a string "0x…" */
 
 #endif

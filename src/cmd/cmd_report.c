@@ -26,7 +26,7 @@ struct kind_option {
 struct report_options {
     int by;
     bool json, csv, strict;
-    const char *series, *sort, *output, *limit, *html, *source_path, *time;
+    const char *series, *sort, *output, *limit, *html, *source_path, *reuse, *time;
     const char *fail_over, *fail_row_over, *markdown, *junit;
     struct as_strlist threads, modules, symbols, events;
 #define KIND_MEMBER(name, value, help) struct kind_option name;
@@ -70,6 +70,12 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct report_options, source_path),
      .value = "DIR",
      .help = "Where to look for the page's source files that have moved since the program was built."},
+    {.name = "reuse",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct report_options, reuse),
+     .value = "FILE",
+     .help =
+         "With --html: a tab with the reuse distances of the program, from the FILE that assay reuse --json wrote."},
     {.name = "thread",
      .type = AS_OPTION_LIST,
      .offset = offsetof(struct report_options, threads),
@@ -186,6 +192,8 @@ static bool check_html(const struct report_options *options, const struct as_rep
     struct as_report_filters filters = filters_of(options);
     if (options->source_path && !options->html)
         return as_error_set_status(err, AS_EXIT_USAGE, "--source-path needs --html");
+    if (options->reuse && !options->html)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--reuse needs --html");
     if (!options->html)
         return true;
     if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_diff))
@@ -316,15 +324,22 @@ static bool write_json(const struct report *report, FILE *out, int *failed, stru
 
 static bool write_page(const struct report *report, FILE *out, struct as_error *err)
 {
+    const char *from = report->options->reuse;
     struct as_diff *diff = NULL;
-    if (report->has_other && !(diff = as_diff_new(&report->other, &report->view, AS_STORE_BY_FUNCTION, err)))
+    char *reuse = NULL;
+    if (from && !(reuse = as_page_reuse_read(from, report->view.summary.program, err)))
         return false;
+    if (report->has_other && !(diff = as_diff_new(&report->other, &report->view, AS_STORE_BY_FUNCTION, err))) {
+        free(reuse);
+        return false;
+    }
     struct as_sources *sources = as_sources_new(report->options->source_path);
     struct as_page_options page = {
-        .sources = sources, .diff = diff, .meaning = as_machine_meaning, .encoding = AS_PAGE_DEFLATED};
+        .sources = sources, .diff = diff, .reuse = reuse, .meaning = as_machine_meaning, .encoding = AS_PAGE_DEFLATED};
     bool ok = as_page_document_write(&report->view, &page, out, err);
     as_sources_free(sources);
     as_diff_free(diff);
+    free(reuse);
     return ok;
 }
 
@@ -436,6 +451,7 @@ const struct as_command as_command_report = {
                 "  assay report --calls\n"
                 "  assay report --data\n"
                 "  assay report after.db --diff before.db\n"
-                "  assay report --html page.html\n",
+                "  assay report --html page.html\n"
+                "  assay report --html page.html --reuse reuse.json\n",
     .run = run_report,
 };

@@ -279,6 +279,7 @@ static void document_json(struct as_json *json, void *data)
     diff_json(document, json);
     as_page_files_json(document, json);
     as_page_run_json(document, json);
+    as_page_reuse_json(document, json);
     as_page_code_json(document, json);
     as_json_end(json);
 }

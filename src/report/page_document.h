@@ -28,6 +28,7 @@ enum {
 struct as_page_options {
     struct as_sources *sources;
     const struct as_diff *diff;              /* by function, with the page's view as the later one; NULL: none */
+    const char *reuse;                       /* from as_page_reuse_read; NULL: none */
     const char *(*meaning)(const char *key); /* explains a parameter of the machine; may return NULL */
     enum as_page_encoding encoding;
 };
@@ -35,6 +36,9 @@ struct as_page_options {
 /* Writes the page. The view must have no filters: the page shows the whole profile. */
 bool as_page_document_write(const struct as_view *view, const struct as_page_options *options, FILE *out,
                             struct as_error *err) AS_MUST_CHECK;
+
+/* What `assay reuse --json` wrote to a file, checked to be that and of this program (NULL: of any). The caller frees. NULL: error. */
+char *as_page_reuse_read(const char *path, const char *program, struct as_error *err) AS_MUST_CHECK;
 
 /* ---- parts of the document ---- */
 
@@ -94,6 +98,7 @@ bool as_page_code_make(struct as_page_document *document, struct as_error *err) 
 void as_page_code_json(const struct as_page_document *document, struct as_json *json);
 void as_page_files_json(const struct as_page_document *document, struct as_json *json);
 void as_page_run_json(const struct as_page_document *document, struct as_json *json);
+void as_page_reuse_json(const struct as_page_document *document, struct as_json *json);
 bool as_page_paths_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
 void as_page_paths_json(const struct as_page_document *document, struct as_json *json);
 void as_page_paths_free(struct as_page_document *document);

@@ -18,7 +18,20 @@ check "a profile, and one before it" eval 'record --samplers software,tea -o aft
     record -o before.db -- "$BUILD/workloads/demo" 2'
 check "a profile of threads" record -o threads.db -- "$BUILD/workloads/threads"
 check "--html with --diff" "$ASSAY" report after.db --diff before.db --html diff.html
-check "--html of threads" "$ASSAY" report threads.db --html threads.html
+check "reuse distances of a run of the same program" eval '"$ASSAY" reuse -q --json -o reuse.json -- "$BUILD/workloads/threads" >/dev/null'
+check "--html of threads, with them" "$ASSAY" report threads.db --html threads.html --reuse reuse.json
+refused() { # STATUS MESSAGE [option…]: no page is left
+    run "$ASSAY" report threads.db "${@:3}"
+    [ "$status" = "$1" ] && grep -qF -- "$2" <<<"$err" && [ "$(wc -l <<<"$err")" = 1 ] && [ ! -e not.html ]
+}
+check "--reuse needs a page" refused 2 "--reuse needs --html" --reuse reuse.json
+check "… a file that is there" refused 125 "cannot read 'none.json'" --html not.html --reuse none.json
+printf '{"program": ["x"],}' >odd.json
+check "… that is JSON" refused 125 "'odd.json' is not JSON from byte 18 on" --html not.html --reuse odd.json
+printf '{"program": ["threads"]}' >other.json
+check "… of assay reuse" refused 125 "'other.json' is not what assay reuse --json writes" --html not.html --reuse other.json
+sed 's|/threads"|/thread"|' reuse.json >other.json
+check "… of the same program" refused 125 "'other.json' is of another program than the profile" --html not.html --reuse other.json
 lists() { # objects and branches, more than a page holds
     python3 "$SOURCE/tests/cli/data_recording.py" pebs "$BUILD/tests/unit/native/data_victim" lists.data &&
         "$ASSAY" import -q -o lists.db lists.data && python3 "$SOURCE/tests/cli/page_lists.py" grow lists.db 2500 2600 &&
@@ -50,6 +63,7 @@ assert {d["strings"][calls["name"][i]] for i in code["inlined"] if i >= 0} >= {"
 rows = {row["name"]: row for section in d["machine"] for row in section["rows"]}
 assert rows["redirect"]["note"].startswith("cycles from a mispredicted"), rows["redirect"]
 assert len(t["threads"]) > 1 and "threads" not in d["series"][0]
+assert t["reuse"] == json.load(open("reuse.json")) and t["reuse"]["shared"] and "reuse" not in d
 for series in t["series"]:
     by_thread = [one and sum(one["cycles"]) for one in series["threads"]]
     total = sum(series["instructions"]["cycles"])

@@ -129,10 +129,34 @@ export function withLists(data) {
     return data;
 }
 
+/** What `assay reuse --json` writes: 1000 accesses, 900 reuses in threads and 20 between them. */
+export function reuse() {
+    const place = (fn, line) => ({ function: fn, file: "src/demo.c", line, module: "demo", address: "0x401104", path: [fn, "main"] });
+    const octaves = Array(64).fill(0);
+    return {
+        program: ["bin/demo", "--size", "3"], source: "model", method: "exact", core: "boom-tea", granularity: 64, threads: 2, accesses: 1000, touches: 1000, reuses: 900,
+        temporal: 600, spatial: 300, cold: 60, after_invalidation: 40, invalidations: 40,
+        histogram: [{ lo: 0, hi: 0, count: 600 }, { lo: 4, hi: 7, count: 225 }, { lo: 1024, hi: 2047, count: 75 }],
+        time_histogram: [{ lo: 1, hi: 1, count: 600 }, { lo: 8, hi: 15, count: 300 }],
+        miss_ratio: [{ bytes: 64, ratio: 0.4, shared: 0.45 }, { bytes: 4096, ratio: 0.175, shared: 0.2 }, { bytes: 1048576, ratio: 0.1, shared: 0.06 }],
+        shared: { sockets: 1, reuses: 20, false_sharing: 5, histogram: [{ lo: 2, hi: 3, count: 20 }], time_histogram: [{ lo: 2, hi: 3, count: 20 }],
+            pairs: [{ use: place("copy", 10), reuse: place("sort", 12), count: 20, spatial: 10, false_sharing: 5, beyond_L1: 0, beyond_LLC: 0, octaves }] },
+        caches: [{ name: "L1", bytes: 32768, ways: 8, predicted: 0.175, simulated: 0.18, misses: 180, cold: 60, capacity: 75, conflict: 5, coherence: 40 }],
+        host_caches: [{ level: 2, bytes: 524288, ways: 8, predicted: 0.1 }],
+        pairs: [{ use: place("copy", 10), reuse: place("copy", 10), count: 675, spatial: 225, beyond_L1: 75, beyond_LLC: 0, octaves },
+            { use: { function: "gone", address: "0x7000" }, reuse: place("main", 3), count: 225, spatial: 75, beyond_L1: 0, beyond_LLC: 0, octaves }],
+        code: [{ at: place("copy", 10), touches: 800, line_bytes_used: 8, L1: { cold: 60, capacity: 75, conflict: 5, coherence: 40 } }],
+        objects: [{ kind: "variable", name: "table", misses: 180, cold: 60, capacity: 75, conflict: 5, coherence: 40, line_bytes_used: 8, distance: 1100, hottest: { name: "table+0x40", misses: 9 } }],
+        working_set: { interval: 250, bytes: [6400, 12800, 3200, 3200] },
+        advice: [{ kind: "order of loops", share: 0.4, text: "copy at demo.c:10: let the inner loop walk along the line" }],
+    };
+}
+
 /** The small one, with objects and branches, compared with an earlier one that took 1300 cycles. */
 export function compared() {
     return {
         ...withLists(small()),
+        reuse: reuse(),
         diff: {
             before: { program: "demo", core: "boom-tea", sampler: "golden", cycles: 1300, instructions: 1500, seconds: 0.65 },
             summary: { program: "demo", core: "boom-tea", sampler: "golden", cycles: 1000, instructions: 1500, seconds: 0.5 }, differ_in: "", change: -300, speedup: 1.3,

@@ -674,6 +674,31 @@ await test("waits: who waited for whom, for what, and which code made it wait", 
     await page.close();
 });
 
+await test("reuse: distances, curve, working set, caches, pairs of code and objects of a run of its own", async () => {
+    const page = await openPage(COMPARED, "#tab=reuse");
+    assert.equal(await page.textContent("#panel-reuse .origins"), "A run of its own: bin/demo --size 3, every access, granules of 64 B; 1,000 accesses, 90.0 % reuses in threads, 6.00 % first touches, 40 invalidations, 20 reuses of another thread's lines, 25.0 % of them false sharing.");
+    assert.deepEqual(await page.$$eval("#panel-reuse svg", (list) => list.map((one) => one.getAttribute("aria-label"))), [
+        "Reuse distance: distinct granules in between: in threads: most, 66.7 %, from 0 to 0; between threads, in the shared cache: most, 100 %, from 2 to 3",
+        "Time distance: accesses in between: in threads: most, 66.7 %, from 1 to 1; between threads, in the shared cache: most, 100 %, from 2 to 3",
+        "Misses by the size of a cache: L1, 32 KiB: 17.5 %; L2 here, 512 KiB: 10.0 %",
+        "Working set over time: at most 12.5 KiB in 250 accesses"]);
+    const heights = await page.$$eval("#panel-reuse svg:first-of-type rect", (list) => list.map((one) => Number(one.getAttribute("height"))));
+    assert.deepEqual(heights.slice(0, 4).map((height) => Math.round((1000 * height) / heights[3]) / 1000), [0.667, 0.25, 0.083, 1]);
+    assert.deepEqual(await page.$$eval("#panel-reuse table tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent).join("|"))), [
+        "32 KiB|17.5 %|18.0 %|60|75|5|40|L1", "675|75|0|33.3 %|copy at demo.c:10|copy at demo.c:10", "225|0|0|33.3 %|gone|main at demo.c:3", "20|0|0|50.0 %|copy at demo.c:10|sort at demo.c:12",
+        "180|60|75|5|40|8.0|copy at demo.c:10", "180|60|75|5|40|8.0|1,100|table|table+0x40"]);
+    assert.equal(await page.textContent("#panel-reuse li"), "order of loops (40.0 %): copy at demo.c:10: let the inner loop walk along the line");
+    await page.click("#panel-reuse table a:text('main')");
+    await eventually(async () => assert.ok(page.url().endsWith("#function=main")));
+    const odd = { ...small(), reuse: { program: 7, method: "__proto__", histogram: [null, 3, { lo: "a" }], miss_ratio: [{}, { bytes: 64 }, { bytes: 128 }], pairs: [{}], code: [{}], objects: [{}], working_set: { bytes: ["a", 1] }, shared: 5, caches: [{}], advice: [{}] } };
+    const strange = await openPage(pageFile("odd reuse", odd), "#tab=reuse");
+    assert.ok((await strange.textContent("#panel-reuse .origins")).startsWith("A run of its own: , unknown, granules of 0 B; 0 accesses."));
+    assert.deepEqual(strange.trouble, []);
+    await strange.close();
+    assert.deepEqual(page.trouble, []);
+    await page.close();
+});
+
 for (const [tab, label, name, orders, searches] of [
     ["data", "Objects", 1,
         { Object: "[anon] 0x7f0000000000|[heap]|table", Samples: "table|[heap]|[anon] 0x7f0000000000", Loads: "[heap]|[anon] 0x7f0000000000|table", Stores: "[heap]|table|[anon] 0x7f0000000000", Lines: "table|[heap]|[anon] 0x7f0000000000",

@@ -193,6 +193,62 @@ export interface DiffData {
     rows: DiffRow[];
 }
 
+/** What `assay reuse --json` writes, as far as the page shows it. It comes from a file, so all of it may be missing. */
+export interface ReuseBin {
+    lo: number;
+    hi: number;
+    count: number;
+}
+
+export interface ReusePlace {
+    function?: string | null;
+    file?: string | null;
+    line?: number;
+    address?: string;
+    path?: string[];
+}
+
+export interface ReuseCauses {
+    cold?: number;
+    capacity?: number;
+    conflict?: number;
+    coherence?: number;
+}
+
+export interface ReusePair {
+    use?: ReusePlace;
+    reuse?: ReusePlace;
+    count?: number;
+    spatial?: number;
+    beyond_L1?: number;
+    beyond_LLC?: number;
+    samples?: number;
+    time?: number;
+}
+
+export interface ReuseData {
+    program?: string[];
+    method?: string;
+    core?: string;
+    granularity?: number;
+    accesses?: number;
+    touches?: number;
+    reuses?: number;
+    cold?: number;
+    invalidations?: number;
+    histogram?: ReuseBin[];
+    time_histogram?: ReuseBin[];
+    miss_ratio?: { bytes: number; ratio: number; shared?: number }[];
+    shared?: { reuses?: number; false_sharing?: number; histogram?: ReuseBin[]; time_histogram?: ReuseBin[]; pairs?: ReusePair[] };
+    caches?: (ReuseCauses & { name?: string; bytes?: number; predicted?: number; simulated?: number })[];
+    host_caches?: { level?: number; bytes?: number; predicted?: number }[];
+    pairs?: ReusePair[];
+    code?: { at?: ReusePlace; line_bytes_used?: number; L1?: ReuseCauses }[];
+    objects?: (ReuseCauses & { name?: string; misses?: number; line_bytes_used?: number; distance?: number; hottest?: { name?: string } })[];
+    working_set?: { interval?: number; bytes?: number[] };
+    advice?: { kind?: string; share?: number; text?: string }[];
+}
+
 export interface PageData {
     format: string;
     version: number;
@@ -230,6 +286,7 @@ export interface PageData {
     paths?: { parent: number[]; function: number[] };
     addresses?: { how: string; samples: number; meaning?: string }[];
     diff?: DiffData;
+    reuse?: ReuseData;
     threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
     counters?: { name: string; value: number; group?: string; label?: string; whole?: string; of?: string; meaning?: string }[];
     machine?: { name: string; rows: { name: string; value: string; note?: string }[] }[];

@@ -10,6 +10,7 @@ import { diffTab } from "./tab_diff";
 import { flameTab } from "./tab_flame";
 import { functionsTab } from "./tab_functions";
 import { machineTab } from "./tab_machine";
+import { reuseTab } from "./tab_reuse";
 import { runTab } from "./tab_run";
 import { samplersTab } from "./tab_samplers";
 import { summaryTab } from "./tab_summary";
@@ -52,6 +53,7 @@ export const tabs: Tab[] = [
     dataTab,
     branchesTab,
     waitsTab,
+    reuseTab,
     samplersTab,
     trustTab,
     machineTab,
