@@ -793,9 +793,9 @@ await test("objects and branches: narrow, the table scrolls and nothing else; on
 
 await test("the tenth tab has a key too", async () => {
     const page = await openPage(COMPARED);
-    assert.equal(await page.locator("[role=tab]").count(), 11);
+    assert.equal(await page.locator("[role=tab]").count(), 12);
     await page.keyboard.press("0");
-    await page.waitForSelector("#panel-machine:not([hidden])");
+    await page.waitForSelector("#panel-samplers:not([hidden])");
     await page.close();
 });
 

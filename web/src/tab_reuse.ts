@@ -97,7 +97,7 @@ function curve(reuse: ReuseData): HTMLElement | null {
     ].filter(({ size }) => size > 0 && at(size) >= LEFT && at(size) <= WIDTH - RIGHT);
     const said = marks.map(({ name, size, ratio }) => `${name}, ${bytes(size)}: ${percent(ratio)}`);
     const picture = drawing(`Misses by the size of a cache: ${said.join("; ") || `${percent(number(points[0].ratio))} at ${bytes(points[0].bytes)}`}`, most, percent);
-    for (let power = Math.ceil(first); power <= last; power += Math.ceil((last - first) / 12)) picture.append(label(at(2 ** power), HEIGHT - BOTTOM + 16, bytes(2 ** power), "middle"));
+    for (let power = Math.ceil(first); power <= last; power += Math.ceil((last - first) / 12)) picture.append(label(at(2 ** power), HEIGHT - BOTTOM + 16, bytes(2 ** power), at(2 ** power) > WIDTH - 2 * RIGHT ? "end" : "middle"));
     for (const { kind } of lines)
         picture.append(svg("polyline", { class: `chart-line chart-${kind}`, points: points.map((point) => `${at(point.bytes).toFixed(1)},${y(number(kind === "a" ? point.ratio : point.shared) / most).toFixed(1)}`).join(" ") }));
     marks.forEach(({ size }, i) => {
