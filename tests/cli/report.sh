@@ -290,7 +290,7 @@ attr = struct.pack("<IIQQQ", 0, 112, 0, 1000, 3).ljust(112, b"\0")
 sys.stdout.buffer.write(b"PERFILE2" + struct.pack("<QIHH", 16, 64, 0, 128) + attr + struct.pack("<QI", 5, 9))' >none.data
 check "a recording that ends before its first sample" "$ASSAY" import -o none.db none.data
 check_same "… is told in one line" "1 1" "$(grep -c . <<<"$err") $(grep -c 'the recording has no samples: .*; none.db has no times to show$' <<<"$err")"
-check_same "… and in its report" "The profile has no samples: there is nothing to show." "$(show none.db | tail -1)"
+check_same "… and in its report" "The profile has no samples: the recording breaks off before the first of them." "$(show none.db | tail -1)"
 check_status 0 "a gate of few samples" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --fail-row-over=2% --markdown few.md --junit few.xml
 check_same "… says how many it needs" "INCONCLUSIVE t: +44.83 % (within noise), at most 2 % allowed: 29 samples before and 42 samples after can only show a growth of 145 % or more; the limit needs about 130,000 on each side
 INCONCLUSIVE 1 function: none grew significantly by more than 2 %, 1 did within noise" "$(tail -2 <<<"$out")"
