@@ -86,7 +86,7 @@ static void look_at(const struct as_reuse_watch *watch, struct ages *ages)
     *ages = (struct ages){0};
     for (uint32_t i = 0; i < watch->n_slots; i++) {
         ages->reach[i] = as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
-        ages->far[i] = ages->reach[i] <= FAR_REACH;
+        ages->far[i] = watch->n_slots > 1 && ages->reach[i] <= FAR_REACH; /* one slot alone would never learn better */
         if (ages->far[i] && (!ages->n_far++ || watch->slots[i].since > watch->slots[ages->newest].since))
             ages->newest = i;
     }
