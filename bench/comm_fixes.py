@@ -62,11 +62,13 @@ def build(source, folder, name, edits, most):
             raise SystemExit(f"{path}: not as expected: {old!r} is there {text.count(old)} times")
         (copy / path).write_text(text.replace(old, new))
     test = copy / files[-1 if name != "ESTM-rbtree" else 1]
-    text = test.read_text().replace("(stop == 0)", "(stop == 0 && left-- > 0)").replace("(AO_load_full(&stop) == 0)", "(AO_load_full(&stop) == 0 && left-- > 0)")
+    text = test.read_text()
+    for until in ("stop == 0", "AO_load_full(&stop) == 0"):
+        text = text.replace(f"({until})", f"({until} && left-- > 0)")
     test.write_text(f"static __thread long left = {most};\n" + text)
     program = str(pathlib.Path(folder, f"{name}-{'after' if edits == PROGRAMS[name][4] else 'before'}-{most}"))
-    subprocess.run(["gcc", "-O3", "-g", "-w", "-DNDEBUG", "-DTLS", "-D_REENTRANT", "-fno-strict-aliasing", "-fcommon", "-Isrc/hashtables", "-Isrc/atomic_ops", "-Iinclude", *flags,
-                    *files, "-o", program, "-lpthread"], check=True, cwd=copy)
+    subprocess.run(["gcc", "-O3", "-g", "-w", "-DNDEBUG", "-DTLS", "-D_REENTRANT", "-fno-strict-aliasing", "-fcommon", "-Isrc/hashtables",
+                    "-Isrc/atomic_ops", "-Iinclude", *flags, *files, "-o", program, "-lpthread"], check=True, cwd=copy)
     return program
 
 
