@@ -75,11 +75,13 @@ static void put_name(FILE *out, const struct as_store *store, const struct as_st
         fputs(name ? AS_SHOW(listed_name(name, base)) : "(no function)", out);
 }
 
-static void text_functions(FILE *out, const struct as_store *store, const struct as_store_rows *rows)
+static void text_functions(FILE *out, const struct as_summary *summary, const struct as_store_rows *rows)
 {
     for (size_t i = 0; i < rows->n && i < TOP; i++) {
-        fputs(i ? ", " : "most time: ", out);
-        put_name(out, store, &rows->rows[i]);
+        if (i == 0)
+            fprintf(out, "most %s: ", AS_SHOW(as_summary_noun(summary)));
+        fputs(i ? ", " : "", out);
+        put_name(out, summary->store, &rows->rows[i]);
         fprintf(out, " %.1f %%", 100 * as_ratio(rows->rows[i].units, rows->total));
     }
     if (rows->n)
@@ -170,7 +172,7 @@ static void print_text(FILE *out, const struct as_summary *summary, const struct
     struct as_term term = as_terminal(true);
     as_summary_text(summary, out, &term);
     text_samplers(out, summary);
-    text_functions(out, summary->store, rows);
+    text_functions(out, summary, rows);
     fprintf(out, "wrote %s", AS_SHOW(path));
     if (stat(path, &status) == 0)
         fprintf(out, " (%.1f MB)", (double)status.st_size / 1e6);

@@ -68,6 +68,8 @@ void as_import_facts_of(const struct as_perf_sample *sample, struct as_import_ta
         as_import_add_value(facts, AS_KIND_WEIGHT_3, sample->weight3);
     if (sample->has & PERF_SAMPLE_RAW && (tagging->unit == AS_IMPORT_IBS_OP || tagging->unit == AS_IMPORT_IBS_FETCH))
         as_import_ibs_facts(sample, tagging, raw, facts);
+    if (tagging->unit == AS_IMPORT_TEA && !as_import_tea_events_of(sample, &facts->events))
+        raw->bad++;
 }
 
 /* ---- events ---- */
@@ -95,6 +97,8 @@ struct as_import_tagging as_import_unit_of(const struct as_perf_event *event, co
         tagging.unit = AS_IMPORT_IBS_FETCH;
     else if (begins(name, "arm_spe"))
         tagging.unit = AS_IMPORT_SPE;
+    else if (event->pmu && (strcmp(event->pmu, "tip") == 0 || strcmp(event->pmu, "tea") == 0))
+        tagging.unit = strcmp(event->pmu, "tea") == 0 ? AS_IMPORT_TEA : AS_IMPORT_TIP;
     return tagging;
 }
 
@@ -102,6 +106,8 @@ const char *as_import_unit_counts(const struct as_import_tagging *tagging)
 {
     if (tagging->unit == AS_IMPORT_IBS_FETCH)
         return "fetches";
+    if (tagging->unit == AS_IMPORT_TIP || tagging->unit == AS_IMPORT_TEA)
+        return "cycles";
     if (tagging->unit == AS_IMPORT_SPE || (tagging->unit == AS_IMPORT_IBS_OP && tagging->known && tagging->counts_ops))
         return "operations";
     return tagging->unit == AS_IMPORT_IBS_OP && tagging->known ? "cycles" : NULL;
@@ -117,7 +123,9 @@ char *as_import_unit_text(const struct as_import_tagging *tagging, const struct 
 {
     static const char *const units[] = {[AS_IMPORT_IBS_OP] = "AMD IBS op: tagged operations",
                                         [AS_IMPORT_IBS_FETCH] = "AMD IBS fetch: tagged fetches",
-                                        [AS_IMPORT_SPE] = "Arm SPE: sampled operations"};
+                                        [AS_IMPORT_SPE] = "Arm SPE: sampled operations",
+                                        [AS_IMPORT_TIP] = "TIP: what commits, or what is waited for",
+                                        [AS_IMPORT_TEA] = "TEA: what commits, or what is waited for, and its events"};
     if (tagging->unit == AS_IMPORT_PLAIN)
         return as_format("samples of %s, each standing for its period", event->name);
     const char *counts = as_import_unit_counts(tagging), *what = counts ? counts : "cycles or operations";

@@ -73,6 +73,10 @@ static inline uint64_t as_import_bit(unsigned bit, bool set)
 uint64_t as_import_source(const struct as_perf_sample *sample);
 void as_import_source_events(struct as_store_writer *writer, uint64_t used); /* adds the events in `used` */
 
+/* TEA's samples have bits of their own, of its nine events (import_tea.c): 16 bits of raw data. */
+bool as_import_tea_events_of(const struct as_perf_sample *sample, uint64_t *events);
+void as_import_tea_events(struct as_store_writer *writer);
+
 /* ---- numbers ---- */
 
 enum as_import_kind {
@@ -122,7 +126,14 @@ void as_import_add_value(struct as_import_facts *facts, enum as_import_kind kind
 
 /* ---- the unit that took the samples ---- */
 
-enum as_import_unit { AS_IMPORT_PLAIN, AS_IMPORT_IBS_OP, AS_IMPORT_IBS_FETCH, AS_IMPORT_SPE };
+enum as_import_unit {
+    AS_IMPORT_PLAIN,
+    AS_IMPORT_IBS_OP,
+    AS_IMPORT_IBS_FETCH,
+    AS_IMPORT_SPE,
+    AS_IMPORT_TIP,
+    AS_IMPORT_TEA
+};
 
 /* How a unit chooses the operations that it samples. */
 struct as_import_tagging {

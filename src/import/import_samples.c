@@ -393,6 +393,9 @@ static bool use_event(void *context, const struct as_perf_event *event, struct a
     while (import->series.len <= event->index)
         *as_vec_push(&import->series) = (struct as_import_series){0};
     import->series.data[event->index].tagging = as_import_unit_of(event, import->info);
+    for (uint32_t i = 0; import->series.len > 1 && i < import->series.len; i++)
+        if (import->series.data[i].tagging.unit == AS_IMPORT_TEA) /* its bits would be taken for those of others */
+            import->series.data[i].tagging.unit = AS_IMPORT_TIP;
     as_import_spe_event(import, event);
     if (import->options.unwind && event->sample_type & PERF_SAMPLE_STACK_USER)
         as_import_walk_stacks(import);

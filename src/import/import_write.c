@@ -70,7 +70,7 @@ static void add_own_series(const struct as_import *import, const struct as_impor
                                                                   .samples = sums->samples});
 }
 
-/* IBS and SPE record the exact instruction, whatever precise level was asked for. */
+/* IBS, SPE, TIP and TEA record the exact instruction, whatever precise level was asked for. */
 static int32_t precise_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
     bool applies = !is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
@@ -343,7 +343,11 @@ static void add_series(struct as_import *import, const struct as_perf_reader *re
     uint64_t met = 0;
     for (size_t i = 0; i < import->masks.len; i++)
         met |= import->masks.data[i];
-    as_import_source_events(import->writer, met);
+    bool tea = import->series.len == 1 && import->series.data[0].tagging.unit == AS_IMPORT_TEA;
+    if (tea)
+        as_import_tea_events(import->writer);
+    else
+        as_import_source_events(import->writer, met);
     for (uint32_t i = 0; i < import->series.len; i++)
         if (import->series.data[i].own)
             add_own_series(import, &import->series.data[i], &names);
@@ -450,7 +454,7 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
                              why_alone(import));
     add_note(import, "raw_bad", import->raw.bad,
-             "IBS samples whose raw data is too short: only their addresses are used");
+             "samples of IBS or TEA whose raw data is too short: only their addresses are used");
     add_note(import, "raw_invalid", import->raw.invalid,
              "IBS samples that the processor marked as not valid: only their addresses are used");
     as_import_spe_quality(import);

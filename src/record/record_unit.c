@@ -23,6 +23,8 @@ static bool refuse(const struct as_record_options *options, struct as_error *err
                   {options->pid > 0, "pid"},
                   {options->allocations, "allocations"},
                   {options->processors, "processors"},
+                  {options->system_wide, "system-wide"},
+                  {options->accesses, "accesses"},
                   {!options->golden, "golden"},
                   {options->events != NULL, "events"},
                   {options->delay > 0, "delay"},
@@ -157,6 +159,11 @@ static void add_quality(struct as_store_writer *writer, const struct as_unit_run
                              "part of the events happened while another event had their counter");
     /* A sample of TIP has several parts. */
     uint64_t taken = run->pmu.kind >= AS_PMU_TIP ? sum.overflows : sum.samples;
+    if (taken < sum.samples)
+        as_store_add_quality(
+            writer, AS_QUALITY_SAMPLED_CYCLES, (double)taken,
+            "cycles were sampled; where several instructions commit in one, each has a sample of a part "
+            "of its period");
     struct as_pmu_price price =
         as_pmu_price(&run->pmu, AS_HANDLER_NONE, taken, modelled->result.cycles, as_pmu_stream_threads(run->stream));
     as_store_add_quality(writer, "sampling_cost", price.overhead,
@@ -174,8 +181,8 @@ static bool import(const struct as_record *record, const struct as_unit_run *run
     bool ok = as_perf_reader_run(reader, &as_import_sink, import, err) || as_store_writer_failed(record->writer);
     if (ok) {
         as_import_finish(import);
-        add_meta(record, run, modelled);
         as_import_write(import, reader);
+        add_meta(record, run, modelled); /* … after the import, whose cycles are an estimate */
         as_unit_add_errors(run, modelled, record->writer);
         add_quality(record->writer, run, modelled);
     }

@@ -54,6 +54,7 @@ uint64_t as_unit_data_source(const struct as_pmu_sample *sample); /* PERF_SAMPLE
 enum { AS_UNIT_RAW_MAX = 4 + 8 * 8 };
 /* Writes the registers of IBS as the kernel does; returns the number of bytes. */
 size_t as_unit_ibs_op(const struct as_pmu_sample *sample, bool counts_ops, uint8_t raw[AS_UNIT_RAW_MAX]);
+size_t as_unit_tea(const struct as_pmu_sample *sample, uint8_t raw[AS_UNIT_RAW_MAX]);
 size_t as_unit_ibs_fetch(const struct as_pmu_sample *sample, bool random, uint8_t raw[AS_UNIT_RAW_MAX]);
 void as_unit_spe(const struct as_pmu_sample *sample, struct as_str *packets); /* adds a record */
 

@@ -148,6 +148,13 @@ static uint64_t data_of(const struct as_pmu_sample *sample)
            bit(36, branch && sample->flags & AS_PIPE_MISPREDICTED) | bit(37, branch);
 }
 
+/* The signature vector, and as many bytes that the record's length is a multiple of eight. */
+size_t as_unit_tea(const struct as_pmu_sample *sample, uint8_t raw[AS_UNIT_RAW_MAX])
+{
+    put_le(raw, sample->events & AS_EVENTS_TEA, 4);
+    return 4;
+}
+
 size_t as_unit_ibs_op(const struct as_pmu_sample *sample, bool counts_ops, uint8_t raw[AS_UNIT_RAW_MAX])
 {
     uint64_t count = at_most(sample->weight / 16, (1 << 23) - 1);

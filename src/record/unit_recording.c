@@ -67,6 +67,7 @@ static struct as_perf_event event_of(const struct as_unit_run *run, size_t i, co
     default:
         event.pmu = as_pmu_kind_names[run->pmu.kind];
         event.type = TYPE_TIP;
+        event.sample_type |= run->pmu.kind == AS_PMU_TEA ? PERF_SAMPLE_RAW : 0;
     }
     if (run->request.branches && !run->request.call_stack) { /* a stack of calls is the chain */
         event.sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -197,6 +198,8 @@ static size_t make_chain(const struct recording *recording, const struct as_unit
 static size_t make_raw(const struct recording *recording, const struct as_pmu_sample *sample, uint8_t *raw)
 {
     enum as_pmu_counted counts = recording->run->request.counters[sample->counter].event->counts;
+    if (recording->run->pmu.kind == AS_PMU_TEA)
+        return as_unit_tea(sample, raw);
     if (recording->run->pmu.kind != AS_PMU_IBS)
         return 0;
     return counts == AS_COUNTS_FETCHES ? as_unit_ibs_fetch(sample, recording->run->pmu.fetch_random_bits > 0, raw)

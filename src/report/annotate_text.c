@@ -420,9 +420,10 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
         as_show_in(out, term, shown, term->width, false);
         fputc('\n', out);
     }
-    as_str_addf(&text, "%s%s(%s): %.2f %% of the time; the shares below are of this part", fits ? shown : "",
+    as_str_addf(&text, "%s%s(%s): %.2f %% of the %s; the shares below are of this part", fits ? shown : "",
                 fits ? " " : "", AS_SHOW(as_view_module(annotation->view, function->module)),
-                100 * as_ratio(annotation->units, annotation->rows.total));
+                100 * as_ratio(annotation->units, annotation->rows.total),
+                AS_SHOW(as_summary_noun(&annotation->view->summary)));
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);
     as_str_free(&text);

@@ -155,8 +155,9 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     fputs("shares are of the samples with an address; lines (of 64 bytes) and bytes are those accessed by samples\n\n",
           out);
     as_term_bold(out, term, true);
-    fprintf(out, "   time      samples    loads   stores      lines      bytes  %-*s  %-16s  %s\n", (int)name, "object",
-            "module", last[data->level]);
+    bool is_time = strcmp(as_summary_noun(&data->view->summary), "time") == 0;
+    fprintf(out, "%s      samples    loads   stores      lines      bytes  %-*s  %-16s  %s\n",
+            is_time ? "   time" : "  share", (int)name, "object", "module", last[data->level]);
     as_term_bold(out, term, false);
     for (size_t i = 0; i < n; i++)
         put_row(data, &data->rows[i], out, term, name);

@@ -93,6 +93,8 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ": estimated for the whole program from %s regions", AS_COUNT(summary->samples));
     else if (!summary->contradicts)
         as_str_addf(line, ": %s samples", AS_COUNT(summary->samples));
+    if (as_summary_sampled_cycles(summary->store))
+        as_str_addf(line, " of %s cycles", AS_COUNT(as_summary_sampled_cycles(summary->store)));
     if (summary->period)
         as_str_addf(line, ", one in %s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit));
     if (summary->sampled)
@@ -319,6 +321,10 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
         as_str_addf(&line, "PARTIAL: %s", AS_SHOW(summary->partial));
     put_line(&line, out, term);
     add_samples(summary, &line);
+    put_line(&line, out, term);
+    const char *noun = as_summary_noun(summary);
+    if (strcmp(noun, "time") != 0 && !summary->counted)
+        as_str_addf(&line, "shares are of %s, not of time", AS_SHOW(noun));
     put_line(&line, out, term);
     add_other_series(summary, &line);
     put_line(&line, out, term);

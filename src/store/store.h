@@ -50,6 +50,9 @@ enum {
 #define AS_META_PARTIAL "partial" /* why the profile does not cover the whole run; absent if it does */
 #define AS_META_PART "part"       /* which part of the run was measured, in words; absent if all of it was */
 
+/* Keys of quality that are read again. */
+#define AS_QUALITY_SAMPLED_CYCLES "sampled_cycles" /* that the samples of TIP and TEA are parts of */
+
 /* A mapped file, or "[anon]", "[vdso]" … */
 struct as_store_module {
     const char *path, *build_id; /* hexadecimal */

@@ -253,3 +253,17 @@ uint64_t as_summary_stack_total(const struct as_summary *summary, const char *st
         total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
     return total;
 }
+
+const char *as_summary_noun(const struct as_summary *summary)
+{
+    const char *unit = summary->unit;
+    bool is_time = !*unit || strstr(unit, "cycles") || strstr(unit, "clock") || strstr(unit, "seconds") ||
+                   strcmp(unit, "samples") == 0 || summary->exact || summary->sampled;
+    return is_time ? "time" : unit;
+}
+
+uint64_t as_summary_sampled_cycles(const struct as_store *store)
+{
+    const struct as_store_quality *row = find_part(store, AS_QUALITY_SAMPLED_CYCLES, 1);
+    return row && row->value < 1e15 ? (uint64_t)row->value : 0;
+}

@@ -72,6 +72,14 @@ const struct as_store_quality *as_summary_lone_chains(const struct as_store *sto
 /* The same of chains that lack their outermost callers. */
 const struct as_store_quality *as_summary_cut_chains(const struct as_store *store);
 
+/* What the shares of the series are of: "time" if it counts cycles or nanoseconds, otherwise what it counts
+ * ("instructions"). Samples without a period are taken for time, as those of most tools are. */
+const char *as_summary_noun(const struct as_summary *summary);
+
+/* The cycles that TIP and TEA sampled: instructions that commit in one of them share its period, with a sample each. 0:
+ * of another sampler, or no cycle was shared. */
+uint64_t as_summary_sampled_cycles(const struct as_store *store);
+
 /* The sum of one bar of the program ("states"); 0 if the profile does not have it. */
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);
 

@@ -35,6 +35,36 @@ check_json "… the one most like the unit's own" \
 check_fails 2 'buffer_records are 1000 of 200 bytes, more than the 65536' "a buffer that holds less" \
     "$ASSAY" record -q --source=pmu:skylake --pmu-set buffer_records=1000 -o no.db -- "$demo"
 
+# ---- TEA records events, TIP shares cycles; what samples are of ----
+
+"$ASSAY" record -q --source=pmu:tea --period 101 --max 300k -o events.db -- "$demo"
+"$ASSAY" record -q --source=model --max 300k -o exact.db -- "$demo"
+cat >parts.py <<'PY'
+import sqlite3, sys
+def shares(path, where):
+    base = sqlite3.connect(path)
+    bits = {name: bit for bit, name in base.execute("SELECT bit, name FROM events WHERE bit < 9")}
+    rows = base.execute("SELECT c.events, sum(c.units) FROM components c JOIN series s ON s.id = c.series WHERE " + where +
+                        " GROUP BY c.events").fetchall()
+    total = sum(units for _, units in rows)
+    return {name: sum(units for events, units in rows if events >> bit & 1) / total for name, bit in bits.items()}
+tea, exact = shares("events.db", "1"), shares("exact.db", "s.name = 'golden'")
+print(len(tea), tea.keys() == exact.keys(), sum(part > 0.01 for part in tea.values()) >= 4,
+      all(abs(tea[name] - exact[name]) < 0.02 for name in tea))
+PY
+check_stdout_equals "9 True True True" "TEA's stacks are those of the golden reference" python3 -IS parts.py
+run "$ASSAY" report events.db
+check "cycles that instructions share" grep -qE 'series tea/cycles/: [0-9,]+ samples of [0-9,]+ cycles, one in 101 cycles' <<<"$out"
+run "$ASSAY" record --source=pmu:skylake --max 300k --event loads --period 101 -o loads.db -- "$demo"
+check_same "shares of loads, which functions have" "shares are of loads, not of time; most loads" \
+    "$(grep -oE '^(shares are of .*|most [a-z]*)' <<<"$err" | paste -sd';' | sed 's/;/; /')"
+"$ASSAY" record -q --source=pmu:skylake --max 300k --event cycles --period 1009 -o cycles.db -- "$demo"
+cycles() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT value FROM meta WHERE key = \"cycles\"").fetchone()[0])' "$1"; }
+check_same "the cycles are the core's, whatever is sampled" "$(cycles loads.db)" "$(cycles cycles.db)"
+for option in --system-wide --accesses; do
+    check_fails 2 'does not apply to a modelled PMU' "$option" "$ASSAY" record --source=pmu:skylake $option -o no.db -- "$demo"
+done
+
 # ---- PEBS: samples are events; branches, addresses, latencies, sources ----
 
 check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
