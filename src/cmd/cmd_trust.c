@@ -13,6 +13,7 @@
 #include "pmu/pmu_request.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct trust_command {
     struct as_trust_options trust;
@@ -65,7 +66,7 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 1,
      .max = 1000,
-     .help = "Repeat what has a spread N times (default 3)."},
+     .help = "Repeat each program N times, with other random numbers (default 3)."},
     {.name = "scale",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct trust_command, scale),
@@ -106,7 +107,7 @@ static const struct as_option options_table[] = {
     {.name = "csv",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, csv),
-     .help = "Print the rows of the experiments as comma-separated values."},
+     .help = "Print the rows of the experiments as comma-separated values; not with --shadow."},
     {.name = "html",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, html),
@@ -322,23 +323,26 @@ enum use {
     OF_SAMPLER = 1,  /* experiments of a PMU or a clock */
     OF_PROFILES = 2, /* profiles */
     OF_AGAIN = 4,    /* profiles whose program runs again */
+    OF_LIST = 8,     /* what a sampler has */
+    OF_KEYS = 16,    /* keys of PMU files */
 };
 
 static const struct {
     const char *name;
     unsigned uses;
 } option_uses[] = {
-    {"source", OF_SAMPLER},
+    {"source", OF_SAMPLER | OF_LIST},
     {"experiments", OF_SAMPLER},
     {"shadow", OF_SAMPLER},
     {"arch", OF_SAMPLER},
     {"set", OF_SAMPLER},
-    {"pmu-set", OF_SAMPLER},
+    {"pmu-set", OF_SAMPLER | OF_LIST},
     {"runs", OF_SAMPLER},
     {"scale", OF_SAMPLER},
-    {"list", OF_SAMPLER},
-    {"events", OF_SAMPLER},
-    {"keys", OF_SAMPLER},
+    {"list", OF_SAMPLER | OF_LIST},
+    {"events", OF_SAMPLER | OF_LIST},
+    {"keys", OF_SAMPLER | OF_KEYS},
+    {"json", OF_SAMPLER | OF_PROFILES | OF_AGAIN},
     {"csv", OF_SAMPLER},
     {"html", OF_SAMPLER},
     {"output", OF_SAMPLER},
@@ -374,13 +378,26 @@ static bool check_options(const struct trust_command *command, enum use use, str
     for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++) {
         const char *name = option_uses[i].name;
         unsigned uses = option_uses[i].uses;
-        if (!(uses & use) && is_given(command, name))
-            return as_error_set_status(err, AS_EXIT_USAGE, "--%s is for %s", name,
-                                       use == OF_SAMPLER   ? "profiles (A.db)"
-                                       : (uses & OF_AGAIN) ? "profiles only with --again"
-                                                           : "the experiments of a sampler, not for profiles");
+        if (uses & use || !is_given(command, name))
+            continue;
+        if (use & (OF_LIST | OF_KEYS))
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s has no effect with --%s", name,
+                                       command->keys   ? "keys"
+                                       : command->list ? "list"
+                                                       : "events");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is for %s", name,
+                                   use == OF_SAMPLER   ? "profiles (A.db)"
+                                   : (uses & OF_AGAIN) ? "profiles only with --again"
+                                                       : "the experiments of a sampler, not for profiles");
     }
     return true;
+}
+
+static enum use use_of(const struct trust_command *command, bool profiles)
+{
+    if (profiles)
+        return command->again ? OF_AGAIN : OF_PROFILES;
+    return command->keys ? OF_KEYS : command->list || command->events ? OF_LIST : OF_SAMPLER;
 }
 
 /* Given or not: from here on each has its value. */
@@ -433,12 +450,22 @@ static int run_trust(int argc, char **argv)
     enum as_parse parsed = as_operands_parse(&as_command_trust, argc, argv, &command, &operands);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
+    bool two_samplers = operands.n == 2 && !is_profile(operands.words[0]) && !is_profile(operands.words[1]) &&
+                        access(operands.words[0], F_OK) != 0;
     bool profiles = operands.n == 2 || (operands.n == 1 && is_profile(operands.words[0]));
-    bool fits = check_options(&command, !profiles ? OF_SAMPLER : command.again ? OF_AGAIN : OF_PROFILES, &err);
+    bool fits = check_options(&command, use_of(&command, profiles), &err);
     use_defaults(&command);
     command.output = as_output_name(command.output);
     if (command.json + command.csv + command.html > 1)
         status = as_cli_usage(&as_command_trust, "--json, --csv and --html exclude each other");
+    else if (command.list && command.events)
+        status = as_cli_usage(&as_command_trust, "--list and --events exclude each other");
+    else if (command.csv && command.shadow)
+        status = as_cli_usage(&as_command_trust,
+                              "--csv has the rows of experiments only: --shadow goes with text, --json and --html");
+    else if (two_samplers)
+        status = as_cli_usage(&as_command_trust, "one sampler at a time, but got '%s' and '%s'", operands.words[0],
+                              operands.words[1]);
     else if (operands.n > 2)
         status = as_cli_usage(&as_command_trust, "one sampler or two profiles, but got '%s' too", operands.words[2]);
     else if (!fits)

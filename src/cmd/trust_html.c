@@ -47,6 +47,8 @@ static void put_number(FILE *out, double value, enum as_trust_unit unit)
         put_percent(out, value, false);
     else if (unit == AS_TRUST_BYTES)
         fprintf(out, "<td class=\"num\">%s KiB</td>", AS_COUNT((uint64_t)(value / 1024 + 0.5)));
+    else if (value < 1000)
+        fprintf(out, "<td class=\"num\">%.1f</td>", value);
     else
         fprintf(out, "<td class=\"num\">%s</td>", AS_COUNT((uint64_t)(value + 0.5)));
 }
@@ -74,7 +76,7 @@ static void put_table(FILE *out, struct part part)
 {
     fputs("<table><thead><tr><th></th><th></th><th class=\"num\">expected</th><th class=\"num\">got</th><th "
           "class=\"num\">"
-          "error</th><th class=\"num\">spread</th></tr></thead><tbody>\n",
+          "error</th><th class=\"num\">by chance</th><th class=\"num\">spread</th></tr></thead><tbody>\n",
           out);
     for (size_t i = 0; i < part.n; i++) {
         const struct as_trust_row *row = &part.rows[i];
@@ -86,6 +88,7 @@ static void put_table(FILE *out, struct part part)
         put_number(out, row->expected, row->unit);
         put_number(out, row->got, row->unit);
         put_percent(out, row->error, true);
+        put_percent(out, row->chance, false);
         put_percent(out, row->spread, false);
         fputs("</tr>\n", out);
     }

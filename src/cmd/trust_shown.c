@@ -27,6 +27,8 @@ static void print_number(FILE *out, double value, enum as_trust_unit unit)
         fprintf(out, " %9.2f %%", 100 * value);
     else if (unit == AS_TRUST_BYTES)
         fprintf(out, " %7s KiB", AS_COUNT((uint64_t)(value / 1024 + 0.5)));
+    else if (value < 1000) /* a mean, of which an error is told: with its tenths */
+        fprintf(out, " %11.1f", value);
     else
         fprintf(out, " %11s", AS_COUNT((uint64_t)(value + 0.5)));
 }
@@ -41,10 +43,11 @@ static void print_percent(FILE *out, double value, bool sign)
 
 static void print_row(const struct as_trust_row *row, FILE *out)
 {
-    fprintf(out, "  %-26s %-38s", row->what, row->setting);
+    fprintf(out, "  %-26s %-41s", row->what, row->setting);
     print_number(out, row->expected, row->unit);
     print_number(out, row->got, row->unit);
     print_percent(out, row->error, true);
+    print_percent(out, row->chance, false);
     print_percent(out, row->spread, false);
     fputc('\n', out);
 }
@@ -56,7 +59,8 @@ static void print_rows(const struct as_trust_report *report, FILE *out)
         const struct as_trust_row *row = &report->rows.data[i];
         if (strcmp(row->experiment, last) != 0) {
             fprintf(out, "\n%s: %s\n", row->experiment, as_trust_about(row->experiment));
-            fprintf(out, "  %-26s %-38s %11s %11s %10s %10s\n", "", "", "expected", "got", "error", "spread");
+            fprintf(out, "  %-26s %-41s %11s %11s %10s %10s %10s\n", "", "", "expected", "got", "error", "by chance",
+                    "spread");
         }
         last = row->experiment;
         print_row(row, out);
@@ -149,7 +153,7 @@ static void put_csv_number(double value, FILE *out)
 
 void as_trust_print_csv(const struct as_trust_shown *shown, FILE *out)
 {
-    fputs("experiment,what,setting,unit,expected,got,error,spread\n", out);
+    fputs("experiment,what,setting,unit,expected,got,error,chance,spread\n", out);
     for (size_t i = 0; i < shown->report.rows.len; i++) {
         const struct as_trust_row *row = &shown->report.rows.data[i];
         struct as_str line = {0};
@@ -162,6 +166,7 @@ void as_trust_print_csv(const struct as_trust_shown *shown, FILE *out)
         put_csv_number(row->expected, out);
         put_csv_number(row->got, out);
         put_csv_number(row->error, out);
+        put_csv_number(row->chance, out);
         put_csv_number(row->spread, out);
         fputc('\n', out);
         as_str_free(&line);
@@ -180,6 +185,7 @@ static void put_row(struct as_json *json, const struct as_trust_row *row)
     as_json_double(json, "expected", row->expected);
     as_json_double(json, "got", row->got);
     as_json_double(json, "error", row->error);
+    as_json_double(json, "chance", row->chance);
     as_json_double(json, "spread", row->spread);
     as_json_end(json);
 }
@@ -225,7 +231,8 @@ bool as_trust_print_json(const struct as_trust_shown *shown, FILE *out)
     as_json_string(json, "source", shown->subject->timer ? "timer" : shown->subject->machine ? "pmu" : "model");
     as_json_string(json, "pmu", shown->subject->timer ? NULL : shown->subject->pmu.name);
     as_json_string(json, "core", shown->subject->options->core);
-    as_json_u64(json, "runs", shown->subject->runs);
+    as_json_u64(json, "runs", shown->subject->options->runs);
+    as_json_u64(json, "executions", shown->subject->runs);
     as_json_array(json, "verdicts");
     for (size_t i = 0; i < shown->report.verdicts.len; i++)
         as_json_string(json, NULL, shown->report.verdicts.data[i]);

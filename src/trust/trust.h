@@ -48,6 +48,7 @@ struct as_trust_result {
     uint64_t cycles, instructions;
     double seconds;                    /* of the run, where it is timed */
     double overhead[AS_HANDLER_COUNT]; /* that the samples cost, as a part of the run; NAN: not known */
+    double overhead_spread;            /* over runs, where they are timed; NAN: one run */
     uint64_t bytes;                    /* of memory that they need in one thread; on this machine, in all */
 };
 
@@ -103,7 +104,8 @@ struct as_trust_row {
     enum as_trust_unit unit; /* of expected and got */
     double expected, got;    /* NAN: there is no such number */
     double error;            /* relative to what was expected; of shares their difference */
-    double spread;           /* standard deviation over runs, relative; NAN: one run */
+    double spread;           /* standard deviation over runs, relative; of shares as it is; NAN: one run */
+    double chance;           /* the largest error that chance explains (trust_parts.h); NAN: not known */
 };
 
 struct as_trust_report {

@@ -58,20 +58,9 @@ static double expected(const struct as_trust_probe *probe, const struct as_trust
     return as_trust_expected(probe, &result->code, accuracy->counts) * (accuracy->times > 0 ? accuracy->times : 1);
 }
 
-struct judged {
-    double error;
-    bool tells; /* there are samples enough for it to say something */
-    bool wrong; /* … and it is neither one sample more or less, nor a fiftieth */
-};
-
-static struct judged judge(const struct as_trust_row *row)
-{
-    double samples = fabs(row->error) * row->expected;
-    return (struct judged){row->error, as_trust_row_tells(row), samples > 1.5 && fabs(row->error) > 0.02};
-}
-
+/* `index`: of the row that is added; SIZE_MAX: none. */
 static bool measure(struct as_trust_subject *subject, const struct accuracy *accuracy, const char *name,
-                    uint64_t period, struct as_trust_report *report, struct judged *judged, struct as_error *err)
+                    uint64_t period, struct as_trust_report *report, size_t *index, struct as_error *err)
 {
     bool pebs = as_trust_is_pebs(subject);
     struct as_trust_probe probe =
@@ -87,14 +76,14 @@ static bool measure(struct as_trust_subject *subject, const struct accuracy *acc
         return false;
     bool ops = !pebs && accuracy->counts == AS_KERNEL_INSTRUCTIONS;
     double due = expected(&probe, &several.last, accuracy, ops);
-    *judged = (struct judged){0};
+    *index = SIZE_MAX;
     if (accuracy->counts == AS_THE_MODEL_COUNTS &&
         due < AS_TRUST_LEAST) /* this core, or so short a run, has no such events */
         return true;
     struct as_trust_row *row = as_trust_add(report, name, ops ? "operations" : accuracy->event);
     snprintf(row->setting, sizeof row->setting, "interval %s", AS_COUNT(period));
-    as_trust_set_counts(row, due, &several);
-    *judged = judge(row);
+    as_trust_set_counts(row, due, &several, as_trust_chance_of_count(subject, &probe, due, !pebs && !ops));
+    *index = report->rows.len - 1;
     return true;
 }
 
@@ -107,35 +96,57 @@ static bool can_measure(const struct as_trust_subject *subject, const struct acc
             (accuracy->counts != AS_THE_MODEL_COUNTS && as_trust_has_event(subject, accuracy->event)));
 }
 
+static void say_counts(struct as_trust_report *report, const struct as_trust_worst *worst, const char *interval)
+{
+    char right[80];
+    if (fabs(worst->error) > 0)
+        as_trust_say(report, "counts: %s (worst: %s) at intervals of %s",
+                     as_trust_how_right(worst, right, sizeof right), worst->which, interval);
+    else
+        as_trust_say(report, "counts: right as far as samples tell, which is to %.1f %% of %s and to %.1f %% of %s",
+                     100 * worst->least_chance, worst->least_hidden, 100 * worst->chance, worst->hidden);
+}
+
+/* Of units that tag operations: all of them, and what they are. */
+static void say_operations(struct as_trust_report *report, const struct as_trust_worst *total,
+                           const struct as_trust_worst *kinds, const char *interval)
+{
+    char right[80], of_kinds[160];
+    as_trust_how_right(total, right, sizeof right);
+    if (fabs(total->error) > 0)
+        snprintf(right, sizeof right, "off by %+.1f %%", 100 * total->error);
+    if (fabs(kinds->error) > 0)
+        snprintf(of_kinds, sizeof of_kinds, "%s are off by %+.0f %%", kinds->which, 100 * kinds->error);
+    else if (kinds->rows)
+        snprintf(of_kinds, sizeof of_kinds, "nothing is wrong as far as samples tell, to %.0f %% of %s",
+                 100 * kinds->chance, kinds->hidden);
+    else
+        snprintf(of_kinds, sizeof of_kinds, "there are too few to tell");
+    as_trust_say(report, "counts: operations are %s at intervals of %s; of what they are, %s", right, interval,
+                 of_kinds);
+}
+
 bool as_trust_run_accuracy(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
-    double worst = 0, total = 0;
-    struct judged judged;
-    const char *which = "";
+    struct as_trust_worst worst = {0}, total = {0};
     for (size_t i = 0; i < ACCURACIES; i++) {
         const struct accuracy *accuracy = &accuracies[i];
+        size_t index;
         if (!can_measure(subject, accuracy))
             continue;
         uint64_t period = as_trust_usual_period(subject, accuracy->period ? accuracy->period : USUAL_PERIOD);
-        if (!measure(subject, accuracy, "accuracy", period, report, &judged, err))
+        if (!measure(subject, accuracy, "accuracy", period, report, &index, err))
             return false;
-        if (i == 0)
-            total = judged.error;
-        if (judged.tells && fabs(judged.error) >= fabs(worst)) {
-            worst = judged.error;
-            which = accuracy->event;
-        }
+        if (index != SIZE_MAX)
+            as_trust_worst_add(i == 0 && !as_trust_is_pebs(subject) ? &total : &worst, &report->rows.data[index]);
     }
     const char *interval = AS_COUNT(as_trust_usual_period(subject, USUAL_PERIOD));
     if (!as_trust_rows_enough(report, "accuracy", "counts"))
         return true;
     if (as_trust_is_pebs(subject))
-        as_trust_say(report, "counts: %s %.1f %% (worst: %s) at intervals of %s", as_trust_right_to(worst),
-                     100 * fabs(worst), which, interval);
+        say_counts(report, &worst, interval);
     else
-        as_trust_say(report,
-                     "counts: %+.1f %% of the operations at intervals of %s; of what they are, %s are off by %+.0f %%",
-                     100 * total, interval, which, 100 * worst);
+        say_operations(report, &total, &worst, interval);
     return true;
 }
 
@@ -160,7 +171,7 @@ static const struct ratio tag_ratios[] = {
 };
 
 static bool measure_ratio(struct as_trust_subject *subject, const struct ratio *ratio, uint32_t of,
-                          struct as_trust_report *report, double *error, struct as_error *err)
+                          struct as_trust_report *report, struct as_trust_worst *worst, struct as_error *err)
 {
     uint64_t period = as_trust_usual_period(subject, ratio->period);
     struct as_trust_probe probe =
@@ -180,8 +191,9 @@ static bool measure_ratio(struct as_trust_subject *subject, const struct ratio *
                       : ratio->counts == AS_KERNEL_EVENTS
                           ? 0 /* only the model knows */
                           : as_trust_expected(&probe, &several.last.code, ratio->counts);
-    as_trust_set_counts(row, expected, &several);
-    *error = as_trust_row_tells(row) ? row->error : 0;
+    bool kind = !as_trust_is_pebs(subject) && ratio->counts == AS_KERNEL_L1_MISS;
+    as_trust_set_counts(row, expected, &several, as_trust_chance_of_count(subject, &probe, expected, kind));
+    as_trust_worst_add(worst, row);
     return true;
 }
 
@@ -191,47 +203,59 @@ bool as_trust_run_ratio(struct as_trust_subject *subject, struct as_trust_report
     bool pebs = as_trust_is_pebs(subject);
     const struct ratio *ratios = pebs ? pebs_ratios : tag_ratios;
     size_t n = subject->pmu.kind == AS_PMU_IBS && !subject->machine ? 3 : 2;
-    double worst[2] = {0};
+    struct as_trust_worst worst[3] = {0};
+    char first[80], second[80];
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < sizeof of / sizeof *of; j++) {
-            double error;
-            if (!measure_ratio(subject, &ratios[i], of[j], report, &error, err))
+        for (size_t j = 0; j < sizeof of / sizeof *of; j++)
+            if (!measure_ratio(subject, &ratios[i], of[j], report, &worst[i], err))
                 return false;
-            worst[i == 1] = fabs(error) > fabs(worst[i == 1]) ? error : worst[i == 1];
-        }
     if (as_trust_rows_enough(report, "ratio", "ratios"))
-        as_trust_say(report, "ratios: from 1/20 to 1/100, %s are off by %+.1f %% at most, and %s by %+.1f %%",
-                     ratios[0].what, 100 * worst[0], ratios[1].what, 100 * worst[1]);
+        as_trust_say(report, "ratios: from 1/20 to 1/100, %s are %s; %s are %s", ratios[0].what,
+                     as_trust_how_right(&worst[0], first, sizeof first), ratios[1].what,
+                     as_trust_how_right(&worst[1], second, sizeof second));
     return true;
 }
 
 /* ---- intervals ---- */
 
+static void say_intervals(struct as_trust_report *report, const struct as_trust_row *first,
+                          const struct as_trust_row *last, const struct as_trust_worst *worst)
+{
+    const char *what = first->what;
+    if (fabs(worst->error) > 0 && as_trust_row_errs(first) && fabs(first->error) > 2 * fabs(last->error))
+        as_trust_say(report, "intervals: short ones are wrong: %s are off by %+.1f %% at %s, %+.1f %% at %s", what,
+                     100 * first->error, first->setting, 100 * last->error, last->setting);
+    else if (fabs(worst->error) > 0)
+        as_trust_say(report, "intervals: %s are off by up to %+.1f %%", what, 100 * worst->error);
+    else
+        as_trust_say(report,
+                     "intervals: %s are counted right at all of them as far as samples tell, to %.1f %% at %s "
+                     "and %.0f %% at %s",
+                     what, 100 * first->chance, first->setting, 100 * last->chance, last->setting);
+}
+
 bool as_trust_run_interval(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     static const uint64_t periods[] = {101, 1009, 10007, 100003, 1000003};
-    struct judged judged, first = {0}, last = {0};
-    double worst = 0;
-    size_t n = 0;
     const struct accuracy *what = &accuracies[as_trust_is_pebs(subject) ? 2 : 0];
+    struct as_trust_worst worst = {0};
+    size_t first = SIZE_MAX, last = 0;
     for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
         bool sampled = wanted_samples(what, periods[i]) * subject->options->scale >= 100 || periods[i] < 500000;
+        size_t index;
         if (as_trust_usual_period(subject, periods[i]) != periods[i] || !sampled)
             continue;
-        if (!measure(subject, what, "interval", periods[i], report, &judged, err))
+        if (!measure(subject, what, "interval", periods[i], report, &index, err))
             return false;
-        first = n++ ? first : judged;
-        last = judged;
-        worst = judged.wrong && fabs(judged.error) > fabs(worst) ? judged.error : worst;
+        const struct as_trust_row *row = &report->rows.data[index];
+        if (!as_trust_row_tells(row))
+            continue;
+        first = first == SIZE_MAX ? index : first;
+        last = index;
+        if (fabs(row->error) > 0.02) /* less is right */
+            as_trust_worst_add(&worst, row);
     }
-    if (!as_trust_rows_enough(report, "interval", "intervals"))
-        return true;
-    if (first.wrong && fabs(first.error) > 2 * fabs(last.error))
-        as_trust_say(report, "intervals: short ones are wrong (%+.1f %% at the shortest, %+.1f %% at the longest)",
-                     100 * first.error, 100 * last.error);
-    else if (worst < 0 || worst > 0)
-        as_trust_say(report, "intervals: %s are off by up to %+.1f %%", what->event, 100 * worst);
-    else
-        as_trust_say(report, "intervals: %s are counted right at all of them", what->event);
+    if (as_trust_rows_enough(report, "interval", "intervals"))
+        say_intervals(report, &report->rows.data[first], &report->rows.data[last], &worst);
     return true;
 }

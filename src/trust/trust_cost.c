@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PERIOD = 100003, SHORT = 1009, SAMPLES = 40, SHORT_SAMPLES = 200, NATIVE_SAMPLES = 20000 };
+enum { PERIOD = 100003, SHORT = 1009, SAMPLES = 40, SHORT_SAMPLES = 200, NATIVE_SAMPLES = 20000, LEAST = 20 };
 
 static const char *const handlers[AS_HANDLER_COUNT] = {
     [AS_HANDLER_NONE] = "kept by the kernel",
@@ -29,6 +29,7 @@ static void add_costs(struct as_trust_report *report, const char *what, const ch
         row->unit = AS_TRUST_SHARE;
         row->expected = 0;
         row->got = row->error = result->overhead[i];
+        row->spread = i == AS_HANDLER_NONE ? result->overhead_spread : NAN;
     }
 }
 
@@ -61,11 +62,30 @@ static bool run_second_half(struct as_trust_subject *subject, const struct as_tr
     return true;
 }
 
+/* A time that is measured differs from run to run. */
+static bool run_timed(struct as_trust_subject *subject, const struct as_trust_probe *probe,
+                      struct as_trust_result *result, struct as_error *err)
+{
+    double sum = 0, squares = 0, n = subject->options->runs;
+    for (uint32_t i = 0; i < subject->options->runs; i++) {
+        if (!as_trust_run(subject, probe, result, err))
+            return false;
+        sum += result->overhead[AS_HANDLER_NONE];
+        squares += result->overhead[AS_HANDLER_NONE] * result->overhead[AS_HANDLER_NONE];
+    }
+    result->overhead[AS_HANDLER_NONE] = sum / n;
+    result->overhead_spread = n > 1 ? sqrt(fmax(0, (squares - sum * sum / n) / (n - 1))) : NAN;
+    return true;
+}
+
 static bool run_scaled(struct as_trust_subject *subject, const struct as_trust_probe *probe,
                        struct as_trust_result *result, struct as_error *err)
 {
-    if (!(is_native(subject) ? as_trust_run : run_second_half)(subject, probe, result, err))
+    if (is_native(subject))
+        return run_timed(subject, probe, result, err);
+    if (!run_second_half(subject, probe, result, err))
         return false;
+    result->overhead_spread = NAN;
     for (int i = 0; i < AS_HANDLER_COUNT; i++)
         result->overhead[i] *= (double)probe->period / PERIOD;
     return true;
@@ -150,6 +170,26 @@ static void add_memory(const struct as_trust_subject *subject, struct as_trust_r
     }
 }
 
+static void say_cost(const struct as_trust_subject *subject, struct as_trust_report *report,
+                     const struct as_trust_result *first)
+{
+    const char *interval = subject->timer ? "100,003 nanoseconds" : "100,003";
+    double part = 100 * first->overhead[AS_HANDLER_NONE];
+    if (!isnan(first->overhead[AS_HANDLER_SIGNAL]))
+        as_trust_say(report, "cost: %.0f %% of the time at intervals of %s, %.0f %% with a signal for each sample",
+                     part, interval, 100 * first->overhead[AS_HANDLER_SIGNAL]);
+    else if (isnan(first->overhead_spread))
+        as_trust_say(report, "cost: %.0f %% of the time at intervals of %s, in one run", part, interval);
+    else
+        as_trust_say(report, "cost: %.0f %% of the time at intervals of %s, give or take %.0f from run to run", part,
+                     interval, 100 * first->overhead_spread);
+    if (as_trust_is_pebs(subject) && !is_native(subject) && subject->pmu.counters < SETS)
+        as_trust_say(report,
+                     "cost: more than %u events at once take turns on the counters and lose samples, so they cost less "
+                     "than as many that are counted all the time",
+                     subject->pmu.counters);
+}
+
 bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     static const uint32_t ratios[] = {20, 100};
@@ -167,14 +207,8 @@ bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report 
     if (as_trust_is_pebs(subject) && !is_native(subject) && !cost_of_sets(subject, report, err))
         return false;
     add_memory(subject, report, first.bytes);
-    if (!as_trust_enough(report, "cost", first.counts[0].samples, 1))
-        return true;
-    if (isnan(first.overhead[AS_HANDLER_SIGNAL]))
-        as_trust_say(report, "cost: %.0f %% of the time at intervals of 100,003",
-                     100 * first.overhead[AS_HANDLER_NONE]);
-    else
-        as_trust_say(report, "cost: %.0f %% of the time at intervals of 100,003, %.0f %% with a signal for each sample",
-                     100 * first.overhead[AS_HANDLER_NONE], 100 * first.overhead[AS_HANDLER_SIGNAL]);
+    if (as_trust_enough(report, "cost", first.counts[0].samples, LEAST))
+        say_cost(subject, report, &first);
     return true;
 }
 
@@ -182,7 +216,7 @@ bool as_trust_run_cost(struct as_trust_subject *subject, struct as_trust_report 
 bool as_trust_run_handler(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
 {
     static const char *const events[] = {"loads", "locked-loads"};
-    double errors[2];
+    char added[2][64];
     for (size_t i = 0; i < 2; i++) {
         struct as_trust_probe probe = as_trust_probe(subject, "locked-load", events[i], 1009);
         struct as_trust_several several;
@@ -191,13 +225,17 @@ bool as_trust_run_handler(struct as_trust_subject *subject, struct as_trust_repo
             return false;
         struct as_trust_row *row = as_trust_add(report, "handler", events[i]);
         snprintf(row->setting, sizeof row->setting, "a handler that stops and restarts it");
-        as_trust_set_counts(row, as_trust_expected(&probe, &several.last.code, AS_KERNEL_LOCKED), &several);
-        errors[i] = row->error;
+        double expected = as_trust_expected(&probe, &several.last.code, AS_KERNEL_LOCKED);
+        as_trust_set_counts(row, expected, &several, as_trust_chance_of_count(subject, &probe, expected, false));
+        if (as_trust_row_errs(row))
+            snprintf(added[i], sizeof added[i], "%+.0f %%", 100 * row->error);
+        else
+            snprintf(added[i], sizeof added[i], "nothing that samples tell (to %.1f %%)", 100 * row->chance);
     }
     if (as_trust_rows_enough(report, "handler", "handler"))
         as_trust_say(report,
-                     "handler: one that stops and restarts the event adds %+.0f %% of loads of its own at intervals of "
-                     "1,009, and %+.0f %% of locked loads",
-                     100 * errors[0], 100 * errors[1]);
+                     "handler: one that stops and restarts the event adds %s of loads of its own at intervals of "
+                     "1,009, and %s of locked loads",
+                     added[0], added[1]);
     return true;
 }

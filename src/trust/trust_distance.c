@@ -10,18 +10,28 @@
 
 enum { STEP = 4, MOST = 80 };
 
-static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, double *share, uint64_t *least,
+static double second_share(const struct as_trust_counts *counts, size_t which)
+{
+    uint64_t both = counts->at[0] + counts->at[1];
+    return both ? (double)counts->at[1] / (double)both : NAN;
+}
+
+static bool share_of_second(struct as_trust_subject *subject, uint32_t nops, struct as_trust_row *row, uint64_t *least,
                             struct as_error *err)
 {
     struct as_trust_probe probe = as_trust_probe(subject, "distance", "loads", 31);
-    struct as_trust_result result;
+    struct as_trust_sum sum;
     probe.options.nops = nops;
-    if (!as_trust_run(subject, &probe, &result, err))
-        return false;
-    uint64_t first = result.counts[0].at[0], second = result.counts[0].at[1];
-    *least = first + second < *least ? first + second : *least;
-    *share = first + second ? (double)second / (double)(first + second) : NAN;
-    return true;
+    bool ok = as_trust_run_sum(subject, probe, &sum, err);
+    if (ok) {
+        uint64_t both = sum.result.counts[0].at[0] + sum.result.counts[0].at[1];
+        *least = both < *least ? both : *least;
+        row->got = second_share(&sum.result.counts[0], 0);
+        row->spread = as_trust_spread(&sum, 0, second_share, 0);
+        row->chance = as_trust_chance_of_share(0.5, both);
+    }
+    as_trust_sum_free(&sum);
+    return ok;
 }
 
 bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_report *report, struct as_error *err)
@@ -30,14 +40,13 @@ bool as_trust_run_distance(struct as_trust_subject *subject, struct as_trust_rep
     bool everywhere = true;
     uint64_t least = UINT64_MAX;
     for (uint32_t nops = 0; nops <= MOST; nops += STEP) {
-        double share;
-        if (!share_of_second(subject, nops, &share, &least, err))
-            return false;
         struct as_trust_row *row = as_trust_add(report, "distance", "second of two loads");
         snprintf(row->setting, sizeof row->setting, "%u nops apart", nops);
+        if (!share_of_second(subject, nops, row, &least, err))
+            return false;
+        double share = row->got;
         row->unit = AS_TRUST_SHARE;
         row->expected = 0.5;
-        row->got = share;
         row->error = share - 0.5;
         none = share < 0.05 ? nops : none;
         everywhere = everywhere && share > 0.4;

@@ -3,6 +3,7 @@
  * A clock samples time: what it should say of an instruction is not known, only of runs of equal work, and of the whole. The
  * PMU's events are those of modelled units under the names that the processor has for them; what is expected is known from
  * the programs' code, as in the model. The PMU has not been run on hardware: the machines used for development have none. */
+#include "base/signals.h"
 #include "native/choose.h"
 #include "native/event.h"
 #include "native/session.h"
@@ -12,6 +13,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -145,6 +147,14 @@ static double clock_rate(void)
 #endif
 }
 
+/* In the signal handler. */
+static void stop(void *context)
+{
+    struct as_native_session *session = *(struct as_native_session *const *)context;
+    if (session)
+        as_native_stop(session);
+}
+
 static bool measure(struct as_trust_subject *subject, const struct as_trust_probe *probe, char *const argv[],
                     struct as_trust_result *result, struct as_error *err)
 {
@@ -165,10 +175,20 @@ static bool measure(struct as_trust_subject *subject, const struct as_trust_prob
         options.fields = PERF_SAMPLE_RAW;
     else if (subject->machine)
         options.mode = AS_NATIVE_USER;
+    as_signals_catch(&(struct as_signals){.stop = stop, .context = &counting.session, .patience = 1});
     counting.session = as_native_launch(&options, argv, err);
-    if (!counting.session)
+    if (!counting.session) {
+        as_signals_restore();
         return false;
+    }
+    as_signals_pass_to(as_native_pid(counting.session));
     bool ok = as_native_run(counting.session, &sink, &counting, err);
+    if (as_signals_interrupts()) {
+        if (as_native_wait_status(counting.session) == -1)
+            kill(as_native_pid(counting.session), SIGKILL);
+        ok = as_trust_interrupted(err);
+    }
+    as_signals_restore();
     const struct as_native_info *info = as_native_info(counting.session);
     result->seconds = info->seconds;
     result->bytes = info->rings * info->ring_bytes;

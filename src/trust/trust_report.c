@@ -19,7 +19,8 @@ void as_trust_report_free(struct as_trust_report *report)
 struct as_trust_row *as_trust_add(struct as_trust_report *report, const char *experiment, const char *what)
 {
     struct as_trust_row *row = as_vec_push(&report->rows);
-    *row = (struct as_trust_row){.experiment = experiment, .expected = NAN, .got = NAN, .error = NAN, .spread = NAN};
+    *row = (struct as_trust_row){
+        .experiment = experiment, .expected = NAN, .got = NAN, .error = NAN, .spread = NAN, .chance = NAN};
     snprintf(row->what, sizeof row->what, "%s", what);
     return row;
 }

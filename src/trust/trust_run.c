@@ -5,9 +5,10 @@
 #include "pmu/pmu_stream.h"
 #include "record/modelled.h"
 #include "region/regions.h"
-#include "trust/trust.h"
+#include "trust/trust_parts.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -169,6 +170,9 @@ static bool run_model(struct as_modelled *modelled, const struct command *comman
     free(ignored);
     if (crashed)
         return as_error_set(err, "the modelled unit crashed");
+    const struct as_run_end *end = &modelled->result.engine.end;
+    if (end->interrupted || end->asked || end->signal == SIGINT || end->signal == SIGTERM)
+        return as_trust_interrupted(err);
     return modelled->result.engine.end.exit_status == 0 ||
            as_error_set(err, "%s ended with status %d", command->argv[0], modelled->result.engine.end.exit_status);
 }

@@ -7,6 +7,8 @@
 #include "trust/trust_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct as_trust_options options = {.scale = 100, .runs = 1, .machine = true};
@@ -118,18 +120,40 @@ static void errors_of_counts(void **state)
 {
     struct as_trust_row row = {0};
     struct as_trust_several several = {.mean = 0.6, .spread = 0.25};
-    as_trust_set_counts(&row, 0.5, &several);
+    as_trust_set_counts(&row, 0.5, &several, 2);
     assert_float_equal(row.error, 0.2, 1e-9);
+    assert_float_equal(row.chance, 2, 0);
     assert_true(row.expected == 0.5 && row.got == 0.6 && row.spread == 0.25);
-    as_trust_set_counts(&row, 0, &several);
+    as_trust_set_counts(&row, 0, &several, NAN);
     assert_true(isnan(row.error));
+}
+
+/* A program that interrupts Assay: one line, and the status of an interrupt. */
+static void interrupts(void **state)
+{
+    struct as_trust_subject subject = {.options = &options, .timer = true};
+    struct as_trust_result result;
+    struct as_error err = AS_ERROR_INIT;
+    static const char text[] = "#!/bin/sh\nkill -INT $PPID\nexec sleep 60\n";
+    snprintf(subject.program, sizeof subject.program, "/tmp/assay-interrupts.XXXXXX");
+    int file = mkstemp(subject.program);
+    assert_true(file >= 0 && write(file, text, sizeof text - 1) == sizeof text - 1 && fchmod(file, 0700) == 0);
+    close(file);
+    struct as_trust_probe probe = as_trust_probe(&subject, "bias", "task-clock", 100003);
+    bool ok = as_trust_run(&subject, &probe, &result, &err);
+    unlink(subject.program);
+    if (!ok && err.status != 130)
+        unit_skip(err.message);
+    assert_false(ok);
+    assert_string_equal(err.message, "interrupted: the experiments are not complete");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units),     cmocka_unit_test(no_pmu), cmocka_unit_test(names_of_events),
-        cmocka_unit_test(intervals), cmocka_unit_test(a_run),  cmocka_unit_test(errors_of_counts),
+        cmocka_unit_test(units),      cmocka_unit_test(no_pmu), cmocka_unit_test(names_of_events),
+        cmocka_unit_test(intervals),  cmocka_unit_test(a_run),  cmocka_unit_test(errors_of_counts),
+        cmocka_unit_test(interrupts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
