@@ -76,6 +76,11 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
+static enum as_remedy_event event_of(const struct remedy_command *command)
+{
+    return command->event < 0 ? AS_REMEDY_LOADS : (enum as_remedy_event)command->event;
+}
+
 /* The event and its nops must take as long as the shadow, at the full width of the core. */
 static bool count_nops(const struct remedy_command *command, uint32_t *nops, struct as_error *err)
 {
@@ -86,14 +91,19 @@ static bool count_nops(const struct remedy_command *command, uint32_t *nops, str
     struct as_machine machine;
     if (command->nops && command->pmu)
         return as_error_set_status(err, AS_EXIT_USAGE, "either --nops or --pmu");
+    if (command->core && !command->pmu)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--core has no effect without --pmu");
+    if (command->event >= 0 && command->at)
+        return as_error_set_status(err, AS_EXIT_USAGE, "--event has no effect with --at");
     *nops = (uint32_t)command->nops;
     if (!command->pmu)
         return command->nops > 0 || as_error_set_status(err, AS_EXIT_USAGE, "how many nops? --nops=N or --pmu=NAME");
-    if (!as_pmu_load(command->pmu, &pmu, err) || !as_machine_load(command->core, &machine, err))
+    if (!as_pmu_load(command->pmu, &pmu, err) ||
+        !as_machine_load(command->core ? command->core : "skylake-like", &machine, err))
         return false;
     if (pmu.kind != AS_PMU_PEBS)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s has no shadow: it is for PEBS", pmu.name);
-    uint32_t slots = pmu.shadow[shadows[command->event]] * machine.back.commit_width;
+    uint32_t slots = pmu.shadow[shadows[event_of(command)]] * machine.back.commit_width;
     *nops = slots ? slots - 1 : 0;
     return true;
 }
@@ -117,34 +127,35 @@ static bool read_places(const struct remedy_command *command, struct as_remedy_o
     return true;
 }
 
-static void say(const struct remedy_command *command, const char *file, const struct as_remedy_options *options,
+static void say(const struct remedy_command *command, const char *file, uint32_t nops,
                 const struct as_remedy_result *result)
 {
     as_log_note("%s: %" PRIu64 " %s among %" PRIu64 " instructions of %s got %u nops each", file, result->events,
-                command->at ? "places" : as_remedy_event_names[command->event], result->instructions,
-                command->function ? command->function : "all functions", options->nops);
+                command->at ? "places" : as_remedy_event_names[event_of(command)], result->instructions,
+                command->function ? command->function : "all functions", nops);
     if (result->debug_dropped)
         as_log_note("%s: its debug information is left out", file);
 }
 
-static bool apply(const struct remedy_command *command, const char *file, struct as_str *changed, struct as_str *shown,
-                  struct as_error *err)
+static bool apply(const struct remedy_command *command, const char *file, struct as_str *changed,
+                  struct as_remedy_result *result, uint32_t *nops, struct as_error *err)
 {
-    struct as_remedy_options options = {.arch = (enum as_arch)command->arch,
-                                        .function = command->function,
-                                        .event = (enum as_remedy_event)command->event};
-    struct as_remedy_result result = {.shown = command->show ? shown : NULL};
+    struct as_remedy_options options = {
+        .arch = (enum as_arch)command->arch, .function = command->function, .event = event_of(command)};
     struct as_error reason = AS_ERROR_INIT;
     size_t size = 0;
     char *bytes = NULL;
     bool ok = count_nops(command, &options.nops, err) && read_places(command, &options, err) &&
               (bytes = as_remedy_read(file, &size, err));
-    if (ok && !as_remedy_apply(&options, bytes, size, changed, &result, &reason))
+    if (ok && !as_remedy_apply(&options, bytes, size, changed, result, &reason))
         ok = as_error_set_status(err, reason.status, "%s: %s", file, reason.message);
     free(bytes);
     free((void *)options.places);
-    if (ok)
-        say(command, file, &options, &result);
+    *nops = options.nops;
+    if (ok && result->events == 0)
+        ok = as_error_set(err, "%s: %s has no %s among %" PRIu64 " instructions (--arch, --event)", file,
+                          command->function ? command->function : "the file", as_remedy_event_names[event_of(command)],
+                          result->instructions);
     return ok;
 }
 
@@ -200,7 +211,7 @@ static bool write_out(const struct remedy_command *command, const struct as_str 
 
 static int run_remedy(int argc, char **argv)
 {
-    struct remedy_command command = {.core = "skylake-like"};
+    struct remedy_command command = {.event = -1};
     struct as_error err = AS_ERROR_INIT;
     struct as_operands files;
     struct as_str changed = {0}, shown = {0};
@@ -209,7 +220,12 @@ static int run_remedy(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (files.n != 1)
         return as_cli_usage(&as_command_remedy, "which file? Assembly as 'cc -S' writes it, or an object");
-    bool ok = apply(&command, files.words[0], &changed, &shown, &err) && write_out(&command, &changed, &shown, &err);
+    struct as_remedy_result result = {.shown = command.show ? &shown : NULL};
+    uint32_t nops;
+    bool ok =
+        apply(&command, files.words[0], &changed, &result, &nops, &err) && write_out(&command, &changed, &shown, &err);
+    if (ok)
+        say(&command, files.words[0], nops, &result);
     as_str_free(&changed);
     as_str_free(&shown);
     return ok ? AS_EXIT_OK : as_cli_fail(&as_command_remedy, &err);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- how each way is taken in the model: as suite/bias_run does ---- */
@@ -55,23 +56,36 @@ static const char *core_like(const char *processor)
 
 /* ---- what is run ---- */
 
-/* What is wrong with the program's file; NULL: it is the one that was recorded. */
-static const char *changed(const struct as_view *of, const char *program)
+/* What is wrong with the program's file; NULL: it is the one that was recorded. A build-id stays in a file that was changed
+ * by hand: its size is held against the recorded one, too, and a later time is told. */
+static const char *changed(const struct as_view *of, const char *program, const struct as_notices *notices)
 {
-    for (size_t i = 0; i < of->n_modules; i++)
-        if (of->module[i].path && strcmp(of->module[i].path, program) == 0)
-            return as_module_check(&of->module[i]);
+    const struct as_store_module *module = of->module, *end = of->module + of->n_modules;
+    struct stat status;
+    while (module < end && (!module->path || strcmp(module->path, program) != 0))
+        module++;
+    if (module == end)
+        return NULL;
+    const char *wrong = as_module_check(module);
+    if (wrong || !module->file_size || stat(program, &status) != 0)
+        return wrong;
+    if ((uint64_t)status.st_size != module->file_size)
+        return "it has another size than when it was recorded";
+    if (status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec != module->file_time)
+        as_notice(notices, AS_LOG_NOTE,
+                  "%s was written again since the recording, with the same build-id and size: it is taken for the same",
+                  program);
     return NULL;
 }
 
-static char **arguments_of(const struct as_view *of, struct as_error *err)
+static char **arguments_of(const struct as_view *of, const struct as_notices *notices, struct as_error *err)
 {
     size_t n;
     const char *const *words = as_store_arguments(of->store, &n);
     const char *program = as_store_meta(of->store, AS_META_PROGRAM);
     const char *wrong = n == 0 || !program           ? "the profile does not say how it was called"
                         : access(program, X_OK) != 0 ? "it is not there"
-                                                     : changed(of, program);
+                                                     : changed(of, program, notices);
     if (wrong) {
         as_error_set(err, "%s: the program cannot be run again: %s%s%s", of->options.file, n && program ? program : "",
                      n && program ? ": " : "", wrong);
@@ -273,7 +287,7 @@ bool as_trust_again(const struct as_view *of, const struct as_again_options *opt
                     struct as_again *again, struct as_error *err)
 {
     const struct way *way = find_way(of, err);
-    char **argv = way ? arguments_of(of, err) : NULL;
+    char **argv = way ? arguments_of(of, &options->notices, err) : NULL;
     bool ok = argv && run_all(of, options, way, argv, like, again, err);
     free(argv);
     return ok;

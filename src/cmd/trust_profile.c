@@ -4,6 +4,7 @@
 #include "cmd/trust_profiles.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double good = 0.1; /* an error up to which a level can be believed */
 
@@ -27,13 +28,23 @@ static void find(struct shown *shown)
     }
 }
 
+static bool is_unknown(const struct shown *shown)
+{
+    return strcmp(shown->view->summary.error_how, "unknown") == 0;
+}
+
 /* In words: the finest level that can be believed. */
 static void verdict_of(const struct shown *shown, char *text, size_t size)
 {
     int finest = -1;
     for (int i = 0; i < AS_BIAS_LEVELS && shown->expected[i] <= good; i++)
         finest = i;
-    if (isnan(shown->expected[AS_BIAS_INSTRUCTION]))
+    if (shown->view->summary.too_few)
+        snprintf(text, size, "%s samples are too few to believe any of it%s", AS_COUNT(shown->view->summary.samples),
+                 shown->view->summary.bias ? ": the bias alone is known" : "");
+    else if (isnan(shown->expected[AS_BIAS_INSTRUCTION]) && is_unknown(shown))
+        snprintf(text, size, "nothing is known of how wrong such samples are: this way of sampling was not measured");
+    else if (isnan(shown->expected[AS_BIAS_INSTRUCTION]))
         snprintf(text, size, "nothing is known of how wrong such samples are: %s", shown->view->summary.error_how);
     else if (finest < 0)
         snprintf(text, size, "do not believe it, not even by function: expect an error of %.0f %% there",
@@ -85,7 +96,7 @@ static void print_text(const struct shown *shown, FILE *out)
             AS_COUNT(summary->samples), verdict);
     if (summary->bias)
         fprintf(out, "bias: %s\n", summary->bias->about);
-    else
+    else if (!is_unknown(shown)) /* that is the verdict */
         fprintf(out, "error: %s\n", summary->error_how);
     print_levels(shown, out);
     if (summary->bias)

@@ -214,7 +214,9 @@ static void verdict_of(const struct pair *pair, char *text, size_t size)
 {
     size_t agreed = agreed_level(pair);
     if (!pair->comparable)
-        snprintf(text, size, "they count different things, %.40s and %.40s: a distance need not be an error of either",
+        snprintf(text, size,
+                 "they count different things, %.40s and %.40s: a distance need not be an error of either; samples of "
+                 "cycles (record --event=cycles) can be compared",
                  AS_SHOW(counted(&pair->views[AS_DIFF_BEFORE])), AS_SHOW(counted(&pair->views[AS_DIFF_AFTER])));
     else if (pair->agreements[0].verdict == AS_PROFILES_TOO_FEW)
         snprintf(text, size, "there are too few samples to tell them apart by instruction");
@@ -237,7 +239,7 @@ static void print_side(const struct as_view *view, char name, FILE *out)
 
 static void print_text(const struct pair *pair, FILE *out)
 {
-    char verdict[200];
+    char verdict[300];
     verdict_of(pair, verdict, sizeof verdict);
     print_side(&pair->views[AS_DIFF_BEFORE], 'A', out);
     print_side(&pair->views[AS_DIFF_AFTER], 'B', out);
@@ -261,7 +263,7 @@ static void print_text(const struct pair *pair, FILE *out)
 static bool print_json(const struct pair *pair, FILE *out)
 {
     struct as_json *json = as_json_new(out);
-    char verdict[200];
+    char verdict[300];
     verdict_of(pair, verdict, sizeof verdict);
     as_json_object(json, NULL);
     as_json_array(json, "profiles");
@@ -310,6 +312,9 @@ bool as_trust_compare_profiles(const char *first, const char *second, const stru
         ok = compare_level(pair.views, i, &pair.agreements[i], err);
     if (ok && pair.comparable && has_error(&pair.views[AS_DIFF_BEFORE]) && has_error(&pair.views[AS_DIFF_AFTER]))
         compare_errors(&pair);
+    else if (ok && asked->again && !pair.comparable)
+        as_notice(&asked->how.notices, AS_LOG_WARN,
+                  "--again has no effect: what the model expects is known of profiles that count the same");
     else if (ok && asked->again)
         ok = compare_models(&pair, &asked->how, err);
     if (ok && asked->json)

@@ -48,6 +48,11 @@ holds "… now each has its share" "abs($most - 0.25) < 0.077" after.json
 
 check_stderr_line 'how many nops' "no number" "$ASSAY" remedy hot.s
 check_stderr_line "there is no function 'cold'" "no such function" "$ASSAY" remedy --nops 3 --function cold hot.s
+check_fails 125 'hot.s: the file has no loads among' "assembly of another processor" "$ASSAY" remedy --arch riscv64 --nops 3 hot.s
+check_fails 2 'core has no effect without --pmu' "a core without a PMU" "$ASSAY" remedy --nops 3 --core zen4-like hot.s
+check_fails 2 'event has no effect with --at' "an event and places" "$ASSAY" remedy --nops 3 --event stores --function hot --at 1 hot.s
+check_status 125 "nowhere to write" "$ASSAY" remedy --nops 3 hot.s -o absent/nops.s
+check_same "… and nothing is said to be done" 1 "$(wc -l <<<"$err")"
 check_stderr_line 'zen2 has no shadow' "IBS" "$ASSAY" remedy --pmu zen2 hot.s
 check_stderr_line 'cannot be read' "no such file" "$ASSAY" remedy --nops 3 absent.s
 check_stderr_line 'neither assembly nor' "no text" "$ASSAY" remedy --nops 3 before.db
