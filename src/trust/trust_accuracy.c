@@ -222,9 +222,14 @@ static void say_intervals(struct as_trust_report *report, const struct as_trust_
                           const struct as_trust_row *last, const struct as_trust_worst *worst)
 {
     const char *what = first->what;
+    char at_longest[64];
+    if (as_trust_row_errs(last))
+        snprintf(at_longest, sizeof at_longest, "by %+.1f %%", 100 * last->error);
+    else
+        snprintf(at_longest, sizeof at_longest, "right as far as samples tell, to %.0f %%,", 100 * last->chance);
     if (fabs(worst->error) > 0 && as_trust_row_errs(first) && fabs(first->error) > 2 * fabs(last->error))
-        as_trust_say(report, "intervals: short ones are wrong: %s are off by %+.1f %% at %s, %+.1f %% at %s", what,
-                     100 * first->error, first->setting, 100 * last->error, last->setting);
+        as_trust_say(report, "intervals: short ones are wrong: %s are off by %+.1f %% at %s, and %s at %s", what,
+                     100 * first->error, first->setting, at_longest, last->setting);
     else if (fabs(worst->error) > 0)
         as_trust_say(report, "intervals: %s are off by up to %+.1f %%", what, 100 * worst->error);
     else

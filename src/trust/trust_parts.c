@@ -273,7 +273,8 @@ bool as_trust_enough(struct as_trust_report *report, const char *experiment, uin
 
 bool as_trust_row_tells(const struct as_trust_row *row)
 {
-    return row->unit != AS_TRUST_SAMPLES || (row->expected >= AS_TRUST_LEAST && !(row->chance > 0.5));
+    return row->unit != AS_TRUST_SAMPLES ||
+           (row->expected >= AS_TRUST_LEAST && (!(row->chance > 0.5) || as_trust_row_errs(row)));
 }
 
 bool as_trust_rows_enough(struct as_trust_report *report, const char *experiment, const char *said)

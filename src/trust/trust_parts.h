@@ -87,7 +87,8 @@ bool as_trust_enough(struct as_trust_report *report, const char *experiment, uin
 /* The same of the experiment's rows: false where none has samples, or where so few are due everywhere that one more or less
  * is a large error. */
 bool as_trust_rows_enough(struct as_trust_report *report, const char *experiment, const char *said);
-/* Whether the row can be judged: five samples are due, and chance explains no more than a half of them. */
+/* Whether the row can be judged: five samples are due, and chance explains no more than a half of them, or not what
+ * is wrong. */
 bool as_trust_row_tells(const struct as_trust_row *row);
 /* "right to" or "off by up to", which the error follows. */
 const char *as_trust_right_to(double worst);
