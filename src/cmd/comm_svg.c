@@ -140,9 +140,10 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
         height = TOP + ((exact != NULL) + (estimate != NULL) + (shown->mpi && shown->mpi->ranks)) * (SIDE + GAP);
     as_pattern_order(first, order);
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+            "font-family=\"sans-serif\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
-            width, height, LEFT);
+            width, height, width, height, LEFT);
     as_html_text(out, shown->argv[0]);
     fprintf(out, ": %s, in %s</text>\n", as_pattern_name(as_pattern_find(first).pattern),
             shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines");

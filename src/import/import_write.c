@@ -415,12 +415,12 @@ static const char *why_empty(const struct as_perf_reader *reader, const struct a
         dummies += name && strncmp(name, "dummy", strlen("dummy")) == 0;
     }
     if (summary->incomplete)
-        return "the recording breaks off before the first of them";
+        return "no samples: the recording breaks off before the first of them";
     if (summary->aux_bytes)
-        return "what was recorded is processor trace, which Assay does not decode";
+        return "no samples: what was recorded is processor trace, which Assay does not decode";
     if (n > 0 && dummies == n)
-        return "dummy events take none; they only record which programs and files there were";
-    return "the program ended before the first one was due, or its event was never counted";
+        return "no samples: dummy events take none; they only record which programs and files there were";
+    return "no samples: the program ended before the first one was due, or its event was never counted";
 }
 
 static void add_quality(const struct as_import *import, const struct as_perf_reader *reader)

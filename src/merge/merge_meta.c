@@ -231,9 +231,13 @@ static void write_merged(struct as_merge *merge)
 void as_merge_write_meta(struct as_merge *merge)
 {
     struct as_store_writer *writer = merge->writer;
-    for (size_t i = 0; i < merge->meta.len; i++)
-        if (!has_rule(merge->meta.data[i].key))
-            as_store_add_meta(writer, merge->meta.data[i].key, common(merge, &merge->meta.data[i]));
+    for (size_t i = 0; i < merge->meta.len; i++) {
+        const struct as_merge_pair *pair = &merge->meta.data[i];
+        bool part = strcmp(pair->key, AS_META_PART) == 0; /* parts that differ are not the whole run */
+        if (!has_rule(pair->key))
+            as_store_add_meta(writer, pair->key,
+                              part && !common(merge, pair) ? "a different part" : common(merge, pair));
+    }
     for (size_t i = 0; i < merge->machine.len; i++)
         as_store_add_machine(writer, merge->machine.data[i].key, common(merge, &merge->machine.data[i]));
     for (size_t i = 0; i < merge->environment.len; i++)

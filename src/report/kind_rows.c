@@ -221,11 +221,11 @@ static void put_empty(const struct as_store *store, FILE *out)
 {
     size_t n;
     const struct as_store_quality *rows = as_store_quality(store, &n);
-    const char *why = "there is nothing to show";
+    const char *why = "no samples: there is nothing to show";
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text && strcmp(rows[i].key, "no_samples") == 0)
             why = AS_SHOW(rows[i].text);
-    fprintf(out, "The profile has no samples: %s.\n", why);
+    fprintf(out, "The profile has %s.\n", why);
 }
 
 static void put_text(const void *state, FILE *out, const struct as_term *term)

@@ -1,6 +1,7 @@
 /* The run in the page's document: summary, threads, counters, machine. See page_document.h. */
 #include "base/alloc.h"
 #include "base/counters.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "report/page_document.h"
 #include "report/report_json.h"
@@ -106,7 +107,7 @@ static void summary_json(const struct as_page_document *document, struct as_json
     const struct as_summary *summary = &document->view->summary;
     const struct as_store *store = document->view->store;
     as_json_object(json, "summary");
-    as_page_string(json, "program", summary->program ? summary->program : "?");
+    as_page_string(json, "program", summary->program ? summary->program : as_path_base(as_store_file_name(store)));
     arguments_json(store, json);
     as_page_string(json, "source", summary->source ? summary->source : "?");
     as_page_string(json, "sampler", summary->sampler);

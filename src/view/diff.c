@@ -235,6 +235,12 @@ static bool same_arguments(const struct as_store *before, const struct as_store 
     return n == m;
 }
 
+const char *as_diff_extent(const struct as_summary *summary)
+{
+    const char *extent = summary->region ? summary->region : summary->part;
+    return summary->sampled || !extent ? "" : extent;
+}
+
 /* Lists what differs besides the program: "core, series, arguments", or "". */
 static void find_differences(struct as_diff *diff)
 {
@@ -245,7 +251,8 @@ static void find_differences(struct as_diff *diff)
         bool same;
     } what[] = {{"core", same_text(before->core, after->core) && same_machine(before->store, after->store)},
                 {"series", same_text(before->sampler, after->sampler)},
-                {"arguments", same_arguments(diff->views[AS_DIFF_BEFORE]->store, diff->views[AS_DIFF_AFTER]->store)}};
+                {"arguments", same_arguments(diff->views[AS_DIFF_BEFORE]->store, diff->views[AS_DIFF_AFTER]->store)},
+                {"part of the run", same_text(as_diff_extent(before), as_diff_extent(after))}};
     char *text = diff->differences;
     for (size_t i = 0; i < sizeof what / sizeof *what; i++)
         if (!what[i].same)

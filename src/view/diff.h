@@ -46,6 +46,8 @@ struct as_diff *as_diff_new(const struct as_view *before, const struct as_view *
 struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct as_view *after,
                                       enum as_store_level level, struct as_error *err) AS_MUST_CHECK;
 void as_diff_free(struct as_diff *diff); /* accepts NULL */
+/* Which part of the run was asked for; "" for all of it, or an estimate of all. */
+const char *as_diff_extent(const struct as_summary *summary);
 
 static inline double as_diff_change(const double cycles[AS_DIFF_SIDES])
 {

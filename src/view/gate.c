@@ -41,13 +41,6 @@ static bool same_program(const struct as_view *before, const struct as_view *aft
     return !first || !second || strcmp(as_path_base(first), as_path_base(second)) == 0;
 }
 
-/* What was asked to be measured; "" for all of the run, or an estimate of all. */
-static const char *extent_of(const struct as_summary *summary)
-{
-    const char *extent = summary->region ? summary->region : summary->part;
-    return summary->sampled || !extent ? "" : extent;
-}
-
 static void find_obstacles(struct as_gate_result *result, const struct as_diff *diff)
 {
     static const char *const names[] = {"before", "after"};
@@ -55,7 +48,7 @@ static void find_obstacles(struct as_gate_result *result, const struct as_diff *
     const char *extent[AS_DIFF_SIDES], *status[AS_DIFF_SIDES];
     for (int i = 0; i < AS_DIFF_SIDES; i++) {
         sides[i] = &diff->views[i]->summary;
-        extent[i] = extent_of(sides[i]);
+        extent[i] = as_diff_extent(sides[i]);
         status[i] = as_store_meta(diff->views[i]->store, AS_META_STATUS);
         if (sides[i]->partial)
             obstruct(result, as_format("the profile %s is PARTIAL: %s", names[i], sides[i]->partial));

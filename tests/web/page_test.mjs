@@ -196,7 +196,7 @@ await test("samples say what error to expect, by chance and by bias", async () =
     const cells = await page.$$eval(".quality-card dd table tbody tr", (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
     assert.deepEqual(cells, [["by function", "5.10 %", "1.00 %", "2.00 % to 12.0 %"], ["by block", "30.1 %", "3.00 %", "10.0 % to 50.0 %"], ["by instruction", "63.2 %", "20.0 %", "50.0 % to 80.0 %"]]);
     assert.ok((await page.textContent(".quality-card")).includes("5.10 % by function, 30.0 % by line and block, more than 50 % by instruction – expected"));
-    assert.ok((await page.textContent(".quality-card")).includes("Two such runswould differ by about 7.20 % by function"));
+    assert.ok((await page.textContent(".quality-card")).includes("expected. Two such runs would differ by about 7.20 % by function"));
     assert.ok((await page.textContent(".quality-card")).includes("behind the instruction that it was due at; as in eight of ten of 24 programs"));
     await page.goto(`${page.url().split("#")[0]}#tab=trust`);
     assert.equal(await page.textContent("#panel-trust .trust-verdict"), "Believe it by function; by block expect an error of 30.1 %.");

@@ -92,7 +92,7 @@ function howMeasured(model: Model, known: Facts): HTMLElement {
     known.get("golden");
     known.get("seed");
     return facts("How it was measured", [
-        ["Source", clean(summary.source, 40)], ["Why", known.get("source_why")],
+        ["Source", clean(summary.source, 40)], ["Why", known.get("source_why")], ["Why this core", known.get("core_why")],
         ["Series", model.series.map((one) => `${one.label} (${one.exact ? "every cycle" : `${count(one.data.samples)} samples`})`).join(", ")],
         ["Period", [known.get("period") ? `${count(Number(known.get("period")))} ${known.get("rate") ? "" : model.unit}`.trim() : "", random].filter(Boolean).join(", ")],
         ["Rate", known.get("rate") && Number(known.get("rate")) ? `${count(Number(known.get("rate")))} a second` : ""], ["Part of the run", known.get("part")], ["Asked for", known.get("region")], ["Partial", known.get("partial")],

@@ -34,7 +34,8 @@ function headline({ model, names, link }: Context): HTMLElement {
         return line;
     }
     const parts = model.main.functions.parts(top).sort((a, b) => b.cycles - a.cycles);
-    if (model.data.summary.part) line.append(`In ${clean(model.data.summary.part, 200)}: `);
+    const { part, repeat } = model.data.summary;
+    if (part) line.append(`${repeat ? "Of each run," : "In"} ${clean(part, 200)}: `);
     line.append(el("strong", {}, percent(totals[top] / model.total)), " of the time is spent in ",
         el("a", { href: link({ function: names.key(top) }), class: "code" }, model.name(top, 80)));
     // Work is not a finding if something else can be named.
@@ -167,10 +168,9 @@ function qualityCard({ model }: Context): HTMLElement {
     const error = byFunction ?? own.error_estimate;
     const part = partWarnings(model).length > 0;
     const levels = typeof byFunction === "number" && summary.error_by ? errorLevels(summary.error_by, typeof summary.runs_apart === "number") : "";
-    line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}` : clean(own.error_how || "not known", 200),
+    const apart = typeof summary.runs_apart === "number" && model.main === model.named ? `. Two such runs would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by function` : "";
+    line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}${apart}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
-    if (typeof summary.runs_apart === "number" && model.main === model.named)
-        line("Two such runs", `would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by function`);
     if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)
         line("Repeated", `${count(summary.repeat.runs)} runs, mean ${short(summary.repeat.mean)}, spread ${percent(summary.repeat.spread / (summary.repeat.mean || 1))}`);

@@ -60,9 +60,10 @@ class WaitsView implements View {
 
     private map({ title, cell }: Matrix): HTMLElement {
         const n = this.table.threads.length;
-        const side = Math.max(6, Math.min(36, Math.floor(280 / n)));
-        const left = n <= LABELLED ? 76 : 4;
         const rows = [...Array(n).keys()];
+        const side = Math.max(6, Math.min(36, Math.floor(280 / n)));
+        const longest = Math.max(...rows.map((row) => this.thread(row).length));
+        const left = n <= LABELLED ? Math.max(76, Math.min(200, 12 + 6.2 * longest)) : 4;
         const most = Math.max(1, ...rows.flatMap((row) => rows.map((column) => cell(row, column))));
         const drawing = svg("svg", { width: left + n * side + 2, height: n * side + 20, role: "img" });
         drawing.setAttribute("aria-label", this.describe(title, rows, cell));
