@@ -223,7 +223,7 @@ holds "… has the same functions" 'sum(r["before"] for r in d["rows"] if r["bef
 check "--diff" show slow.db --diff assay.db --json -o diff.json
 holds "… tells that the core differs" 'd["differ_in"] == "core"' diff.json
 check_same "… in a line of the text" 1 "$(show slow.db --diff assay.db | grep -c '^WARNING: the profiles differ in more than the program: core$')"
-check_same "… so do arguments and series" 1 "$(show threads.db --series tea --diff assay.db | grep -c '^WARNING: .*: arguments$')"
+check_same "… so do arguments and series" 1 "$(show threads.db --series tea --diff assay.db | grep -c '^WARNING: .*: arguments, part of the run$')"
 holds "… changes add up" '
     near(sum(r["change"] for r in d["rows"]), d["change"]) and near(d["change"], d["summary"]["cycles"] - d["before"]["cycles"])
     and near(d["speedup"], d["before"]["cycles"] / d["summary"]["cycles"]) and d["change"] > 0' diff.json
