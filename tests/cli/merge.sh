@@ -135,3 +135,10 @@ killed() {
 for delay in 0 0.01 0.03 0.1; do
     check_stdout_equals "" "killed after $delay s: whole or not there, and nothing else" killed "$delay"
 done
+
+# ---- parts of runs ----
+"$ASSAY" record -q --max 20k -o part1.db -- true
+"$ASSAY" record -q --max 30k -o part2.db -- true
+"$ASSAY" merge -q part1.db part2.db -o parts.db
+check_json "different parts are not the whole run" 'd["summary"]["part"] == "a different part" and "this part" in d["summary"]["error_how"]' \
+    "$ASSAY" report --json parts.db
