@@ -241,7 +241,11 @@ static bool run_all(const struct trust_command *command, struct as_trust_subject
         const struct as_trust_experiment *experiment = &as_trust_experiments[i];
         if (!as_trust_supports(subject, experiment) || !is_asked_for(command, experiment->name))
             continue;
-        as_log_debug("experiment: %s", experiment->name);
+        /* Some take minutes: whoever watches sees which. */
+        if (isatty(STDERR_FILENO))
+            as_log_note("experiment: %s", experiment->name);
+        else
+            as_log_debug("experiment: %s", experiment->name);
         if (!experiment->run(subject, &shown->report, err))
             return false;
     }
