@@ -98,7 +98,8 @@ static void print_text(const struct shown *shown, FILE *out)
         fprintf(out, "bias: %s\n", summary->bias->about);
     else if (!is_unknown(shown)) /* that is the verdict */
         fprintf(out, "error: %s\n", summary->error_how);
-    print_levels(shown, out);
+    if (summary->bias || !is_unknown(shown))
+        print_levels(shown, out);
     if (summary->bias)
         fprintf(
             out, "\n  usually: eight of ten of %zu programs of the suite, in the model%s\n", summary->bias->programs,

@@ -144,6 +144,8 @@ if clock_profile t1.db; then
             "$ASSAY" trust --again --max 1M --json t1.db t2.db
         check "… as text" "$ASSAY" trust --again --max 200k t1.db t2.db
         cp "$WORKLOADS/demo" moved && "$ASSAY" record -q --source=timer -o moved.db -- ./moved 5 >/dev/null
+        printf x >>moved
+        check_fails 125 'moved: it has another size' "a program with the same build-id and something behind it" "$ASSAY" trust --again moved.db
         cp "$WORKLOADS/qualify" moved
         check_fails 125 'moved: it has changed since the recording' "another build is not measured in place of it" "$ASSAY" trust --again moved.db
         rm moved
@@ -172,6 +174,9 @@ check_fails 125 'a.db is of demo, other.db of qualify' "two programs" "$ASSAY" t
 "$ASSAY" record -q --source=pmu:skylake --period 900M --max 10k -o none.db -- "$WORKLOADS/demo" >/dev/null 2>&1
 check_fails 125 'none.db: it has no samples' "a profile without samples" "$ASSAY" trust none.db
 check_fails 125 'none.db: it has no samples' "… one of two" "$ASSAY" trust a.db none.db
+check_stdout_equals "nothing is known of how wrong such samples are: this way of sampling was not measured" "a series of latencies" \
+    sh -c '"$ASSAY" trust --series "ibs_op/cnt_ctl=1/ tag to retire" c.db | tail -n +2'
+check_fails 0 'again has no effect: .*count the same' "nothing to run for profiles that count different things" "$ASSAY" trust --again a.db c.db
 check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('compared with everything') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
     "$ASSAY" trust --json a.db
 check "… as text" "$ASSAY" trust a.db
