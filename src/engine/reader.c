@@ -127,7 +127,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
     stream->blocks_only = reader->options->blocks_only;
     stream->causal = (struct as_causal){.stamped = reader->options->causal, .horizon = UINT64_MAX, .bound = UINT64_MAX};
     reader->streams[number] = stream;
-    reader->regions.several = ++reader->live > 1;
+    reader->regions.threads++;
     as_lane_give_room(reader, number, START_WORDS);
     if (reader->sink->thread_start)
         reader->sink->thread_start(reader->context, &stream->thread);
@@ -156,7 +156,7 @@ static void end_stream(struct as_reader *reader, uint32_t number)
         as_stream_free(stream);
         free(stream);
         reader->streams[number] = NULL;
-        reader->regions.several = --reader->live > 1;
+        reader->regions.threads--;
     }
     atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
 }

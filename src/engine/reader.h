@@ -28,7 +28,6 @@ struct as_reader {
     struct as_stream **streams; /* by lane; NULL: no thread there */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
-    uint32_t live; /* threads that have a stream */
     uint64_t clock_calls[AS_CLOCK_CALLS];
     unsigned cores, useless_rounds;
     uint64_t finished_instructions; /* of lanes that were freed */

@@ -40,6 +40,13 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* A length of a region, or of what comes before it, among the threads that there are. */
+static uint64_t shared(const struct as_region_run *run, const struct as_region *region, uint64_t length)
+{
+    uint64_t times = run->threads < AS_REGION_THREADS ? run->threads : AS_REGION_THREADS;
+    return region->heads && times > 1 && length < UINT64_MAX / AS_REGION_THREADS ? times * length : length;
+}
+
 /* Returns the mode before a region, and for how many instructions it lasts. */
 static enum as_mode mode_before(const struct as_region_run *run, const struct as_region *region, uint64_t *left)
 {
@@ -48,7 +55,7 @@ static enum as_mode mode_before(const struct as_region_run *run, const struct as
         return region->start.kind == AS_POINT_CYCLE ? AS_MODE_SETTLE
                : region->warm == AS_REGION_ALL      ? AS_MODE_WARM
                                                     : AS_MODE_COUNT;
-    uint64_t settle_at = less(run->begin, region->settle), warm_at = less(settle_at, region->warm);
+    uint64_t settle_at = less(run->begin, shared(run, region, region->settle)), warm_at = less(settle_at, region->warm);
     *left = (run->count < warm_at ? warm_at : run->count < settle_at ? settle_at : run->begin) - run->count;
     return run->count < warm_at ? AS_MODE_COUNT : run->count < settle_at ? AS_MODE_WARM : AS_MODE_SETTLE;
 }
@@ -56,7 +63,7 @@ static enum as_mode mode_before(const struct as_region_run *run, const struct as
 /* Returns how many instructions an open region still has to go. */
 static uint64_t left_inside(const struct as_region_run *run, const struct as_region *region)
 {
-    uint64_t end = sum(run->begin, region->max);
+    uint64_t end = sum(run->begin, shared(run, region, region->max));
     if (region->stop.kind == AS_POINT_INSTRUCTION)
         end = earlier(end, later(region->stop.number, run->begin));
     return end == UINT64_MAX ? UINT64_MAX : less(end, run->count);
@@ -181,7 +188,7 @@ static bool waits_for_head(struct as_region_run *run)
     run->seeks = false;
     if (!region->heads || run->count == 0 || (!is_open(run) && run->begin > run->count))
         return false;
-    if (!sought && run->several && region->max / PART > 0) {
+    if (!sought && run->threads > 1 && region->max / PART > 0) {
         run->seeks = true;
         run->left = region->max / PART;
         return true;

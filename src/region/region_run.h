@@ -36,7 +36,7 @@ struct as_region_run {
     uint64_t count;            /* executed so far */
     enum as_point_kind awaits; /* the kind of point, besides counts, that the run waits for; AS_POINT_NONE: none */
     bool over;
-    bool several; /* set by the engine: the program has several threads */
+    uint32_t threads; /* that the program has, as the engine says; 0: one */
     bool seeks; /* a region that begins or ends with the head of a loop waits for one; `left` is how long it does so */
     void (*on_change)(void *context);
     void *context;

@@ -49,6 +49,7 @@ struct as_point {
 };
 
 #define AS_REGION_ALL UINT64_MAX
+enum { AS_REGION_THREADS = 4 };
 struct as_region {
     struct as_point start, stop;
     uint64_t offset;       /* number of instructions between the start point and the region */
@@ -56,7 +57,9 @@ struct as_region {
     uint64_t warm, settle; /* instructions before the region; warm AS_REGION_ALL: all since the preceding region */
     double weight;
     bool repeat; /* starts again when its start point comes again; if it starts by count, as soon as it stops */
-    bool heads;  /* while the program has several threads: begins and ends with the next head of a loop */
+    /* While the program has several threads: begins and ends with the next head of a loop, and is so many times as long, with what
+     * settles before it, up to AS_REGION_THREADS: each thread has its share. */
+    bool heads;
     enum as_mode mode;
     char *text; /* as the user wrote it; NULL: not given as text */
 };

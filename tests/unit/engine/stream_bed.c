@@ -241,7 +241,7 @@ static void run_stream(struct bed *bed, const struct bed_run *run, const struct 
                                .blocks_only = run->blocks_only};
     size_t n = bed->words.len;
     as_region_run_init(&regions, &bed->regions);
-    regions.several = bed->several;
+    regions.threads = bed->threads;
     regions.on_change = on_stretch;
     regions.context = &stream;
     uint64_t *fewer = run->blocks_only ? bed_words_of_blocks_only(bed, &n) : NULL;

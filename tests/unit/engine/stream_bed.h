@@ -40,7 +40,7 @@ struct bed {
     AS_VEC(uint64_t) words; /* what the thread writes */
     uint32_t image;         /* of the blocks that are added: 1 x86-64, 2 RISC-V */
     struct as_regions regions;
-    bool several;           /* there are other threads, too */
+    uint32_t threads;       /* that there are; 0: one */
     uint32_t disagreements; /* of the last run */
     uint64_t summed;        /* executions that came in tallies, in all runs of bed_expect */
 };

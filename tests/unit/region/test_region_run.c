@@ -8,12 +8,12 @@
 enum { F, G }; /* landmarks of the programs below */
 
 static struct as_regions list;
-static bool several; /* threads */
+static uint32_t threads;
 
 static int set_up(void **state)
 {
     list = (struct as_regions){0};
-    several = false;
+    threads = 1;
     assert_int_equal(as_regions_symbol(&list, "f").landmark, F);
     assert_int_equal(as_regions_symbol(&list, "g").landmark, G);
     assert_int_equal(as_regions_symbol(&list, "f").landmark, F);
@@ -73,7 +73,7 @@ static void expect(const char *program, const char *want)
 {
     struct as_region_run run;
     as_region_run_init(&run, &list);
-    run.several = several;
+    run.threads = threads;
     char *seen = execute(&run, program);
     assert_string_equal(seen, want);
     for (uint32_t i = 0; i < list.list.len; i++) { /* what it counted is what it said */
@@ -130,7 +130,8 @@ static void test_the_rest(void **state)
     expect("-f-g-f-g", ".11");
 }
 
-/* With several threads a region waits for the head of a loop, but not for longer than half its length. */
+/* With several threads a region waits for the head of a loop, but not for longer than half its length; and it is as many times as
+ * long as there are threads, up to a limit, as is what settles before it. */
 static void test_heads(void **state)
 {
     struct as_region *region = add();
@@ -139,15 +140,15 @@ static void test_heads(void **state)
     region->max = 4;
     region->heads = true;
     expect("-h-h-----h--", ".s1111");
-    several = true;
-    expect("-h-h----h---", ".ss11111");
-    expect("-h-h-----h--", ".ss111111");
-    expect("------------", ".sss111111");
-    region = add(); /* one that should have begun meanwhile begins at once */
-    region->start = at_instruction(6);
-    region->max = 4;
-    region->heads = true;
-    expect("-h-h----h---h--", ".ss111112222");
+    threads = 2;
+    expect("-h-h------------", ".ss1111111111");
+    expect("-h-h--------h---", ".ss111111111");
+    region->settle = 0;
+    region->max = 2;
+    threads = 4;
+    expect("--h-------h-----", "..11111111");
+    threads = 5;
+    expect("--h-------h-----", "..11111111");
 }
 
 static void test_landmarks(void **state)
