@@ -318,19 +318,27 @@ static struct saturation saturation_of(const struct sweep *sweep, uint32_t max_k
 
 /* The rule of "TraceDoctor": of the numbers of phases that no cheaper one beats in average and in largest error, the lowest
  * whose average error is within a percentage point of the least one. */
+static bool is_beaten(const struct sweep *sweep, uint32_t k)
+{
+    struct saturation own = saturation_of(sweep, k);
+    for (uint32_t cheaper = 1; cheaper < k; cheaper++) {
+        struct saturation at = saturation_of(sweep, cheaper);
+        if (at.average <= own.average && at.most <= own.most)
+            return true;
+    }
+    return false;
+}
+
 static void put_saturation(const struct sweep *sweep, FILE *out)
 {
     static const double within = 0.01;
-    double least = INFINITY, best = INFINITY, smallest = INFINITY;
+    double least = INFINITY;
     uint32_t max_k = (uint32_t)sweep->session->options->max_k;
     for (uint32_t k = 1; k <= max_k; k++)
         least = fmin(least, saturation_of(sweep, k).average);
     for (uint32_t k = 1; k <= max_k; k++) {
         struct saturation at = saturation_of(sweep, k);
-        bool optimal = at.average < best && at.most <= smallest;
-        best = fmin(best, at.average);
-        smallest = fmin(smallest, at.most);
-        if (!optimal || at.average > least + within)
+        if (at.average > least + within || is_beaten(sweep, k))
             continue;
         fprintf(out,
                 "\n  Saturation at max-k %" PRIu32
