@@ -158,11 +158,12 @@ struct as_core {
     bool away;                      /* others use its memory */
     struct as_counters found, left; /* what the memory had counted when it came; … did while it was there before */
     uint64_t warm_line;             /* the instruction line that was last fetched without time */
-    union as_recipe_room own;       /* of an instruction that came without one */
 
     /* wrong paths: as the predictor, of whoever predicts */
     uint32_t n_walks;
     struct straight straights[STRAIGHTS]; /* by address */
+
+    union as_recipe_room own; /* of an instruction that came without one; last, as its size varies */
 };
 
 /* The first cycle in which the one `limit` before number n has gone; 0 where there is none. */

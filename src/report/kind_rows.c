@@ -224,8 +224,8 @@ static void put_empty(const struct as_store *store, FILE *out)
     const char *why = "no samples: there is nothing to show";
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text && strcmp(rows[i].key, "no_samples") == 0)
-            why = AS_SHOW(rows[i].text);
-    fprintf(out, "The profile has %s.\n", why);
+            why = rows[i].text;
+    fprintf(out, "The profile has %s.\n", AS_SHOW(why));
 }
 
 static void put_text(const void *state, FILE *out, const struct as_term *term)
