@@ -140,19 +140,35 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_call(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+}
+
+/* Whether control comes from the block before. A call may never come back, and no-operations behind one then fill space:
+ * where executions are known they say so; samples do not, and of those what goes on into code of the function can run. */
+static bool is_fallen_into(const struct as_cfg_module *module, const struct as_cfg_function *function,
+                           const struct as_cfg_block *block)
+{
+    const struct as_cfg_block *before = block - 1, *next = block + 1;
+    if (before->end != block->start || !(before->flags & AS_CFG_FALLS))
+        return false;
+    if (!is_call(before) || as_map_get(&module->seen->known, block->start))
+        return true;
+    bool last = next == module->blocks.data + function->first + function->n;
+    return module->seen->loose && !last && next->start == block->end && block->flags & AS_CFG_FALLS;
+}
+
 /* No-operations are padding only behind something that does not fall into them. */
 static void settle_padding(struct as_cfg_module *module, const struct as_cfg_function *function,
                            const struct as_map *targets)
 {
     for (uint32_t i = 0; i < function->n; i++) {
         struct as_cfg_block *block = &module->blocks.data[function->first + i];
-        const struct as_cfg_block *before = i ? block - 1 : NULL;
-        bool entered = !before || as_map_get(targets, block->start) ||
-                       (before->end == block->start && before->flags & AS_CFG_FALLS &&
-                        before->last_class != AS_CLASS_CALL && before->last_class != AS_CLASS_CALL_INDIRECT);
-        if (entered)
+        bool target = as_map_get(targets, block->start) != NULL;
+        if (i == 0 || target || is_fallen_into(module, function, block))
             block->flags &= ~AS_CFG_PADDING;
-        block->flags |= as_map_get(targets, block->start) ? AS_CFG_TARGET : 0;
+        block->flags |= target ? AS_CFG_TARGET : 0;
     }
 }
 

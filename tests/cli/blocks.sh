@@ -138,6 +138,47 @@ check_json "… an instruction with and without its prefix" \
     "$ASSAY" blocks --json -- ./overlap
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
+# No-operations between a call and a loop run as often as the call comes back.
+cat >behind.S <<'END'
+    .globl main
+    .type main, @function
+    .type callee, @function
+callee:
+    ret
+    .size callee, .-callee
+main:
+    pushq %rbx
+    movl $50, %ebx
+outer:
+    movl $10, %eax
+    call callee
+    .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 # nopw
+inner:
+    decl %eax
+    jnz inner
+    decl %ebx
+    jnz outer
+    popq %rbx
+    ret
+    .size main, .-main
+    .section .note.GNU-stack,"",@progbits
+END
+check "no-operations behind a call" gcc -o behind behind.S
+"$ASSAY" blocks --json --module behind -o behind.json -- ./behind
+"$ASSAY" record -q --source=model -o behind.db -- ./behind
+"$ASSAY" blocks --json --module behind -o behind.profile.json behind.db
+for what in behind.json behind.profile.json; do
+    holds "… the call falls into them ($what)" \
+        '[(b["executions"], [(e["kind"], e["count"]) for e in b["edges"] if e["kind"] != "call"])
+          for b in sorted(d["blocks"], key=lambda b: b["offset"]) if b["function"] == "main"]
+         == [(1, [("fall", 1)]), (50, [("fall", 50)]), (50, [("fall", 50)]),
+             (500, [("fall", 50), ("taken", 450)]), (50, [("fall", 1), ("taken", 49)]), (1, [])]' $what
+    holds "… so both loops are there" \
+        'sorted((l["iterations"], l["entries"]) for l in d["loops"] if l["function"] == "main") == [(50, 1), (500, 50)]' $what
+done
+run "$ASSAY" blocks --function main --module behind behind.db
+check_same "… and as many blocks ran as there are" 1 "$(grep -c '6 of 6 .*main  (behind)' <<<"$out")"
+
 # An exception in every tenth turn of a loop: its handler is reached from no branch, and lies in a part moved away by -O2.
 cat >throws.cc <<'END'
 __attribute__((noinline)) int may(int i)
