@@ -162,6 +162,9 @@ struct as_import {
     uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
     uint64_t lone_generated;      /* of the latter, those in code that the program made */
     struct as_import_raw raw;
+    char *command; /* the name of the program that perf started; NULL: it started none, or that is not known */
+    uint32_t command_pid;
+    bool met_names;                                    /* a thread was named */
     AS_VEC(struct as_import_waiting_sample *) waiting; /* import_waiting.c */
     bool releasing;                                    /* samples do not wait again */
     struct as_import_spe spe;

@@ -52,6 +52,7 @@ void as_import_free(struct as_import *import)
         return;
     for (size_t i = 0; i < import->threads.len; i++)
         free(import->threads.data[i].name);
+    free(import->command);
     as_vec_free(&import->threads);
     as_vec_free(&import->series);
     as_vec_free(&import->measures);
@@ -408,6 +409,18 @@ static bool use_build_id(void *context, const char *path, enum as_perf_mode mode
     return as_perf_spaces_build_id(((struct as_import *)context)->spaces, path, mode, id, err);
 }
 
+/* The program that perf started is the first that its child executes; until then the child is called perf-exec. A
+ * process that perf was attached to has another name already. */
+static void find_command(struct as_import *import, const struct as_perf_process *process)
+{
+    bool first = !import->met_names;
+    import->met_names = true;
+    if (!process->exec && process->name && strncmp(process->name, "perf", 4) == 0 && !import->command_pid)
+        import->command_pid = process->pid;
+    else if (process->exec && process->name && !import->command && (first || process->pid == import->command_pid))
+        import->command = as_strdup(process->name);
+}
+
 static bool use_process(void *context, const struct as_perf_process *process, struct as_error *err)
 {
     struct as_import *import = context;
@@ -416,6 +429,8 @@ static bool use_process(void *context, const struct as_perf_process *process, st
         as_import_release(import, process->pid);
     if (process->kind == AS_PERF_COMM && process->exec)
         as_import_release(import, process->pid);
+    if (process->kind == AS_PERF_COMM)
+        find_command(import, process);
     return as_perf_spaces_process(import->spaces, process, err) &&
            (!import->walker || as_stack_walker_process(import->walker, process, err));
 }

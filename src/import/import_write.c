@@ -514,10 +514,12 @@ static void add_machine(const struct as_import *import, const struct as_perf_inf
     }
 }
 
-/* The command line begins with perf's own options, and their end cannot be determined. The name with the most samples is
- * the program's. */
+/* The command line begins with perf's own options, and their end cannot be determined. The program is the one that perf
+ * started; if it started none, the name with the most samples is the program's. */
 static const char *program_of(const struct as_import *import)
 {
+    if (import->command)
+        return import->command;
     struct as_strings *names = as_strings_new();
     uint64_t *samples = as_alloc_array(import->threads.len + 1, sizeof *samples);
     const char *most = NULL;
