@@ -294,10 +294,33 @@ static void add_pads(struct module_graphs *all)
     }
 }
 
+/* In a static program the unwinder's jump to a landing pad is an edge from its function to that of the pad: control that
+ * comes from the call, and no way that joins the two functions. */
+static void drop_unwinding(const struct as_flow *flow, uint32_t module, as_arcs *arcs)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    bool *pad = as_alloc(m->blocks.len + 1);
+    for (size_t i = 0; i < m->pads.len; i++) {
+        uint32_t block = as_cfg_find_start(flow->cfg, module, m->pads.data[i].pad);
+        if (block != AS_CFG_NONE)
+            pad[block] = true;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < arcs->len; i++) {
+        const struct as_arc *arc = &arcs->data[i];
+        const struct as_flow_edge *edge = arc->edge == AS_ARC_NO_EDGE ? NULL : &flow->edges.data[arc->edge];
+        if (!edge || edge->kind != AS_EDGE_INDIRECT || !as_arcs_cross(flow, edge) || !pad[edge->to])
+            arcs->data[kept++] = *arc;
+    }
+    arcs->len = kept;
+    free(pad);
+}
+
 static void search_module(const struct as_flow *flow, uint32_t module, as_loops *loops)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     as_arcs arcs = as_arcs_find(flow, module, NULL, NULL);
+    drop_unwinding(flow, module, &arcs);
     struct module_graphs all = {.flow = flow,
                                 .module = module,
                                 .part = as_arcs_parts(flow, module, &arcs),
