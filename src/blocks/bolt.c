@@ -32,9 +32,27 @@ static uint64_t falling(const struct as_flow *flow, uint32_t module, uint32_t bl
 }
 
 /* Stubs of the linker: BOLT knows them, and wants no profile of them. */
+static bool is_stub_name(const char *name)
+{
+    return name[0] == '.' || strstr(name, "@plt");
+}
+
 static bool is_stub(const struct as_cfg_function *function)
 {
-    return function->linkage && (function->linkage[0] == '.' || strstr(function->linkage, "@plt"));
+    return function->linkage && is_stub_name(function->linkage);
+}
+
+bool as_bolt_check(const struct as_cfg *cfg, uint32_t module, struct as_error *err)
+{
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    const struct as_symtab *table = &m->symbols.symbols;
+    for (size_t i = 0; i < table->symbols.len; i++) {
+        const struct as_symbol *symbol = &table->symbols.data[i];
+        if (symbol->raw && symbol->rank == AS_SYMBOL_SIZED && !is_stub_name(symbol->raw))
+            return true;
+    }
+    return as_error_set(err, "%s has no symbols, by which fdata names functions; take the file as it was before strip",
+                        m->path);
 }
 
 /* ---- runs ---- */
@@ -177,7 +195,7 @@ static void put_names(const struct as_cfg_module *module, char **names)
         while (function < module->functions.len && module->functions.data[function].start < symbol->address)
             function++;
         const struct as_cfg_function *f = function < module->functions.len ? &module->functions.data[function] : NULL;
-        if (f && f->start == symbol->address && f->local && f->linkage && strcmp(f->linkage, symbol->raw) == 0) {
+        if (f && names[function] && f->start == symbol->address && f->local && strcmp(f->linkage, symbol->raw) == 0) {
             free(names[function]);
             names[function] = as_format("%s/%" PRIu32, symbol->raw, number);
         }

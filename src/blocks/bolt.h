@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+/* Whether functions have names, by which fdata says where branches are. */
+bool as_bolt_check(const struct as_cfg *cfg, uint32_t module, struct as_error *err);
 void as_bolt_write_fdata(const struct as_flow *flow, uint32_t module, FILE *out);
 void as_bolt_write_aggregated(const struct as_flow *flow, uint32_t module, FILE *out);
 void as_bolt_write_profgen(const struct as_flow *flow, uint32_t module, FILE *out);

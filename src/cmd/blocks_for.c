@@ -108,13 +108,16 @@ uint32_t as_blocks_module(const struct as_flow *flow, const char *name, const ch
 bool as_blocks_check_for(enum as_blocks_for what, const char *program, const char *debug_path, struct as_error *err)
 {
     bool lines = what == AS_BLOCKS_FOR_AUTOFDO || what == AS_BLOCKS_FOR_AUTOFDO_BINARY || what == AS_BLOCKS_FOR_GCC;
-    char *file = program && (lines || what == AS_BLOCKS_FOR_PROPELLER) ? file_of(program) : NULL;
+    bool checked = lines || what == AS_BLOCKS_FOR_PROPELLER || what == AS_BLOCKS_FOR_BOLT;
+    char *file = program && checked ? file_of(program) : NULL;
     enum as_arch arch;
     bool ok = true;
     if (file && as_cfg_arch(file, &arch)) {
         struct as_cfg *cfg = as_cfg_new(&(struct as_cfg_options){debug_path});
         uint32_t module = as_cfg_module_of(cfg, file, arch);
-        ok = lines ? as_autofdo_check(cfg, module, err) : as_propeller_check(cfg, module, err);
+        ok = lines                        ? as_autofdo_check(cfg, module, err)
+             : what == AS_BLOCKS_FOR_BOLT ? as_bolt_check(cfg, module, err)
+                                          : as_propeller_check(cfg, module, err);
         as_cfg_free(cfg);
     }
     free(file);
@@ -147,6 +150,8 @@ bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, ui
     case AS_BLOCKS_FOR_GCC:
         return write_autofdo(what, flow, module, out, err);
     case AS_BLOCKS_FOR_BOLT:
+        if (!as_bolt_check(flow->cfg, module, err))
+            return false;
         as_bolt_write_fdata(flow, module, out);
         return true;
     case AS_BLOCKS_FOR_AGGREGATED:

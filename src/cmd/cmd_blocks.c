@@ -220,10 +220,17 @@ static int show(const struct as_blocks_options *options, char **argv, const stru
                                     .how = "exact counts, from QEMU's user mode",
                                     .method = "exact",
                                     .seconds = result->seconds};
-    int failed = as_blocks_write(options, &shown, output);
+    struct as_error err = AS_ERROR_INIT;
+    bool measured = as_flow_total(flow) > 0;
+    int failed = measured ? as_blocks_write(options, &shown, output) : 0;
     as_flow_free(flow);
     as_cfg_free(cfg);
     int status = as_run_report(result, &options->run);
+    if (!measured) {
+        as_output_drop(output);
+        as_error_set(&err, "nothing was measured, so there are no counts");
+        return as_cli_fail(&as_command_blocks, &err);
+    }
     return failed ? failed : status;
 }
 
@@ -233,6 +240,15 @@ static const char *file_wanted(const struct as_blocks_options *options, const ch
     if (!options->module || strcmp(options->module, as_path_base(program)) == 0)
         return program;
     return strchr(options->module, '/') ? options->module : NULL;
+}
+
+static void note_weights(const struct as_regions *regions)
+{
+    for (size_t i = 0; i < regions->list.len; i++)
+        if (regions->list.data[i].weight != 1) {
+            as_log_note("exact counts are of what ran in the regions: their weights have no effect");
+            return;
+        }
 }
 
 static int run_program(const struct as_blocks_options *options, char **argv)
@@ -247,6 +263,8 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     bool ok = as_blocks_check_for((enum as_blocks_for)options->for_, file_wanted(options, argv[0]), options->debug_path,
                                   &err) &&
               as_output_open(&output, options->output, &err);
+    if (ok)
+        note_weights(&options->run.regions);
     as_blocks_counters_open(&counters, false);
     engine_options.stdout_to_stderr =
         (options->json || options->csv || options->for_ != AS_BLOCKS_FOR_NOTHING) && !options->output;
@@ -304,7 +322,7 @@ static const struct {
     {"to", OF_RUN},
     {"region", OF_RUN},
     {"regions", OF_RUN},
-    {"warm", OF_RUN},
+    {"warm", OF_METHODS},
     {"delay", OF_RUN},
     {"switch-signal", OF_RUN},
     {"no-follow", OF_RUN},
@@ -388,6 +406,8 @@ static int check_format(const struct as_blocks_options *options)
                                                    : "--json lists all");
     if (options->function && options->blocks != NOT_GIVEN)
         return as_cli_usage(&as_command_blocks, "--function shows all blocks of a function: leave --blocks out");
+    if (options->function && options->functions != NOT_GIVEN)
+        return as_cli_usage(&as_command_blocks, "--function shows one function: leave --functions out");
     return 0;
 }
 

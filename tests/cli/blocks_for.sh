@@ -156,6 +156,7 @@ fi
 cc -O2 -o bare known.c && strip bare
 check_status 125 "no debug information" "$ASSAY" blocks --for autofdo -- ./bare
 check_stderr_line "bare has no debug information.*-fdebug-info-for-profiling" "… what to do" "$ASSAY" blocks --for autofdo -- ./bare
+check_fails 125 "bare has no symbols, by which fdata names functions" "no symbols" "$ASSAY" blocks --for bolt -- ./bare
 check_stderr_line "nothing of libnothing.so ran" "a module that is not there" "$ASSAY" blocks --for bolt --module libnothing.so -- ./known
 check_status 2 "one format at a time" "$ASSAY" blocks --for bolt --json -- ./known
 
