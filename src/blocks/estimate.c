@@ -243,6 +243,11 @@ static void take_shares(struct work *work)
     as_flow_free(runs);
 }
 
+bool as_estimate_has_edges(const struct as_samples *samples, enum as_method method)
+{
+    return method == AS_METHOD_LBR || method == AS_METHOD_FLOW || as_samples_runs(samples)->len > 0;
+}
+
 struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg, enum as_method method,
                             struct as_estimate_trouble *trouble)
 {

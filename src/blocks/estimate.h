@@ -31,6 +31,8 @@ struct as_estimate_trouble {
 
 /* Tells the graph, before it is built, which functions and targets were sampled. */
 void as_estimate_see(const struct as_samples *samples, struct as_cfg *cfg);
+/* Whether samples say where control went, not only where it was: edges are measured then. */
+bool as_estimate_has_edges(const struct as_samples *samples, enum as_method method);
 /* `cfg` is built. `trouble` may be NULL. */
 struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg, enum as_method method,
                             struct as_estimate_trouble *trouble);

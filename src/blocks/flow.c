@@ -175,6 +175,28 @@ void as_flow_finish(struct as_flow *flow)
     index_edges(flow);
 }
 
+double as_flow_scale(struct as_flow *flow)
+{
+    static const double enough = 1e6;
+    double most = 0, factor = 1;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++)
+        for (uint32_t i = 0; i < as_cfg_get(flow->cfg, m)->blocks.len; i++)
+            most = flow->counts[m][i] > most ? flow->counts[m][i] : most;
+    while (most > 0 && most * factor < enough)
+        factor *= 10;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++)
+        for (uint32_t i = 0; i < as_cfg_get(flow->cfg, m)->blocks.len; i++) {
+            flow->counts[m][i] *= factor;
+            if (flow->deviations)
+                flow->deviations[m][i] *= factor;
+        }
+    for (size_t i = 0; i < flow->edges.len; i++) {
+        flow->edges.data[i].count *= factor;
+        flow->edges.data[i].mispredicted *= factor;
+    }
+    return factor;
+}
+
 double as_flow_instructions(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     return flow->counts[module][block] * as_cfg_get(flow->cfg, module)->blocks.data[block].n_insns;

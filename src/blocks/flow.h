@@ -61,6 +61,10 @@ static inline const struct as_flow_edge *as_flow_out(const struct as_flow *flow,
     return flow->edges.data + flow->first[module][block];
 }
 
+/* Multiplies what is less than about a million by a power of ten, for those who write whole numbers: nearly all of what
+ * counts say of each other is kept then. Returns the factor. */
+double as_flow_scale(struct as_flow *flow);
+
 /* Instructions executed: of a block, a function, all. */
 double as_flow_instructions(const struct as_flow *flow, uint32_t module, uint32_t block);
 double as_flow_function_instructions(const struct as_flow *flow, uint32_t module, uint32_t function);

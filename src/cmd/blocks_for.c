@@ -124,6 +124,17 @@ bool as_blocks_check_for(enum as_blocks_for what, const char *program, const cha
     return ok;
 }
 
+void as_blocks_settle_addresses(struct as_flow *flow, bool asked)
+{
+    double factor = as_flow_scale(flow);
+    if (!asked)
+        as_log_note(
+            "samples of addresses do not say which way control went: counts are balanced as with --balance, and "
+            "branches are what they leave");
+    if (factor > 1)
+        as_log_note("counts are multiplied by %.0f, as the format has whole numbers: they are relative", factor);
+}
+
 static bool write_autofdo(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
                           struct as_error *err)
 {

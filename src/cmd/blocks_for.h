@@ -29,6 +29,10 @@ uint32_t as_blocks_module(const struct as_flow *flow, const char *name, const ch
 bool as_blocks_check_for(enum as_blocks_for what, const char *program, const char *debug_path,
                          struct as_error *err) AS_MUST_CHECK;
 
+/* Of addresses without branches: scales the counts, which are balanced, for formats of whole numbers, and says what they
+ * are. `asked`: --balance was given. */
+void as_blocks_settle_addresses(struct as_flow *flow, bool asked);
+
 bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
                          struct as_error *err) AS_MUST_CHECK;
 

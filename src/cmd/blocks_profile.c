@@ -1,6 +1,7 @@
 /* `assay blocks PROFILE`: counts of blocks from a profile that Assay recorded or imported. */
 #include "base/log.h"
 #include "base/show.h"
+#include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
 #include "view/block_counts.h"
@@ -66,6 +67,8 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
     if (estimates && options->for_ >= 0)
         as_log_note(
             "a profile has executions without branches: where those leave several ways, branches are estimates");
+    if (options->for_ >= 0 && counts->samples && !as_estimate_has_edges(counts->samples, counts->method))
+        as_blocks_settle_addresses(counts->flow, options->balance);
     explain(counts, &advice);
     struct as_blocks_shown shown = {.flow = counts->flow,
                                     .what = counts->view->options.file,
@@ -91,6 +94,7 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
     struct as_block_counts counts = {0};
     struct as_block_counts_options how = {.method = options->method > 0 ? options->method - 1 : -1,
                                           .balance = options->balance,
+                                          .balance_addresses = options->for_ >= 0,
                                           .edges = true,
                                           .debug_path = options->debug_path};
     bool opened = as_output_open(&output, options->output, &err);

@@ -5,6 +5,7 @@
 #include "blocks/balance.h"
 #include "blocks/estimate.h"
 #include "blocks/recording.h"
+#include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
 
@@ -151,8 +152,11 @@ static int show(const struct as_blocks_options *options, const char *path, const
         as_flow_free(flow);
         return fail(output, &err);
     }
-    if (options->balance)
+    bool alone = options->for_ >= 0 && !as_estimate_has_edges(recording->samples, method);
+    if (options->balance || alone)
         as_flow_balance(flow, method == AS_METHOD_LBR);
+    if (alone)
+        as_blocks_settle_addresses(flow, options->balance);
     as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(as_samples_counted(recording->samples)->samples),
                 recording->event, as_method_names[method], options->balance ? ", balanced" : "");
     explain(recording, method, &advice);

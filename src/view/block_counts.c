@@ -162,7 +162,7 @@ static void estimate(struct as_block_counts *counts, const struct as_block_count
                      : counts_operations(counts->view) ? AS_METHOD_UOPS
                                                        : AS_METHOD_IP;
     counts->flow = as_estimate(counts->samples, counts->cfg, counts->method, &counts->trouble);
-    if (options->balance)
+    if (options->balance || (options->balance_addresses && !as_estimate_has_edges(counts->samples, counts->method)))
         as_flow_balance(counts->flow, counts->method == AS_METHOD_FLOW);
 }
 

@@ -11,10 +11,10 @@
 #include "view/view.h"
 
 struct as_block_counts_options {
-    int method; /* enum as_method; -1: by what the profile has */
-    bool balance;
-    bool edges;             /* between blocks, too: of counted executions, that takes longer than all else */
-    const char *debug_path; /* as in struct as_space_options */
+    int method;                      /* enum as_method; -1: by what the profile has */
+    bool balance, balance_addresses; /* the latter: only where samples say nothing of edges */
+    bool edges;                      /* between blocks, too: of counted executions, that takes longer than all else */
+    const char *debug_path;          /* as in struct as_space_options */
 };
 
 struct as_block_counts_refused {

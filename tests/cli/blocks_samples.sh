@@ -68,6 +68,12 @@ record addresses.data addresses
 "$ASSAY" blocks --json -o addresses.json addresses.data
 holds "addresses alone" 'd["method"] == "ip"' addresses.json
 check_stdout_equals True "… give the counts, less accurately" off addresses.json 0.25
+run "$ASSAY" blocks --for bolt -o addresses.fdata addresses.data
+check_same "… for BOLT they are balanced by themselves" 1 "$(grep -c 'counts are balanced as with --balance' <<<"$err")"
+"$ASSAY" blocks -q --for bolt --balance -o balanced.fdata addresses.data
+check_same "… as with --balance" "$(cat balanced.fdata)" "$(cat addresses.fdata)"
+check_stdout_equals True "… and are large enough for whole numbers" python3 -c '
+print(max(int(line.split()[-1]) for line in open("addresses.fdata")) >= 100000)'
 
 record bogus.data bogus
 "$ASSAY" blocks --json -o bogus.json bogus.data
