@@ -82,7 +82,7 @@ for i, row in enumerate(told["code_pairs"]):
         assert not row[side] or name[waits["pairs"][side]["name"][i]].startswith(row[side]["function"]), row
 print(len(told["lines"]), len(told["code_pairs"]))
 END
-check "… they are the same" python3 page.py "$SOURCE/tests/cli"
+check "… they are the same" python3 -B page.py "$SOURCE/tests/cli"
 check "of a thread" "$ASSAY" report waits.db --waits --thread 2
 check "merged, with a weight" "$ASSAY" merge -q --weights 3 -o thrice.db waits.db
 "$ASSAY" report thrice.db --waits --json >thrice.json
