@@ -40,16 +40,17 @@ void as_reader_seal_lanes(struct as_reader *reader, uint32_t process, uint32_t b
     }
 }
 
-/* A new process, or the same one in a new program. */
+/* A new process, or the same one in a new program. What a process says of a program may be read before what it said of the
+ * one before, which is in another lane. */
 static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n)
 {
     if (n != 5 || words[4] >= AS_ARCH_COUNT)
         return false;
     as_code_table_image(&reader->code, (uint32_t)words[2], (enum as_arch)words[4]);
     struct as_process *process = as_reader_find_process(reader, (uint32_t)words[0]);
-    if (process) {
-        as_reader_seal_lanes(reader, process->number, (uint32_t)words[2]);
-    } else {
+    if (process && (uint32_t)words[2] < process->image)
+        return true;
+    if (!process) {
         process = as_alloc(sizeof *process);
         process->number = (uint32_t)words[0];
         process->parent = (uint32_t)words[1];
@@ -57,6 +58,7 @@ static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n
         process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
         *as_vec_push(&reader->processes) = process;
     }
+    as_reader_seal_lanes(reader, process->number, (uint32_t)words[2]);
     process->image = (uint32_t)words[2];
     return true;
 }

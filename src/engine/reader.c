@@ -296,8 +296,10 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
         return false;
     if (as_causal_applies(reader))
         return as_read_causally(reader, progress);
-    /* A sink that is given what passes a sieve lets time go on in all stretches; otherwise clocks stand where nothing settles. */
-    bool timed = reader->sink->clock && (reader->regions.stretch.mode >= AS_MODE_SETTLE || reader->sink->passed);
+    /* A sink that is given what passes a sieve lets time go on in all stretches, which matters to threads; otherwise clocks
+     * stand where nothing settles. */
+    bool passes = reader->sink->passed && reader->regions.threads > 1;
+    bool timed = reader->sink->clock && (reader->regions.stretch.mode >= AS_MODE_SETTLE || passes);
     enum { SLACK = 2000 };
     if (!as_handover_look(reader, timed, progress))
         return false;
