@@ -203,7 +203,9 @@ __attribute__((noinline)) int work(int n)
 int main() { return work(100) == 42; }
 END
 for level in 1 2; do
-    g++ -O$level $([ $level = 2 ] || echo -static) -o throws throws.cc
+    linked=-static
+    [ $level = 2 ] && linked=-pie
+    g++ -O$level $linked -o throws throws.cc
     check_json "a loop with a handler of exceptions, -O$level" \
         '[(l["iterations"], l["entries"], l["trip_count"]) for l in d["loops"] if l["function"].startswith("work(")] == [(100, 1, 100)]' \
         "$ASSAY" blocks --json --module throws -- ./throws
