@@ -207,6 +207,27 @@ static bool store_value(const struct parse *parse, const struct as_option *optio
     abort();
 }
 
+bool as_cli_is_given(const struct as_command *command, const void *values, const char *name, uint64_t none)
+{
+    const struct as_option *option = find_long(command->options, name, strlen(name));
+    const char *value = (const char *)values + option->offset;
+    switch (option->type) {
+    case AS_OPTION_FLAG:
+        return *(const bool *)value;
+    case AS_OPTION_CHOICE:
+        return *(const int *)value >= 0;
+    case AS_OPTION_U64:
+        return *(const uint64_t *)value != none;
+    case AS_OPTION_DOUBLE:
+        return !isnan(*(const double *)value);
+    case AS_OPTION_LIST:
+        return ((const struct as_strlist *)value)->len > 0;
+    case AS_OPTION_STRING:
+        break;
+    }
+    return *(const char *const *)value != NULL;
+}
+
 static void set_flag(struct parse *parse, const struct as_option *option)
 {
     if (option == &as_cli_common_options[COMMON_HELP])

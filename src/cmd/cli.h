@@ -62,6 +62,10 @@ enum as_parse { AS_PARSE_OK, AS_PARSE_HELP, AS_PARSE_ERROR };
 enum as_parse as_cli_parse(const struct as_command *command, int argc, char **argv, void *values,
                            int *rest) AS_MUST_CHECK;
 
+/* Whether one of the command's own options was given, whose default says that it was not: false, a choice below 0, no text,
+ * an empty list, NAN, the number `none`. */
+bool as_cli_is_given(const struct as_command *command, const void *values, const char *name, uint64_t none);
+
 /* Prints `err` after "assay VERB: " and returns its status. */
 int as_cli_fail(const struct as_command *command, const struct as_error *err);
 /* For a usage error found by the command itself: prints one line, returns AS_EXIT_USAGE. */

@@ -334,29 +334,6 @@ static const struct {
 /* Numbers and choices that nobody gave are as here until defaults are put in their place. */
 static const uint64_t NOT_GIVEN = UINT64_MAX;
 
-static bool is_given(const struct as_blocks_options *options, const char *name)
-{
-    const struct as_option *option = options_table;
-    while (strcmp(option->name, name) != 0)
-        option++;
-    const char *value = (const char *)options + option->offset;
-    switch (option->type) {
-    case AS_OPTION_FLAG:
-        return *(const bool *)value;
-    case AS_OPTION_CHOICE:
-        return *(const int *)value >= 0;
-    case AS_OPTION_U64:
-        return *(const uint64_t *)value != NOT_GIVEN;
-    case AS_OPTION_DOUBLE:
-        return !isnan(*(const double *)value);
-    case AS_OPTION_LIST:
-        return ((const struct as_strlist *)value)->len > 0;
-    case AS_OPTION_STRING:
-        break;
-    }
-    return *(const char *const *)value != NULL;
-}
-
 static const char *name_use(unsigned uses)
 {
     switch (uses) {
@@ -381,7 +358,8 @@ static int check_uses(const struct as_blocks_options *options, enum use use)
                                         [OF_RECORDING] = "a recording",
                                         [OF_PROFILE] = "a profile"};
     for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++)
-        if (!(option_uses[i].uses & use) && is_given(options, option_uses[i].name))
+        if (!(option_uses[i].uses & use) &&
+            as_cli_is_given(&as_command_blocks, options, option_uses[i].name, NOT_GIVEN))
             return as_cli_usage(&as_command_blocks, "--%s is for %s, not for %s", option_uses[i].name,
                                 name_use(option_uses[i].uses), names[use]);
     return 0;
@@ -399,7 +377,7 @@ static int check_format(const struct as_blocks_options *options)
         return as_cli_usage(&as_command_blocks, "--for has a format of its own: leave --json and --csv out");
     int n = options->for_ >= 0 ? ALL : options->csv ? UNUSED_BY_CSV : options->json ? ROWS : 0;
     for (int i = 0; i < n; i++)
-        if (is_given(options, text[i]))
+        if (as_cli_is_given(&as_command_blocks, options, text[i], NOT_GIVEN))
             return as_cli_usage(&as_command_blocks, "--%s is for %s: %s", text[i], i < ROWS ? "text" : "text and JSON",
                                 options->for_ >= 0 ? "--for writes all functions of a file"
                                 : options->csv     ? "--csv lists the blocks that ran"

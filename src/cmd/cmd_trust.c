@@ -356,33 +356,13 @@ static const struct {
     {"max", OF_AGAIN},
 };
 
-static bool is_given(const struct trust_command *command, const char *name)
-{
-    const struct as_option *option = options_table;
-    while (strcmp(option->name, name) != 0)
-        option++;
-    const char *value = (const char *)command + option->offset;
-    switch (option->type) {
-    case AS_OPTION_FLAG:
-        return *(const bool *)value;
-    case AS_OPTION_CHOICE:
-        return *(const int *)value >= 0;
-    case AS_OPTION_U64:
-        return *(const uint64_t *)value != 0;
-    case AS_OPTION_LIST:
-        return ((const struct as_strlist *)value)->len > 0;
-    default:
-        return *(const char *const *)value != NULL;
-    }
-}
-
 /* An option that has no effect is refused. `use`: what is done. */
 static bool check_options(const struct trust_command *command, enum use use, struct as_error *err)
 {
     for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++) {
         const char *name = option_uses[i].name;
         unsigned uses = option_uses[i].uses;
-        if (uses & use || !is_given(command, name))
+        if (uses & use || !as_cli_is_given(&as_command_trust, command, name, 0))
             continue;
         if (use & (OF_LIST | OF_KEYS))
             return as_error_set_status(err, AS_EXIT_USAGE, "--%s has no effect with --%s", name,

@@ -398,19 +398,26 @@ static void *tell_and_wait(void *argument)
     return NULL;
 }
 
+/* Starts a thread that waits for words[6], and arms a watchpoint on it. Returns its number. */
+static pid_t start_armed(pthread_t *thread, struct as_watch_ref *ref)
+{
+    volatile pid_t tid = 0;
+    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
+    words[6] = 0;
+    assert_int_equal(pthread_create(thread, NULL, tell_and_wait, (void *)&tid), 0);
+    while (!tid)
+        sched_yield();
+    assert_int_equal(as_watch_arm(watch, tid, &request, ref), AS_WATCH_OK);
+    return tid;
+}
+
 /* A thread that never entered and ends armed. */
 static void ended_threads_are_swept(void **state)
 {
     need_watch();
     pthread_t thread;
-    volatile pid_t tid = 0;
     struct as_watch_ref ref;
-    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
-    words[6] = 0;
-    assert_int_equal(pthread_create(&thread, NULL, tell_and_wait, (void *)&tid), 0);
-    while (!tid)
-        sched_yield();
-    assert_int_equal(as_watch_arm(watch, tid, &request, &ref), AS_WATCH_OK);
+    volatile pid_t tid = start_armed(&thread, &ref);
     assert_int_equal(as_watch_sweep(watch), 0);
     words[6] = 1;
     pthread_join(thread, NULL);
@@ -427,14 +434,8 @@ static void living_threads_are_left_alone(void **state)
 {
     need_watch();
     pthread_t thread;
-    volatile pid_t tid = 0;
     struct as_watch_ref ref;
-    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
-    words[6] = 0;
-    assert_int_equal(pthread_create(&thread, NULL, tell_and_wait, (void *)&tid), 0);
-    while (!tid)
-        sched_yield();
-    assert_int_equal(as_watch_arm(watch, tid, &request, &ref), AS_WATCH_OK);
+    pid_t tid = start_armed(&thread, &ref);
     tear_down(state);
     assert_int_equal(syscall(SYS_tgkill, getpid(), tid, 0), 0);
     words[6] = 1;
