@@ -207,6 +207,20 @@ static bool jumps_out(struct as_call_tracker *tracker, const struct as_thread *t
     return extent->size != 0 && exec->next - extent->start >= extent->size;
 }
 
+bool as_call_tracker_keeps(struct as_call_tracker *tracker, const struct as_thread *thread,
+                           const struct as_block *block)
+{
+    bool jumps = block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP;
+    struct as_block_exec exec = {.block = block, .next = block->target};
+    return jumps && block->target && !as_block_touches_stack(block) && !jumps_out(tracker, thread, &exec);
+}
+
+bool as_call_tracker_is_calm(const struct as_call_tracker *tracker, const struct as_thread *thread)
+{
+    const struct as_thread_calls *calls = &tracker->threads.data[thread->number - 1];
+    return calls->path && !calls->moved && !calls->resumed;
+}
+
 bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec)
 {

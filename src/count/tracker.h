@@ -21,6 +21,12 @@ uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_
 /* Returns whether the path may be another one now. Needed where the transfer was taken, or as_block_touches_stack. */
 bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread *thread,
                          const struct as_block_exec *exec);
+/* Whether a block's taken transfer to its only target stays in its function, so that as_call_tracker_end has nothing to do as long as
+ * the thread is calm. */
+bool as_call_tracker_keeps(struct as_call_tracker *tracker, const struct as_thread *thread,
+                           const struct as_block *block);
+/* Whether the thread's path is known and its stack pointer did not come from elsewhere of late. */
+bool as_call_tracker_is_calm(const struct as_call_tracker *tracker, const struct as_thread *thread);
 void as_call_tracker_syscall(struct as_call_tracker *tracker, const struct as_thread *thread, uint32_t number);
 void as_call_tracker_signal(struct as_call_tracker *tracker, const struct as_thread *thread, uint64_t interrupted);
 void as_call_tracker_signal_return(struct as_call_tracker *tracker, const struct as_thread *thread);

@@ -95,6 +95,12 @@ static inline bool as_block_touches_stack(const struct as_block *block)
     return (block->link_at & block->stack_at) >= 0; /* -1: neither */
 }
 
+/* Whether the end of a completed block can lead to `next`. */
+static inline bool as_block_leads_to(const struct as_block *block, uint64_t next)
+{
+    return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
+}
+
 /* A guest thread. Numbers count from 1 in order of appearance over all processes. A thread that executes another
  * program starts anew, with another image, under the same number. */
 struct as_thread {
@@ -116,6 +122,7 @@ struct as_block_exec {
     size_t n_words;
     const uint64_t *registers; /* at the block's start, where it has hints; otherwise NULL */
     bool near;                 /* see as_sink.passed */
+    uint32_t number; /* that words have for the block, where all of it was executed plainly: see as_sink.take. 0: not */
 };
 
 /* Instructions before the end of a counted stretch, as far as it is known, in which all executions are told: what trains a
@@ -154,6 +161,18 @@ struct as_exec_words {
     size_t accesses; /* how many of them are accesses */
     uint64_t instructions;
     const struct as_block_pages *blocks;
+};
+
+/* What a thread executed from the block at hand on, in the words that QEMU wrote. */
+struct as_words_ahead {
+    const uint64_t *words; /* accesses, and in front of those of other blocks the blocks' numbers */
+    size_t n;
+    uint64_t left; /* instructions up to the next border: not that many may be taken */
+    const struct as_block_pages *blocks;
+    /* The sink moves these on: */
+    uint32_t number;       /* of the block at hand */
+    size_t at;             /* where its accesses begin */
+    uint64_t instructions; /* of the blocks before it */
 };
 
 struct as_access {
@@ -235,6 +254,10 @@ struct as_sink {
     /* If this is given, accesses must be recorded. Whole executions of such blocks are then reported here at once,
      * still as words, instead of one by one. */
     void (*words)(void *context, struct as_thread *thread, const struct as_exec_words *words);
+    /* Whole executions from the block at hand on are offered here before they are reported by `block`. The sink takes those of blocks
+     * whose number it knows from as_block_exec, that have the accesses which they had then and lead where they can lead
+     * (as_block_leads_to, and not to a block of one instruction that lies in them), up to the first that is not like that. */
+    void (*take)(void *context, struct as_thread *thread, struct as_words_ahead *ahead);
     /* What is executed in stretches that are only counted: instructions [first, end) of a block, so many times. Whole
      * blocks come summed up, before the stretch or the thread ends, as with `tally`, which a sink that has this must
      * not have. */

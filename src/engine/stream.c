@@ -79,7 +79,7 @@ static bool is_second_try(const struct as_block *block, const struct as_block *n
 static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
 {
     struct as_block *block = stream->block;
-    bool leads = ending->next == 0 || as_leads_to(block, ending->next);
+    bool leads = ending->next == 0 || as_block_leads_to(block, ending->next);
     if (ending->fault || !leads || is_second_try(block, ending->block)) {
         uint32_t cut = index_of(block, ending->next);
         if (cut < block->n)
@@ -412,7 +412,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
                      : block->flags != AS_BLOCK_CHECKED || !as_looks_complete(block, words, n))
         return false;
     bool falls = next == block->end;
-    if ((!falls && !as_leads_to(block, next)) ||
+    if ((!falls && !as_block_leads_to(block, next)) ||
         __builtin_expect(next_block->n == 1 && is_second_try(block, next_block), 0))
         return false;
     struct as_block_exec exec = {
@@ -422,6 +422,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
         .next = next,
         .words = words,
         .n_words = n,
+        .number = stream->bare ? 0 : stream->block_id,
     };
     stream->rep_address = 0;
     if (as_stream_is_told(stream)) {
@@ -439,6 +440,45 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     if (__builtin_expect(stream->regions->seeks, 0))
         seek_head(stream, &exec);
     return true;
+}
+
+/* Whether executions may be offered to the sink from the one at hand on. After offers in vain some blocks go by without. */
+static inline bool may_offer(struct as_stream *stream)
+{
+    const struct as_region_run *regions = stream->regions;
+    if (!stream->sink->take || stream->bare || !stream->block || stream->carry.len || stream->continues)
+        return false;
+    if (stream->refused && --stream->refused)
+        return false;
+    return as_stream_is_told(stream) && regions->awaits != AS_POINT_CYCLE && !regions->seeks &&
+           !stream->causal.stamped && !stream->causal.time;
+}
+
+/* The current block's accesses begin at words[from]. Returns where those of the block begin that is current then; 0: the sink
+ * took nothing. */
+static size_t offer(struct as_stream *stream, const uint64_t *words, size_t from, size_t n)
+{
+    enum { PATIENCE = 32 };
+    struct as_words_ahead ahead = {.words = words,
+                                   .n = n,
+                                   .left = stream->regions->left,
+                                   .blocks = &stream->code->by_id,
+                                   .number = stream->block_id,
+                                   .at = from};
+    stream->sink->take(stream->context, &stream->thread, &ahead);
+    if (ahead.at == from) {
+        stream->in_vain = stream->in_vain < PATIENCE ? 2 * stream->in_vain + 1 : PATIENCE;
+        stream->refused = stream->in_vain;
+        return 0;
+    }
+    stream->in_vain = 0;
+    as_region_run_count(stream->regions, ahead.instructions);
+    stream->executed += ahead.instructions;
+    stream->rep_address = 0;
+    stream->block_id = ahead.number;
+    stream->block = as_code_table_block(stream->code, ahead.number);
+    stream->bare = stream->blocks_only || stream->code->gists.data[ahead.number].bare;
+    return ahead.at;
 }
 
 /* Ends the block that is being executed; its accesses are in carry and in words[from..at). */
@@ -462,6 +502,9 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
     bool countable = stream->sink->tally || stream->sink->words || !as_stream_is_told(stream);
     if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
         return from;
+    size_t behind = may_offer(stream) ? offer(stream, words, from, n) : 0;
+    if (behind)
+        return behind;
     struct as_block *block = as_code_table_block(stream->code, (uint32_t)words[at]);
     if (!block)
         return 0;

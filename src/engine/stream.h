@@ -56,7 +56,9 @@ struct as_stream {
     uint64_t registers[AS_LINEAR_REGISTERS]; /* at the block's start, if has_registers */
     bool has_registers;
     AS_VEC(uint64_t) carry;
-    uint32_t block_id;    /* … by the plugin's number */
+    uint32_t block_id; /* … by the plugin's number */
+    uint32_t in_vain,
+        refused; /* how long blocks go by after an offer that the sink refused (as_sink.take); … for how many more */
     bool continues;       /* block goes on with a rep instruction */
     bool iterates;        /* and so did the one before */
     uint64_t rep_address; /* the thread last executed the rep instruction there */

@@ -24,12 +24,6 @@ static inline __attribute__((always_inline)) bool as_looks_complete(const struct
     return !block->sure_stores || words[n - 1] & AS_WIRE_STORE;
 }
 
-/* Whether the end of a completed block can lead to `next`. */
-static inline bool as_leads_to(const struct as_block *block, uint64_t next)
-{
-    return (next == block->end && block->outcome != AS_OUTCOME_LEAVES) || next == block->target || block->target == 0;
-}
-
 /* Whether what is executed now is reported to the sink. */
 static inline bool as_stream_is_told(const struct as_stream *stream)
 {

@@ -109,7 +109,7 @@ static __attribute__((noinline)) bool learn(struct as_stream *stream, uint32_t i
     uint64_t next = words[n];
     if (next >= stream->code->gists.len || !as_code_table_block(stream->code, (uint32_t)next))
         return false;
-    if (gists[next].second_try || !as_leads_to(as_code_table_block(stream->code, id), gists[next].address) ||
+    if (gists[next].second_try || !as_block_leads_to(as_code_table_block(stream->code, id), gists[next].address) ||
         !is_countable(stream, id, words, n, recorded))
         return false;
     reach(stream, id > next ? id : (uint32_t)next);
@@ -141,7 +141,7 @@ static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
     const struct as_block_gist *gists = stream->code->gists.data;
     if (!gists[id].singly || !gists[id].plain || !gists[id].bare || next >= stream->code->gists.len ||
         !as_code_table_block(stream->code, (uint32_t)next) || gists[next].second_try ||
-        !as_leads_to(as_code_table_block(stream->code, id), gists[next].address))
+        !as_block_leads_to(as_code_table_block(stream->code, id), gists[next].address))
         return false;
     as_ways_add_run(stream, id);
     reach(stream, (uint32_t)next);

@@ -73,6 +73,12 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
     for (uint32_t i = 0; i < n; i++)
         insns[i] = stand_in(bodies, exec->block->insns[exec->first + i], &ideals[i]);
     struct as_block_body *block = as_alloc(sizeof *block + exec->n_words * sizeof *block->heads);
+    block->block = exec->block;
+    block->n = n;
+    block->likely = UINT32_MAX;
+    block->indirect =
+        exec->block->last_class == AS_CLASS_JUMP_INDIRECT || exec->block->last_class == AS_CLASS_CALL_INDIRECT;
+    block->touches_stack = as_block_touches_stack(exec->block);
     block->first = exec->first;
     block->end = exec->end;
     block->n_accesses = (uint32_t)bodies->accesses.len;
@@ -94,10 +100,10 @@ static __attribute__((noinline)) const struct as_body *find_slowly(struct as_bod
         *as_vec_push(&bodies->blocks) = NULL;
     struct as_block_body **first = &bodies->blocks.data[exec->block->index], **link = first;
     while (*link && !is_body_of(*link, exec, bodies->accesses.data, bodies->accesses.len))
-        link = &(*link)->next;
+        link = &(*link)->other;
     struct as_block_body *found = *link ? *link : make(bodies, exec);
-    *link = found->next;
-    found->next = *first;
+    *link = found->other;
+    found->other = *first;
     *first = found;
     return found->body;
 }
@@ -118,11 +124,12 @@ void as_bodies_free(struct as_bodies *bodies)
 {
     for (size_t i = 0; i < bodies->blocks.len; i++)
         for (struct as_block_body *block = bodies->blocks.data[i], *next; block; block = next) {
-            next = block->next;
+            next = block->other;
             as_body_free(block->body);
             free(block->accesses);
             free(block);
         }
     as_vec_free(&bodies->blocks);
+    as_vec_free(&bodies->numbered);
     as_vec_free(&bodies->accesses);
 }

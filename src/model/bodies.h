@@ -18,22 +18,36 @@ struct as_bodies {
     uint64_t (*move)(void *context, uint64_t address); /* where data lies in the model; NULL: where it lies */
     void *move_context;
     AS_VEC(struct as_block_body *) blocks; /* by the block's index: the body used last, followed by the others */
+    /* By the number that QEMU's words have for a block: the body of its last execution that went into a chain; NULL: none. */
+    AS_VEC(struct as_block_body *) numbered;
     AS_VEC(struct as_core_access) accesses;
 };
 
 /* Which instructions of a block transfer control. */
 enum as_control { AS_CONTROL_NONE, AS_CONTROL_LAST, AS_CONTROL_WITHIN };
 
+/* Whether a block's taken transfer leaves the call path as it is: of those whose target is always the same. */
+enum as_leaving { AS_LEAVING_UNKNOWN, AS_LEAVING_QUIET, AS_LEAVING_LOUD };
+
 /* What the thread that reads looks at for each block lies together; a core that runs apart writes the accesses. */
 struct as_block_body {
-    struct as_body *body;
-    uint32_t first, end, n_accesses;
-    bool has_heads;                  /* executions that have the same heads are alike */
-    uint8_t control;                 /* enum as_control */
-    const struct as_insn *last;      /* its last instruction, as the core takes it */
-    struct as_chain *chain;          /* of this block alone (chains.h); NULL: none yet */
+    uint32_t n_accesses;
+    uint32_t n;                 /* instructions */
+    uint8_t control;            /* enum as_control */
+    uint8_t leaving;            /* enum as_leaving */
+    bool indirect;              /* it ends with an indirect jump or call */
+    bool touches_stack;         /* as_block_touches_stack */
+    uint32_t likely;            /* the block that followed last, by its number; UINT32_MAX: none did … */
+    uint64_t next;              /* … its address, … */
+    bool taken;                 /* … and whether control left the fall-through path */
+    const struct as_insn *last; /* its last instruction, as the core takes it */
+    struct as_chain *chain;     /* of this block alone (chains.h); NULL: none yet */
+    const struct as_block *block;
     struct as_core_access *accesses; /* where there are heads: all but the addresses */
-    struct as_block_body *next;
+    struct as_body *body;
+    struct as_block_body *other; /* of the same block */
+    uint32_t first, end;
+    bool has_heads;   /* executions that have the same heads are alike */
     uint16_t heads[]; /* of the words of its executions, where those say all but the addresses */
 };
 
@@ -46,17 +60,31 @@ static inline struct as_block_body *as_bodies_last(const struct as_bodies *bodie
     return __builtin_expect(alike, 1) ? last : NULL;
 }
 
+/* Whether words, as many as the body has accesses, are those accesses; `addresses` gets theirs. */
+static inline bool as_body_has_words(const struct as_block_body *body, const uint64_t *words, uint64_t *addresses)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < body->n_accesses; i++) {
+        differ |= as_access_head(words[i]) ^ body->heads[i];
+        addresses[i] = as_access_address(words[i]);
+    }
+    return !differ;
+}
+
 /* Returns the block's last body if the execution matches it, else NULL; `addresses` gets those of the accesses. */
 static inline struct as_block_body *as_bodies_match(const struct as_bodies *bodies, const struct as_block_exec *exec,
                                                     uint64_t *addresses)
 {
     struct as_block_body *last = as_bodies_last(bodies, exec);
-    uint32_t differ = !last;
-    for (size_t i = 0; last && i < exec->n_words; i++) {
-        differ |= as_access_head(exec->words[i]) ^ last->heads[i];
-        addresses[i] = as_access_address(exec->words[i]);
-    }
-    return differ ? NULL : last;
+    return last && as_body_has_words(last, exec->words, addresses) ? last : NULL;
+}
+
+/* Executions of the block with this number are like those of the body, as a rule. */
+static inline void as_bodies_number(struct as_bodies *bodies, uint32_t number, struct as_block_body *body)
+{
+    while (bodies->numbered.len <= number)
+        *as_vec_push(&bodies->numbered) = NULL;
+    bodies->numbered.data[number] = body;
 }
 
 /* Returns the body of an execution that matches the block's last one, and its accesses, valid until the next call.

@@ -77,7 +77,7 @@ static struct as_chain *find_longer(struct as_chains *chains, const struct as_bl
     return chain->longer = found;
 }
 
-struct as_chain *as_chains_find(struct as_chains *chains, const struct as_block_exec *exec, struct as_block_body *block)
+struct as_chain *as_chains_find(struct as_chains *chains, const uint64_t *words, struct as_block_body *block)
 {
     struct as_chain *longer = chains->chain ? find_longer(chains, block) : NULL;
     if (longer)
@@ -85,7 +85,7 @@ struct as_chain *as_chains_find(struct as_chains *chains, const struct as_block_
     if (chains->chain) {
         as_chains_close(chains);
         as_chains_open(chains);
-        as_bodies_match(chains->bodies, exec, chains->open->data);
+        as_body_has_words(block, words, chains->open->data);
     }
     return block->chain ? block->chain : add_root(chains, block);
 }

@@ -60,37 +60,52 @@ static inline void as_chains_close(struct as_chains *chains)
     chains->chain = NULL;
 }
 
-/* The chain of the blocks so far and this one; where there is none, that of this one alone, behind all others. */
-struct as_chain *as_chains_find(struct as_chains *chains, const struct as_block_exec *exec,
-                                struct as_block_body *block);
+/* The chain of the blocks so far and this one, with these words; where there is none, that of this one alone, behind all others. */
+struct as_chain *as_chains_find(struct as_chains *chains, const uint64_t *words, struct as_block_body *block);
 
-/* Puts in an execution that is like the block's last one. False: it is not, and the chain is closed. */
-static inline bool as_chains_put(struct as_chains *chains, const struct as_block_exec *exec, uint32_t path)
+/* Where the addresses go of a block with this call path, which comes next. */
+static inline uint64_t *as_chains_room(struct as_chains *chains, uint32_t path)
 {
     if (chains->chain && chains->open->path != path)
         as_chains_close(chains);
     if (!chains->chain)
         as_chains_open(chains);
-    struct as_block_body *block = NULL;
-    if (exec->n_words <= AS_CHAIN_ROOM)
-        block = as_bodies_match(chains->bodies, exec, &chains->open->data[chains->words]);
-    if (__builtin_expect(!block || block->control == AS_CONTROL_WITHIN, 0)) {
-        as_chains_close(chains);
-        return false;
-    }
+    return &chains->open->data[chains->words];
+}
+
+/* Puts in an execution of a block with these words, whose addresses are there already. */
+static inline void as_chains_add(struct as_chains *chains, struct as_block_body *block, const uint64_t *words,
+                                 bool taken, uint64_t next, uint32_t path)
+{
     struct as_chain *chain = chains->chain ? chains->chain->longer : block->chain;
     if (__builtin_expect(!chain || chain->block != block, 0))
-        chain = as_chains_find(chains, exec, block);
+        chain = as_chains_find(chains, words, block);
+    struct as_ahead_block *open = chains->open;
     chains->chain = chain;
-    chains->words += exec->n_words;
-    chains->open->next = exec->next;
-    chains->open->path = path;
-    chains->open->taken = exec->taken;
+    chains->words += block->n_accesses;
+    open->next = next;
+    open->path = path;
+    open->taken = taken;
     if (block->control)
-        chains->foreseen[chains->controls++] = as_core_foresee(chains->core, block->last, exec->taken, exec->next);
-    if (chain->ends || !exec->next)
+        chains->foreseen[chains->controls++] = as_core_foresee(chains->core, block->last, taken, next);
+    if (chain->ends || !next)
         as_chains_close(chains);
-    return true;
+}
+
+/* Puts in an execution that is like the block's last one. Returns its body; NULL: it is not, and the chain is closed. */
+static inline struct as_block_body *as_chains_put(struct as_chains *chains, const struct as_block_exec *exec,
+                                                  uint32_t path)
+{
+    uint64_t *addresses = as_chains_room(chains, path);
+    struct as_block_body *block = NULL;
+    if (exec->n_words <= AS_CHAIN_ROOM)
+        block = as_bodies_match(chains->bodies, exec, addresses);
+    if (__builtin_expect(!block || block->control == AS_CONTROL_WITHIN, 0)) {
+        as_chains_close(chains);
+        return NULL;
+    }
+    as_chains_add(chains, block, exec->words, exec->taken, exec->next, path);
+    return block;
 }
 
 #endif

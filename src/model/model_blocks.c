@@ -168,8 +168,11 @@ static __attribute__((noinline)) bool put_slowly(struct as_model *model, const s
 /* Returns false if the block must run in place. */
 static inline bool put_ahead(struct as_model *model, const struct as_block_exec *exec, uint32_t path)
 {
-    if (__builtin_expect(!as_chains_put(&model->chains, exec, path), 0))
+    struct as_block_body *body = as_chains_put(&model->chains, exec, path);
+    if (__builtin_expect(!body, 0))
         return put_slowly(model, exec, path);
+    if (exec->number)
+        as_bodies_number(&model->bodies, exec->number, body);
     model->apart_for++;
     return true;
 }
@@ -308,6 +311,7 @@ const struct as_sink as_model_sink = {
     .thread_start = as_model_thread_start,
     .thread_end = as_model_thread_end,
     .block = on_block,
+    .take = as_model_take,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .signal = on_signal,

@@ -8,6 +8,7 @@
  *   model_time.c        time that passes where nothing is modelled
  *   model_twin.c        copies of a run that measure one stretch of it
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
+ *   model_words.c       … of blocks that come as they came before, straight from QEMU's words
  */
 #ifndef AS_MODEL_MODEL_INSIDE_H
 #define AS_MODEL_MODEL_INSIDE_H
@@ -182,5 +183,10 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
 
 /* Runs a block that comes through `ahead`, on that one's host thread. */
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path);
+
+/* ---- model_words.c ---- */
+
+/* See as_sink.take. */
+void as_model_take(void *context, struct as_thread *thread, struct as_words_ahead *ahead);
 
 #endif
