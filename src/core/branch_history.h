@@ -151,6 +151,63 @@ static inline __attribute__((always_inline)) void as_history_push(struct as_bran
         as_history_look_ahead(history);
 }
 
+/* All that the folds behind the next outcomes depend on, and those themselves: of histories that are one group. */
+struct as_history_context {
+    as_lanes index, tag, again;
+    as_lanes leaving; /* with the next ones; short histories: all of their outcomes */
+};
+
+/* Which lanes have short histories. */
+static inline as_lanes as_history_short(const struct as_branch_history *history)
+{
+    return (as_lanes)(history->enters[0] != 0);
+}
+
+static inline void as_history_show(const struct as_branch_history *history, struct as_history_context *context)
+{
+    *context = (struct as_history_context){history->index.value[0], history->tag.value[0], history->again.value[0],
+                                           history->leaving[0]};
+}
+
+static inline bool as_history_same(const struct as_history_context *a, const struct as_history_context *b)
+{
+    as_lanes differ = (a->index ^ b->index) | (a->tag ^ b->tag) | (a->again ^ b->again) | (a->leaving ^ b->leaving);
+    uint64_t words[2];
+    memcpy(words, &differ, sizeof words);
+    return !(words[0] | words[1]);
+}
+
+/* Before n outcomes, of which none is known. False: there are too many of them, or too many tables. */
+static inline bool as_history_begin(struct as_branch_history *history, uint32_t n, struct as_history_context *context)
+{
+    if (history->groups != 1 || n >= AS_HISTORY_AHEAD || history->head < n)
+        return false;
+    uint32_t known = history->head % AS_HISTORY_AHEAD;
+    if (known && known < n)
+        as_history_look_ahead(history);
+    as_history_show(history, context);
+    as_lanes next = (as_lanes){0} + (uint16_t)(UINT16_MAX << (AS_HISTORY_AHEAD - n));
+    context->leaving &= next | as_history_short(history);
+    return true;
+}
+
+/* n outcomes, the last one lowest, come to what they came to before, from the same beginning. */
+static inline void as_history_repeat(struct as_branch_history *history, uint32_t outcomes, uint32_t n,
+                                     const struct as_history_context *behind)
+{
+    as_lanes is_short = as_history_short(history);
+    uint32_t before = history->head, head = before - n, at = head % 64;
+    history->index.value[0] = behind->index;
+    history->tag.value[0] = behind->tag;
+    history->again.value[0] = behind->again;
+    history->leaving[0] = (history->leaving[0] << (uint16_t)n & ~is_short) | (behind->leaving & is_short);
+    history->head = head;
+    history->words[head / 64] |= (uint64_t)outcomes << at;
+    history->words[head / 64 + 1] |= (uint64_t)outcomes >> 1 >> (63 - at);
+    if ((head + AS_HISTORY_AHEAD - 1) / AS_HISTORY_AHEAD * AS_HISTORY_AHEAD < before)
+        as_history_look_ahead(history);
+}
+
 /* The upper halves of the products. */
 static inline as_lanes as_lanes_multiply_high(as_lanes a, as_lanes b)
 {

@@ -86,6 +86,20 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
  * thread: once for each transfer, in program order, instead of by the core itself. Returns a word for
  * as_body_run.foreseen (memo.h). */
 uint32_t as_core_foresee(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next);
+/* The same for the control transfers of a chain of blocks, which are always the same; `foreseen` gets a word for each. It lives as long
+ * as the core. */
+enum { AS_ROUTE_STEPS = 8 };
+struct as_route {
+    uint32_t n;     /* transfers */
+    uint32_t plain; /* so many of them, from the first on, are branches and direct jumps */
+    struct as_route_step {
+        const struct as_insn *insn;
+        uint64_t next; /* where it goes; 0 unknown, of the last one alone */
+        bool taken;
+    } steps[AS_ROUTE_STEPS];
+};
+void as_route_add(struct as_route *route, const struct as_insn *insn);
+void as_core_foresee_route(struct as_core *core, const struct as_route *route, uint32_t *foreseen);
 
 /* ---- without time: caches, TLBs and predictors alone (core_warm.c) ---- */
 

@@ -5,6 +5,7 @@
  *
  * Not modelled: contention by wrong-path instructions (they are counted, not executed), micro-op caches. */
 #include "core/core_ask.h"
+#include "core/routes.h"
 
 enum { WRONG_PATH_MOST = 512 };
 
@@ -170,6 +171,34 @@ uint32_t as_core_foresee(struct as_core *core, const struct as_insn *insn, bool 
     if (!(bits & AS_PREDICT_WRONG))
         return bits;
     return bits | as_core_walk_wrong_path(core, target, longest_wrong_path(core)) << FORESEEN_BITS;
+}
+
+void as_route_add(struct as_route *route, const struct as_insn *insn)
+{
+    bool plain = insn->class_ == AS_CLASS_BRANCH || insn->class_ == AS_CLASS_JUMP;
+    route->plain += plain && route->plain == route->n;
+    route->steps[route->n++] = (struct as_route_step){.insn = insn};
+}
+
+void as_core_foresee_route(struct as_core *core, const struct as_route *route, uint32_t *foreseen)
+{
+    struct as_route_look look;
+    look.looked = false;
+    uint32_t plain = route->plain, at = 0, fast = 0, missed = 0;
+    if (plain == route->n && plain && !route->steps[plain - 1].next)
+        plain--;
+    if (plain && as_predictor_pass(core->predictor, route, plain, &fast, &missed, &look)) {
+        for (; at < plain; at++)
+            foreseen[at] = (route->steps[at].taken ? AS_PREDICT_TAKEN : 0) | (fast >> at & 1 ? AS_PREDICT_FAST : 0) |
+                           (missed >> at & 1 ? AS_PREDICT_BTB_MISS : 0);
+        plain = 0;
+    }
+    for (; at < route->n; at++) {
+        const struct as_route_step *step = &route->steps[at];
+        foreseen[at] = as_core_foresee(core, step->insn, step->taken, step->next);
+        if (at + 1 == plain)
+            as_predictor_note(core->predictor, route, plain, &look);
+    }
 }
 
 /* What was predicted, and how long the wrong path is where it was wrong. Whole words: small ones would be put together in

@@ -10,6 +10,7 @@
 #include "core/branch_history.h"
 #include "core/btb.h"
 #include "core/indirect.h"
+#include "core/routes.h"
 #include "core/tage.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ enum { RETURN_BITS = 48, TARGET_HISTORY = 2 };
 
 struct as_predictor {
     struct as_tage *tage;
+    struct as_routes *routes;
     struct as_btb *btb, *fast; /* fast: NULL where there is none */
     struct as_indirect *indirect;
     uint64_t *returns; /* a ring: too deep a nesting overwrites the oldest */
@@ -28,6 +30,7 @@ struct as_predictor *as_predictor_new(const struct as_machine *machine)
 {
     struct as_predictor *predictor = as_alloc_apart(1, sizeof *predictor); /* it may be asked on another thread */
     predictor->tage = as_tage_new(machine);
+    predictor->routes = as_routes_new();
     predictor->btb = as_btb_new(machine->predictor.btb_entries, machine->predictor.btb_ways);
     if (machine->predictor.fast_entries)
         predictor->fast = as_btb_new(machine->predictor.fast_entries, machine->predictor.fast_ways);
@@ -42,6 +45,7 @@ void as_predictor_free(struct as_predictor *predictor)
     if (!predictor)
         return;
     as_tage_free(predictor->tage);
+    as_routes_free(predictor->routes);
     as_btb_free(predictor->btb);
     as_btb_free(predictor->fast);
     as_indirect_free(predictor->indirect);
@@ -179,6 +183,31 @@ struct as_prediction as_predictor_predict(struct as_predictor *predictor, const 
     /* By far the most frequent ones have the shortest way. */
     return insn->class_ == AS_CLASS_BRANCH ? predict_branch(predictor, insn, taken, next)
                                            : predict_other(predictor, insn, next);
+}
+
+bool as_predictor_pass(struct as_predictor *predictor, const struct as_route *route, uint32_t plain, uint32_t *fast,
+                       uint32_t *missed, struct as_route_look *look)
+{
+    if (!as_routes_pass(predictor->routes, predictor->tage, route, plain, look))
+        return false;
+    for (uint32_t i = 0; i < plain; i++) {
+        const struct as_route_step *step = &route->steps[i];
+        struct as_prediction prediction = {0};
+        if (step->taken) {
+            bool known = use_targets(predictor, step->insn, step->next, &prediction) == step->next;
+            *fast |= (uint32_t)prediction.fast << i;
+            *missed |= (uint32_t)!known << i;
+        }
+        if (predictor->indirect && step->insn->class_ == AS_CLASS_BRANCH)
+            as_indirect_push(predictor->indirect, step->taken);
+    }
+    return true;
+}
+
+void as_predictor_note(struct as_predictor *predictor, const struct as_route *route, uint32_t plain,
+                       const struct as_route_look *look)
+{
+    as_routes_note(predictor->routes, predictor->tage, route, plain, look);
 }
 
 uint64_t as_predictor_peek(struct as_predictor *predictor, const struct as_insn *insn)

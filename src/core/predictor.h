@@ -27,6 +27,15 @@ struct as_prediction {
 struct as_prediction as_predictor_predict(struct as_predictor *predictor, const struct as_insn *insn, bool taken,
                                           uint64_t next);
 
+/* The first `plain` transfers of a route, if it is right about all of them and has nothing to learn: `fast` and `missed` get a bit for each,
+ * the first one lowest, as as_prediction has them. False: it must be asked one by one, and be told as_predictor_note then. */
+struct as_route_look;
+struct as_route;
+bool as_predictor_pass(struct as_predictor *predictor, const struct as_route *route, uint32_t plain, uint32_t *fast,
+                       uint32_t *missed, struct as_route_look *look);
+void as_predictor_note(struct as_predictor *predictor, const struct as_route *route, uint32_t plain,
+                       const struct as_route_look *look);
+
 /* For the wrong path: what the predictor would say now for any control transfer, changing nothing: histories and the
  * return stack are the right path's. Returns the address where fetch would go on (0: unknown target). */
 uint64_t as_predictor_peek(struct as_predictor *predictor, const struct as_insn *insn);

@@ -48,8 +48,9 @@ struct as_tage {
     uint32_t base_mask;
     uint32_t trust;
     uint32_t random;
-    size_t searches; /* for room, since the last aging */
-    uint64_t bits;   /* storage of the tagged tables */
+    size_t searches;  /* for room, since the last aging */
+    uint64_t changes; /* of entries */
+    uint64_t bits;    /* storage of the tagged tables */
 };
 
 /* Machines name the shortest history first. */
@@ -190,6 +191,7 @@ static void age(struct as_tage *tage)
  * allocated together from pushing each other out. */
 static __attribute__((noinline)) void allocate(struct as_tage *tage, const struct lookup *lookup, bool taken)
 {
+    tage->changes++;
     if (++tage->searches > tage->entries_count)
         age(tage);
     uint32_t longer = lookup->provider == BASE ? tage->tables : lookup->provider, dice = next_random(tage);
@@ -210,6 +212,7 @@ static __attribute__((noinline)) void allocate(struct as_tage *tage, const struc
 static __attribute__((noinline)) void learn(struct as_tage *tage, const struct lookup *lookup, bool taken)
 {
     struct entry *entry = &tage->entries[lookup->entry[lookup->provider]];
+    struct entry *other = &tage->entries[lookup->entry[lookup->alternative]], before[] = {*entry, *other};
     bool differ = lookup->provider_taken != lookup->alternative_taken, right = lookup->provider_taken == taken;
     if (lookup->young & differ)
         tage->trust = counted(tage->trust, !right, 0, TRUST_MAX);
@@ -219,6 +222,8 @@ static __attribute__((noinline)) void learn(struct as_tage *tage, const struct l
     count_branch(tage, lookup, lookup->provider, taken);
     if (differ && lookup->provider != BASE)
         entry->useful = (uint8_t)counted(entry->useful, right, 0, USEFUL_MAX);
+    tage->changes +=
+        entry->counter != before[0].counter || entry->useful != before[0].useful || other->counter != before[1].counter;
 }
 
 static inline void update(struct as_tage *tage, const struct lookup *lookup, bool taken)
@@ -248,6 +253,26 @@ bool as_tage_predict(struct as_tage *tage, uint64_t address, bool taken)
 void as_tage_push(struct as_tage *tage, bool bit)
 {
     as_history_push(&tage->history, bit);
+}
+
+uint64_t as_tage_changes(const struct as_tage *tage)
+{
+    return tage->changes;
+}
+
+bool as_tage_context(struct as_tage *tage, uint32_t n, struct as_history_context *context)
+{
+    return as_history_begin(&tage->history, n, context);
+}
+
+void as_tage_show(const struct as_tage *tage, struct as_history_context *context)
+{
+    as_history_show(&tage->history, context);
+}
+
+void as_tage_pass(struct as_tage *tage, uint32_t outcomes, uint32_t n, const struct as_history_context *behind)
+{
+    as_history_repeat(&tage->history, outcomes, n, behind);
 }
 
 uint64_t as_tage_table_bits(const struct as_tage *tage)

@@ -35,6 +35,8 @@ static struct as_chain *add_root(struct as_chains *chains, struct as_block_body 
 {
     block->chain = add(chains, block->body, block);
     block->chain->accesses = block->accesses;
+    if (block->control)
+        as_route_add(&block->chain->route, block->last);
     return block->chain;
 }
 
@@ -50,13 +52,17 @@ static struct as_core_access *join_accesses(const struct as_chain *chain, const 
     return all;
 }
 
-static struct as_chain *make_longer(struct as_chains *chains, const struct as_chain *chain,
-                                    const struct as_block_body *block)
+static struct as_chain *make_longer(struct as_chains *chains, struct as_chain *chain, const struct as_block_body *block)
 {
+    if (chain->block->control)
+        as_chain_lead(chain, chains->open);
     struct as_body *body = as_body_join(chains->bodies->machine, chain->body, block->body, chains->open->taken);
     struct as_chain *longer = add(chains, body, block);
     longer->own = body;
     longer->accesses = join_accesses(chain, block);
+    longer->route = chain->route;
+    if (block->control)
+        as_route_add(&longer->route, block->last);
     return longer;
 }
 

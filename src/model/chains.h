@@ -17,13 +17,14 @@ struct as_chain {
     const struct as_block_body *block; /* its last block */
     struct as_body *own;               /* the body, where it is not its block's */
     struct as_chain *longer,
-        *other;    /* with one block more: the one that was used last; another block in place of `block` */
-    uint32_t runs; /* that ended here although more would have fitted */
-    bool ends;     /* it is as long as it may be */
+        *other;            /* with one block more: the one that was used last; another block in place of `block` */
+    struct as_route route; /* its control transfers; where the last one goes is set where the chain is put in */
+    uint32_t runs;         /* that ended here although more would have fitted */
+    bool ends;             /* it is as long as it may be */
 };
 
-enum { AS_CHAIN_ROOM = 256 }; /* accesses: more than a chain has and one block adds */
-enum { AS_CHAIN_BLOCKS = 8 }; /* that a chain has at most */
+enum { AS_CHAIN_ROOM = 256 };              /* accesses: more than a chain has and one block adds */
+enum { AS_CHAIN_BLOCKS = AS_ROUTE_STEPS }; /* that a chain has at most */
 
 struct as_chains {
     struct as_bodies *bodies;
@@ -32,9 +33,8 @@ struct as_chains {
     struct as_chain *chain;      /* that the last blocks make up; NULL: none. It is not put into the queue yet, … */
     struct as_ahead_block *open; /* … but has its room there, … */
     size_t words;                /* … with so many addresses; … */
-    uint32_t foreseen[AS_CHAIN_BLOCKS], controls; /* … what comes of its control transfers */
-    struct as_core *core;                         /* whose predictor is asked */
-    AS_VEC(struct as_chain *) list;               /* all of them */
+    struct as_core *core;        /* whose predictor is asked */
+    AS_VEC(struct as_chain *) list; /* all of them */
 };
 
 void as_chains_free(struct as_chains *chains);
@@ -43,20 +43,29 @@ static inline void as_chains_open(struct as_chains *chains)
 {
     chains->open = as_ahead_room(chains->ahead, AS_CHAIN_ROOM, AS_CHAIN_BLOCKS);
     chains->words = 0;
-    chains->controls = 0;
+}
+
+/* Where the chain's last control transfer went. */
+static inline void as_chain_lead(struct as_chain *chain, const struct as_ahead_block *open)
+{
+    struct as_route_step *last = &chain->route.steps[chain->route.n - 1];
+    last->next = open->next;
+    last->taken = open->taken;
 }
 
 /* Nothing more belongs to the chain: it is put into the queue. */
 static inline void as_chains_close(struct as_chains *chains)
 {
-    if (!chains->chain)
+    struct as_chain *chain = chains->chain;
+    if (!chain)
         return;
-    chains->open->body = chains->chain->body;
-    chains->open->shape = chains->chain->accesses;
+    chains->open->body = chain->body;
+    chains->open->shape = chain->accesses;
     uint32_t *foreseen = (uint32_t *)&chains->open->data[chains->words];
-    for (uint32_t i = 0; i < chains->controls; i++)
-        foreseen[i] = chains->foreseen[i];
-    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data + chains->controls * sizeof *foreseen);
+    if (chain->block->control)
+        as_chain_lead(chain, chains->open);
+    as_core_foresee_route(chains->core, &chain->route, foreseen);
+    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data + chain->route.n * sizeof *foreseen);
     chains->chain = NULL;
 }
 
@@ -86,8 +95,6 @@ static inline void as_chains_add(struct as_chains *chains, struct as_block_body 
     open->next = next;
     open->path = path;
     open->taken = taken;
-    if (block->control)
-        chains->foreseen[chains->controls++] = as_core_foresee(chains->core, block->last, taken, next);
     if (chain->ends || !next)
         as_chains_close(chains);
 }

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "core/branch_history.h"
+#include "core/routes.h"
 #include "predictor_bed.h"
 
 static const char *const alone = "predictor.fast_entries=0"; /* the BTB without a first level before it */
@@ -492,6 +493,91 @@ static void test_lengths(void **state)
     assert_int_equal(as_history_length(15, 16, 1, 1000), 1000);
 }
 
+/* ---- routes ---- */
+
+enum { ROUTES = 24, ROUNDS = 4000 };
+
+/* Branches and jumps of one route each. What stands in it goes the same way always, but for the last. */
+static void make_routes(struct as_route *routes, struct as_insn *insns, uint64_t *random)
+{
+    for (uint32_t i = 0; i < ROUTES; i++) {
+        uint32_t n = 1 + (uint32_t)as_random_below(random, AS_ROUTE_STEPS);
+        routes[i] = (struct as_route){0};
+        for (uint32_t k = 0; k < n; k++) {
+            uint64_t address = 0x10000 + i * 0x1234 + k * 20;
+            struct as_insn *insn = &insns[i * AS_ROUTE_STEPS + k];
+            *insn = bed_insn(as_random_below(random, 4) ? AS_CLASS_BRANCH : AS_CLASS_JUMP, address, address + 0x100);
+            as_route_add(&routes[i], insn);
+            struct as_route_step *step = &routes[i].steps[k];
+            step->taken = insn->class_ == AS_CLASS_JUMP || as_random_below(random, 2);
+            step->next = step->taken ? insn->target : address + 4;
+        }
+        assert_int_equal(routes[i].plain, n);
+    }
+}
+
+static void lead(struct as_route *route, bool taken)
+{
+    struct as_route_step *last = &route->steps[route->n - 1];
+    last->taken = taken || last->insn->class_ == AS_CLASS_JUMP;
+    last->next = last->taken ? last->insn->target : last->insn->address + 4;
+}
+
+/* One goes along routes that it knows, the other is asked about each transfer. Returns whether the first knew it. */
+static bool go_along(struct as_predictor *routed, struct as_predictor *asked, const struct as_route *route)
+{
+    struct as_route_look look;
+    uint32_t fast = 0, missed = 0;
+    bool known = as_predictor_pass(routed, route, route->n, &fast, &missed, &look);
+    for (uint32_t i = 0; i < route->n; i++) {
+        const struct as_route_step *step = &route->steps[i];
+        struct as_prediction is, was = as_predictor_predict(asked, step->insn, step->taken, step->next);
+        is = (struct as_prediction){.fast = fast >> i & 1, .btb_miss = missed >> i & 1};
+        if (!known)
+            is = as_predictor_predict(routed, step->insn, step->taken, step->next);
+        assert_int_equal(is.mispredicted, was.mispredicted);
+        assert_int_equal(is.fast, was.fast);
+        assert_int_equal(is.btb_miss, was.btb_miss);
+    }
+    if (!known)
+        as_predictor_note(routed, route, route->n, &look);
+    return known;
+}
+
+/* Rounds of the same routes, in which now and then something else happens: known routes change nothing. */
+static void compare_routes(const char *machine, const char *change, bool finds)
+{
+    static struct as_insn insns[ROUTES * AS_ROUTE_STEPS];
+    static struct as_route routes[ROUTES];
+    uint64_t random = 5;
+    struct as_predictor *routed = bed_predictor(machine, change), *asked = bed_predictor(machine, change);
+    uint32_t known = 0;
+    make_routes(routes, insns, &random);
+    for (uint32_t round = 0; round < ROUNDS; round++)
+        for (uint32_t i = 0; i < ROUTES; i++) {
+            lead(&routes[i], round % 3 == i % 3);
+            if (round > ROUNDS / 2 && as_random_below(&random, 4000) == 0)
+                lead(&routes[i], as_random_below(&random, 2));
+            known += go_along(routed, asked, &routes[i]);
+            struct as_insn other = bed_insn(AS_CLASS_BRANCH, 0x10000 + as_random_below(&random, 0x10000), 0x9000);
+            if (round % 50 == 49)
+                assert_int_equal(as_predictor_peek(routed, &other), as_predictor_peek(asked, &other));
+        }
+    assert_true(finds ? known > ROUNDS * ROUTES / 2 : known < ROUNDS * ROUTES / 2);
+    as_predictor_free(routed);
+    as_predictor_free(asked);
+}
+
+static void test_routes(void **state)
+{
+    (void)state;
+    compare_routes("zen4-like", NULL, true);
+    compare_routes("boom-tip", NULL, true);
+    compare_routes("boom-tip", "predictor.indirect_tables=0", true);
+    const char *none = "predictor.tage_tables=0,predictor.tage_entries=16,predictor.tage_tag_bits=8";
+    compare_routes("boom-tip", none, false); /* nothing is remembered without a history */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_peek),
         cmocka_unit_test(test_storage),
         cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_routes),
         cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,113 @@
+/* See routes.h. A table with two places for each hash: what was noted last comes first. */
+#include "core/routes.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 1 << 11, WAYS = 2 };
+/* So many looks make a window; fewer finds than a third of them, and no route is looked for in that many times as many. */
+enum { WINDOW = 1 << 10, PAUSE = 30 };
+
+struct place {
+    const struct as_route *route; /* NULL: empty */
+    uint64_t changes;             /* of TAGE's tables when it was noted */
+    uint32_t outcomes, n;
+    struct as_history_context before, behind;
+};
+
+struct as_routes {
+    uint32_t looks, finds;      /* in this window */
+    uint32_t pause;             /* routes that are not looked for */
+    struct place (*sets)[WAYS]; /* NULL: no route came yet */
+};
+
+struct as_routes *as_routes_new(void)
+{
+    return as_alloc_apart(1, sizeof(struct as_routes));
+}
+
+void as_routes_free(struct as_routes *routes)
+{
+    free(routes->sets);
+    free(routes);
+}
+
+uint32_t as_route_outcomes(const struct as_route *route, uint32_t n, uint32_t *count)
+{
+    uint32_t outcomes = 0, branches = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_branch = route->steps[i].insn->class_ == AS_CLASS_BRANCH;
+        outcomes = is_branch ? outcomes << 1 | route->steps[i].taken : outcomes;
+        branches += is_branch;
+    }
+    *count = branches;
+    return outcomes;
+}
+
+static struct place *set_of(struct as_routes *routes, const struct as_route *route, uint32_t outcomes,
+                            const struct as_history_context *before)
+{
+    uint64_t words[2 * sizeof before->index / sizeof(uint64_t)];
+    memcpy(words, &before->index, sizeof before->index);
+    memcpy(words + 2, &before->tag, sizeof before->tag);
+    uint64_t hash = (words[0] ^ words[2] << 5 ^ (uintptr_t)route) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ words[1] ^ words[3] << 7 ^ outcomes) * UINT64_C(0xbf58476d1ce4e5b9);
+    return routes->sets[hash >> 40 & (SETS - 1)];
+}
+
+/* Whether to look for a route at all. */
+static bool wants_look(struct as_routes *routes)
+{
+    if (routes->pause) {
+        routes->pause--;
+        return false;
+    }
+    if (!routes->sets)
+        routes->sets = as_alloc_apart(SETS, sizeof *routes->sets);
+    if (++routes->looks < WINDOW)
+        return true;
+    routes->pause = routes->finds < WINDOW / 3 ? PAUSE * WINDOW : 0;
+    routes->looks = routes->finds = 0;
+    return true;
+}
+
+static inline bool is_at(const struct place *place, const struct as_route *route, uint32_t outcomes, uint32_t n,
+                         const struct as_route_look *look)
+{
+    return place->route == route && place->changes == look->changes && place->outcomes == outcomes && place->n == n &&
+           as_history_same(&place->before, &look->before);
+}
+
+bool as_routes_pass(struct as_routes *routes, struct as_tage *tage, const struct as_route *route, uint32_t n,
+                    struct as_route_look *look)
+{
+    uint32_t branches, outcomes = as_route_outcomes(route, n, &branches);
+    look->looked = branches > 0 && wants_look(routes) && as_tage_context(tage, branches, &look->before);
+    if (!look->looked)
+        return branches == 0;
+    look->changes = as_tage_changes(tage);
+    const struct place *place = set_of(routes, route, outcomes, &look->before);
+    if (!is_at(place, route, outcomes, n, look) && !is_at(++place, route, outcomes, n, look))
+        return false;
+    routes->finds++;
+    as_tage_pass(tage, outcomes, branches, &place->behind);
+    return true;
+}
+
+void as_routes_note(struct as_routes *routes, const struct as_tage *tage, const struct as_route *route, uint32_t n,
+                    const struct as_route_look *look)
+{
+    if (!look->looked || as_tage_changes(tage) != look->changes)
+        return;
+    uint32_t branches, outcomes = as_route_outcomes(route, n, &branches);
+    struct place *place = set_of(routes, route, outcomes, &look->before);
+    place[1] = place[0];
+    place->route = route;
+    place->changes = look->changes;
+    place->outcomes = outcomes;
+    place->n = n;
+    place->before = look->before;
+    as_tage_show(tage, &place->behind);
+}
