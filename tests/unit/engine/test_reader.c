@@ -2,7 +2,7 @@
  * reads, and every thread's record must be what a stream makes of the same words in one piece. Rings turn many times,
  * events lie across their ends, writers wait for room, lanes are used again. */
 #include "base/random.h"
-#include "engine/reader.h"
+#include "engine/reader_lanes.h"
 #include "plugin/lane.h"
 #include "stream_bed.h"
 #include "unit.h"
@@ -417,6 +417,66 @@ static void test_region_ends(void **state)
     as_regions_free(&regions);
 }
 
+/* ---- two programs of one process ---- */
+
+enum { FORKED = 2 };
+
+/* A lane of code in which the process says which program it runs now. */
+static struct as_wire_lane *say_program(uint32_t image)
+{
+    as_plugin.process = FORKED;
+    as_plugin.image = image;
+    as_plugin.code = as_lane_claim(true);
+    send_message(AS_WIRE_PROCESS, (const uint64_t[]){FORKED, PROCESS, image, (uint64_t)getpid(), AS_ARCH_X86_64}, 5);
+    return as_plugin.code;
+}
+
+static void read_code(void)
+{
+    bool progress = false;
+    assert_true(as_reader_read_code(&reader, &progress));
+    assert_true(progress);
+}
+
+/* A process forks and executes another program at once: the reader may come to the lane of the second program first. What the
+ * first one wrote has its end, and the second goes on. */
+static void test_second_program_is_heard_of_first(void **state)
+{
+    struct as_wire_lane *second = say_program(3), *first = say_program(2);
+    as_lane_start_thread(0, NULL);
+    struct as_wire_lane *thread = as_lane_of[0];
+    assert_true(second < first && first < thread); /* the order of reading */
+    uint64_t said = atomic_load(&thread->published);
+    as_lane_push(thread, BACK); /* and then it executed the other program: nobody publishes this */
+    as_reader_init(&reader, &child, &options);
+    reader.sink = &sink;
+    read_code();
+    assert_int_equal(as_reader_find_process(&reader, FORKED)->image, 3);
+    assert_int_equal(reader.processes.len, 1);
+    assert_int_equal(atomic_load(&thread->state), AS_WIRE_ENDED);
+    assert_int_equal(atomic_load(&thread->published), said + 1);
+    assert_int_equal(atomic_load(&first->state), AS_WIRE_FREE); /* ended, and read to its end */
+    assert_non_null(as_code_table_find_image(&reader.code, 2));
+    assert_non_null(as_code_table_find_image(&reader.code, 3));
+    assert_int_equal(atomic_load(&second->state), AS_WIRE_LIVE);
+}
+
+/* In the order in which they ran: only lanes of programs before the one that is told of end. */
+static void test_programs_in_turn(void **state)
+{
+    struct as_wire_lane *first = say_program(2), *second = say_program(3);
+    as_reader_init(&reader, &child, &options);
+    reader.sink = &sink;
+    read_code();
+    assert_int_equal(as_reader_find_process(&reader, FORKED)->image, 3);
+    assert_int_equal(atomic_load(&second->state), AS_WIRE_LIVE);
+    assert_int_equal(atomic_load(&first->state), AS_WIRE_ENDED); /* it is free when it is looked at again */
+    bool progress = false;
+    assert_true(as_reader_read_code(&reader, &progress));
+    assert_false(progress);
+    assert_int_equal(atomic_load(&first->state), AS_WIRE_FREE);
+}
+
 /* ---- in causal order ---- */
 
 struct stamped {
@@ -561,6 +621,8 @@ int main(void)
         TEST(test_lanes_are_used_again),
         TEST(test_code_ring_turns),
         TEST(test_region_ends),
+        TEST(test_second_program_is_heard_of_first),
+        TEST(test_programs_in_turn),
         TEST(test_a_block_begins_as_another_ends),
         TEST(test_lane_without_a_start),
         TEST(test_unknown_event),
