@@ -17,6 +17,7 @@ export const browser = await chromium.launch({
     args: ["--no-sandbox", "--disable-dev-shm-usage"], // as root, and in a container
 });
 
+const VIEWPORT = { width: 1440, height: 900 };
 let failed = 0;
 const wanted = process.argv[2] ?? "";
 
@@ -52,20 +53,40 @@ export function pageFile(name, data, deflated = true) {
 
 export { template };
 
-/** Opens a page from disk. `trouble` collects console messages, exceptions and requests for anything but the file. */
-export async function openPage(file, hash = "", options = {}) {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
-    const trouble = [];
-    page.on("console", (message) => trouble.push(`console: ${message.type()}: ${message.text()}`));
-    page.on("pageerror", (error) => trouble.push(`exception: ${error.message}`));
-    page.on("request", (request) => request.url().split("#")[0] === `file://${file}` || trouble.push(`request: ${request.url()}`));
+const idle = []; // plain pages that tests are done with
+
+/** A page that collects console messages, exceptions, dialogs and requests for anything but its file. */
+async function newPage(options) {
+    const page = await browser.newPage({ viewport: VIEWPORT, ...options });
+    page.on("console", (message) => page.trouble.push(`console: ${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => page.trouble.push(`exception: ${error.message}`));
+    page.on("request", (request) => request.url().split("#")[0] === page.address || page.trouble.push(`request: ${request.url()}`));
     page.on("dialog", (dialog) => {
-        trouble.push(`dialog: ${dialog.message()}`);
+        page.trouble.push(`dialog: ${dialog.message()}`);
         void dialog.dismiss();
     });
-    await page.goto(`file://${file}${hash}`);
+    return page;
+}
+
+/** A page without options is used again, as a new one is half of what a test costs: empty, as large as before, with nothing kept. */
+function keepFor(page) {
+    page.close = async () => {
+        await page.evaluate(() => localStorage.clear());
+        await page.mouse.move(0, 0);
+        await page.goto("about:blank");
+        await page.setViewportSize(VIEWPORT);
+        idle.push(page);
+    };
+    return page;
+}
+
+/** Opens a page from disk. What goes wrong in it is in its `trouble`. */
+export async function openPage(file, hash = "", options = null) {
+    const page = options !== null ? await newPage(options) : (idle.pop() ?? keepFor(await newPage({})));
+    page.trouble = [];
+    page.address = `file://${file}`;
+    await page.goto(`${page.address}${hash}`);
     await page.waitForSelector("html[data-ready]");
-    page.trouble = trouble;
     return page;
 }
 
