@@ -7,6 +7,7 @@
 victim=$BUILD/tests/unit/native/native_victim
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 if [ "$(id -u)" = 0 ] && [ -w "$rate" ] && before=$(cat "$rate"); then
+    ended=0
     trap 'ended=$?; echo "$before" >"$rate"; (exit "$ended"); finish' EXIT
     echo 1000 >"$rate"
     check "a kernel that throttles" "$ASSAY" record --source=timer -o throttled.db --rate 20000 --user -- "$victim" shares 1000
