@@ -2,13 +2,15 @@
 
     known_answers.py TABLE list PREFIX              the names of the programs that begin so
     known_answers.py TABLE expect PROGRAM           its counts as JSON
-    known_answers.py TABLE small PREFIX STEPS       those that take at most so many single steps
-    known_answers.py TABLE compare PROGRAM FILE     one line for each field of FILE that differs; status 1 if any does
-    known_answers.py TABLE compare-steps PROGRAM FILE  the same for a FILE of stepcount, which has fewer fields
+    known_answers.py TABLE small PREFIX STEPS       those that take at most so many single steps, or are the shortest of their family
+    known_answers.py TABLE compare FOLDER           of each FILE of the folder, which has a program's name: the name, a tab, and the
+                                                    fields that differ
+    known_answers.py TABLE compare-steps FOLDER     the same for files of stepcount, which have fewer fields
 
 TABLE is workloads/known/known_answers.table, whose head explains its lines.
 """
 import json
+import os
 import sys
 
 CLASSES = """int mul div fp_add fp_mul fp_fma fp_div fp_sqrt fp_convert fp_other vector vector_mul load store atomic string
@@ -112,6 +114,18 @@ def differences(want, seen):
             yield f"by_thread: {total} {field} in all, not {want[field]}"
 
 
+def small_ones(table, known, prefix, most):
+    """In the order of the table. Of a family without such a program the shortest, if it takes at most ten times as many."""
+    def steps(program):
+        return known[program]["instructions"] + known[program]["load_accesses"] + known[program]["store_accesses"]
+
+    for _, builds, _ in families(table):
+        programs = [program for program in builds if program.startswith(prefix)]
+        least = min(map(steps, programs), default=0)
+        limit = least if most < least <= 10 * most else most
+        yield from (program for program in programs if steps(program) <= limit)
+
+
 def main():
     _, table, verb, *rest = sys.argv
     known = expectations(table)
@@ -120,14 +134,12 @@ def main():
     elif verb == "expect":
         print(json.dumps(known[rest[0]], indent=2))
     elif verb == "small":
-        print("\n".join(program for program, one in known.items() if program.startswith(rest[0])
-                        and one["instructions"] + one["load_accesses"] + one["store_accesses"] <= int(rest[1])))
+        print("\n".join(small_ones(table, known, rest[0], int(rest[1]))))
     elif verb in ("compare", "compare-steps"):
         judge = differences if verb == "compare" else step_differences
-        with open(rest[1], encoding="utf-8") as document:
-            wrong = list(judge(known[rest[0]], json.load(document)))
-        print("\n".join(wrong))
-        sys.exit(1 if wrong else 0)
+        for program in sorted(os.listdir(rest[0])):
+            with open(os.path.join(rest[0], program), encoding="utf-8") as document:
+                print(program, "; ".join(judge(known[program], json.load(document))), sep="\t")
     else:
         sys.exit(__doc__)
 
