@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A short run of every fuzz target: it compiles, its seeds pass, and nothing is found in a second. Longer runs are made by
-# hand (FUZZ_SECONDS=60 tests/cli/fuzz.sh).
+# A short run of every fuzz target: it compiles, its seeds pass, and nothing is found in 2000 inputs or a second. Longer runs are
+# made by hand (FUZZ_SECONDS=60 tests/cli/fuzz.sh).
 # plain-only: fuzz targets are built with their own sanitizers, whatever the build
 # time-limit: 400
 . "$(dirname "$0")/lib.sh"
@@ -12,9 +12,10 @@ export FUZZ_OPTIMIZE=$((seconds > 20)) # to compile takes longer than a short ru
 
 # fuzz TARGET: the run must also have done something, if only read the seeds where the machine is busy.
 fuzz() {
-    local target=$1 runs seeds
+    local target=$1 runs seeds most=()
     seeds=$(find "$SOURCE/fuzz/corpus/$target" -type f | wc -l)
-    run "$SOURCE/fuzz/run.sh" "$target" "$seconds"
+    [ -n "${FUZZ_SECONDS:-}" ] || most=("-runs=$((seeds + 2000))")
+    run "$SOURCE/fuzz/run.sh" "$target" "$seconds" ${most[@]+"${most[@]}"}
     if [ "$status" -eq 77 ]; then
         skip "fuzzing $target" "$err"
         return
