@@ -82,10 +82,10 @@ int main()
 END
 build() { gcc -g -O1 -Wl,--build-id,-z,lazy -o prog "$PWD"/src/{main,work,other}.c; }
 check "a program" build
-check "its profile" "$ASSAY" record -q -- ./prog
+check "its profile" "$RECORDER" record -q -- ./prog
 check_json "stubs that were executed are named by what they call" 'any(r.get("target_name") == "printf@plt" for r in d["rows"])' note main --json
 check "a C++ program" g++ -g -O1 -o names "$PWD/src/names.cc"
-check "its profile" "$ASSAY" record -q -o names.db -- ./names
+check "its profile" "$RECORDER" record -q -o names.db -- ./names
 
 # ---- what it shows --------------------------------------------------------------------------------------------------
 check "--json" note loop --json -o loop.json
@@ -145,7 +145,7 @@ namespace b { template <class T> __attribute__((noinline)) void one(T x) { for (
 int main() { a::few(100); b::few<long>(100); b::one<long>(100); }
 END
 check "functions of one short name" g++ -g -O1 -o few "$PWD/src/few.cc"
-check "… in a profile" "$ASSAY" record -q -o few.db -- ./few
+check "… in a profile" "$RECORDER" record -q -o few.db -- ./few
 check_fails 2 "'few' is ambiguous: void b::few<long>.* at 0x.*, a::few.* at 0x" "… are listed by their time" note few few.db
 check_json "the only one of its name" 'd["function"] == "void b::one<long>(long)"' note one few.db --json
 check_fails 2 'it was inlined into loop;' "an inlined function" note twice
@@ -216,7 +216,7 @@ again:
 .size _start, . - _start
 END
     check "an instruction in two pages" gcc -nostdlib -static -o page page.S
-    "$ASSAY" record -q -o page.db -- ./page
+    "$RECORDER" record -q -o page.db -- ./page
     check_json "… is one" '[r["executions"] for r in d["rows"]] == [1, 9, 9, 9, 9, 1, 1, 1] and all(r["text"] != "(bad)" for r in d["rows"])' note _start page.db --json
 else
     skip "an instruction in two pages" "needs an assembler for x86-64"
@@ -239,7 +239,7 @@ int main(void)
 }
 END
     check "code that a program makes" gcc -O1 -o made made.c
-    "$ASSAY" record -q -o made.db -- ./made
+    "$RECORDER" record -q -o made.db -- ./made
     made=$("$ASSAY" report made.db --by instruction --json | python3 -c 'import json, sys
 print(min(r["address"] for r in json.load(sys.stdin)["rows"] if not r["function"] and r["text"].startswith("dec")))')
     check_json "… by an address in it: what is around it" '[(r["text"].split()[0], r["executions"]) for r in d["rows"]] == [("mov", 1), ("dec", 1000), ("jnz", 1000), ("ret", 1)] and d["function"] is None and all(r["cycles"] > 0 for r in d["rows"][1:3])' note "$made" made.db --json
@@ -278,10 +278,10 @@ rm prog
 check_same "a program that is gone" 1 "$(note loop | grep -c 'prog: it no longer exists')"
 check "… costs nothing but that" note loop
 gcc -g -O1 -Wl,--build-id=none -o bare "$PWD"/src/{main,work,other}.c
-"$ASSAY" record -q -o bare.db -- ./bare
+"$RECORDER" record -q -o bare.db -- ./bare
 check_same "no build-id: unchanged" "" "$(note loop bare.db | grep 'bare: ')"
 touch bare
 check_same "… changed, by its time" 1 "$(note loop bare.db | grep -c 'bare: it has changed')"
 gcc -O1 -s -o stripped "$PWD"/src/{main,work,other}.c
-"$ASSAY" record -q -o stripped.db -- ./stripped
+"$RECORDER" record -q -o stripped.db -- ./stripped
 check "without symbols and lines: a report" "$ASSAY" report stripped.db --by line

@@ -19,8 +19,9 @@
 #
 #   by_chance FUNCTION                                                # checks of what samples hit, or of how threads met
 #
-# What there is: $ASSAY the program under test, $BUILD its build directory, $WORKLOADS where the build puts the
-# workloads, $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
+# What there is: $ASSAY the program under test; $RECORDER the same, to make profiles with that it then reads (where $ASSAY is of
+# the sanitizer build, of the plain one, which takes a third of the time); $BUILD its build directory, $WORKLOADS where the build
+# puts the workloads, $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
 # end. After each check, $out and $err hold what the command printed and $status how it ended. Standard input of
 # commands is /dev/null unless the caller redirects it (check … <file does). A function works as a command:
 #   piped() { echo in | "$ASSAY" stat -q -- cat; };  check_stdout_equals in "stdin passes" piped
@@ -40,7 +41,7 @@ same_variables() {
     local name
     for name in $(compgen -e); do
         case $name in
-        PATH | HOME | TMPDIR | ASSAY | SANITIZED | ASAN_OPTIONS | UBSAN_OPTIONS) ;;
+        PATH | HOME | TMPDIR | ASSAY | RECORDER | SANITIZED | ASAN_OPTIONS | UBSAN_OPTIONS) ;;
         UPDATE_GOLDEN | SHOW_COSTS | STOP_AT_FAILURE | FUZZ_SECONDS | DECODE_ALL | SLURM_PLUGINS | KEEP) ;;
         *) unset "$name" ;;
         esac
@@ -60,6 +61,8 @@ SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 ASSAY=${ASSAY:-$SOURCE/build/assay}
 [ -x "$ASSAY" ] || { echo "Bail out! $ASSAY is not there: build first (ninja -C build)" && exit 1; }
 ASSAY=$(cd "$(dirname "$ASSAY")" && pwd)/$(basename "$ASSAY")
+RECORDER=${RECORDER:-$ASSAY}
+export -n RECORDER
 BUILD=$(dirname "$ASSAY")
 WORKLOADS=$BUILD/workloads
 export ASSAY BUILD WORKLOADS SOURCE LC_ALL=C
@@ -107,7 +110,7 @@ show_cost() {
 pass() {
     tap_count=$((tap_count + 1))
     echo "ok $tap_count - $1"
-    [ -z "${SHOW_COSTS:-}" ] || { times >"$LOGS/times" && show_cost "$1"; }
+    [ -z "${SHOW_COSTS:-}" ] || { builtin times >"$LOGS/times" && show_cost "$1"; }
 }
 
 # fail NAME LINE…: the lines tell what was expected and seen.

@@ -11,7 +11,7 @@ rows() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]
 
 # ---- the model ----
 
-for i in 1 2; do "$ASSAY" record -q -o "m$i.db" --max 300k -- "$demo" "$i" >/dev/null; done
+for i in 1 2; do "$RECORDER" record -q -o "m$i.db" --max 300k -- "$demo" "$i" >/dev/null; done
 check "two runs in the model" "$ASSAY" merge m1.db m2.db -o m.db
 check_same "says what it did" "assay: 2 profiles merged into m.db" "$err"
 sum="SELECT sum(units) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'golden'"
@@ -41,8 +41,8 @@ check_same "what was merged" "1/4	1	m1.db 1/3	1	m2.db" \
 
 # ---- this machine: other addresses every time ----
 
-if "$ASSAY" record -q --source=timer -o t1.db -- "$demo" 20 >/dev/null 2>&1; then
-    "$ASSAY" record -q --source=timer -o t2.db -- "$demo" 20 >/dev/null
+if "$RECORDER" record -q --source=timer -o t1.db -- "$demo" 20 >/dev/null 2>&1; then
+    "$RECORDER" record -q --source=timer -o t2.db -- "$demo" 20 >/dev/null
     check "two native runs" "$ASSAY" merge -q t1.db t2.db -o t.db
     samples="SELECT samples FROM series"
     check_same "all samples" $(($(one t1.db "$samples") + $(one t2.db "$samples"))) "$(one t.db "$samples")"
@@ -110,12 +110,12 @@ refuse 125 'cut.db is truncated' "a truncated file" "$ASSAY" merge m1.db cut.db 
 echo nothing >text.db
 refuse 125 'text.db is not an Assay profile' "not a profile" "$ASSAY" merge m1.db text.db -o no.db
 refuse 125 'is a directory' "a directory" "$ASSAY" merge m1.db . -o no.db
-"$ASSAY" record -q -o other.db --max 100k -- true
+"$RECORDER" record -q -o other.db --max 100k -- true
 refuse 125 'different programs' "another program" "$ASSAY" merge m1.db other.db -o no.db
 check "… by force" "$ASSAY" merge -q --force m1.db other.db -o forced.db
-"$ASSAY" record -q -o wide.db --max 100k --set back.rob=32 -- "$demo" 1 >/dev/null
+"$RECORDER" record -q -o wide.db --max 100k --set back.rob=32 -- "$demo" 1 >/dev/null
 refuse 125 'cores with different parameters' "another core" "$ASSAY" merge m1.db wide.db -o no.db
-"$ASSAY" record -q -o bare.db --max 100k --golden off -- "$demo" 1 >/dev/null
+"$RECORDER" record -q -o bare.db --max 100k --golden off -- "$demo" 1 >/dev/null
 refuse 125 '1 of 2 have the series golden' "without the reference" "$ASSAY" merge m1.db bare.db -o no.db
 check "… by force" "$ASSAY" merge --force m1.db bare.db -o forced.db
 check_same "… which says what is left out" 1 "$(grep -c 'series golden is left out' <<<"$err")"
@@ -137,8 +137,8 @@ for delay in 0 0.01 0.03 0.1; do
 done
 
 # ---- parts of runs ----
-"$ASSAY" record -q --max 20k -o part1.db -- true
-"$ASSAY" record -q --max 30k -o part2.db -- true
+"$RECORDER" record -q --max 20k -o part1.db -- true
+"$RECORDER" record -q --max 30k -o part2.db -- true
 "$ASSAY" merge -q part1.db part2.db -o parts.db
 check_json "different parts are not the whole run" 'd["summary"]["part"] == "a different part" and "this part" in d["summary"]["error_how"]' \
     "$ASSAY" report --json parts.db

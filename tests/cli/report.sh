@@ -8,8 +8,8 @@
 show() { "$ASSAY" report "$@"; }
 demo=$WORKLOADS/demo
 
-check "a profile" "$ASSAY" record -q -o assay.db --samplers tea,tip --max 4M -- "$demo" 1
-check "one with threads" "$ASSAY" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 300 -r 3
+check "a profile" "$RECORDER" record -q -o assay.db --samplers tea,tip --max 4M -- "$demo" 1
+check "one with threads" "$RECORDER" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 300 -r 3
 
 # What holds knows beside near.
 HOLDS='
@@ -99,7 +99,7 @@ holds "… has samples and its error" '
     and "total" in d["rows"][0]' tea.json
 check "--series tip" show --series tip --json -o tip.json
 holds "… has no components" 'all("components" not in r for r in d["rows"]) and d["summary"]["samples"] > 1000' tip.json
-check "without the golden reference" "$ASSAY" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
+check "without the golden reference" "$RECORDER" record -q -o fast.db --golden=off --max 1M -- "$demo" 1
 check_json "… the error is an estimate" 'd["summary"]["sampler"] == "tea" and d["summary"]["error_estimate"] > 0 and "expected from the number of samples and the bias" in d["summary"]["error_how"] and d["summary"]["trust"]["way"] == "tip"' show fast.db --json
 check "… the call tree too" show fast.db --calls --json -o fast.json
 holds "… of the whole profile" 'abs(sum(r["total_share"] for r in d["rows"] if r["depth"] == 0) - 1) < 0.001' fast.json
@@ -196,7 +196,7 @@ __attribute__((noinline)) int down(int n)
 int main(void) { return down(99) == 3; }
 END
 check "deep recursion" gcc -O1 -fno-optimize-sibling-calls -o deep deep.c
-check "… a profile" "$ASSAY" record -q -o deep.db -- ./deep
+check "… a profile" "$RECORDER" record -q -o deep.db -- ./deep
 show deep.db --calls >deep.txt
 check_same "… is one row of the text" 1 "$(grep -cE '(\| )+down \(x100 deep\)$' deep.txt)"
 check_same "… with all that it calls below" "$(grep -oE "([|] )+down" deep.txt | sed "s/down/| leaf/")" "$(grep -oE '(\| )+leaf$' deep.txt)"
@@ -214,11 +214,11 @@ check_same "… however small, as text and CSV" "220 220" \
 # ---- differences ----------------------------------------------------------------------------------------------------
 check "--diff with itself" show --diff assay.db --json -o same.json
 holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
-check "another machine" "$ASSAY" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
+check "another machine" "$RECORDER" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
 holds "… warns of nothing" 'd["differ_in"] == ""' same.json
 cp "$BUILD/workloads/demo" renamed
-check "the same program under another name" eval '"$ASSAY" record -q --max 200k -o one.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
-    "$ASSAY" record -q --max 200k -o two.db -- ./renamed 1 >/dev/null && "$ASSAY" report two.db --diff one.db --limit 0 --json -o renamed.json'
+check "the same program under another name" eval '"$RECORDER" record -q --max 200k -o one.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
+    "$RECORDER" record -q --max 200k -o two.db -- ./renamed 1 >/dev/null && "$ASSAY" report two.db --diff one.db --limit 0 --json -o renamed.json'
 holds "… has the same functions" 'sum(r["before"] for r in d["rows"] if r["before"] and not r["cycles"]) < 0.01 * d["summary"]["cycles"]' renamed.json
 check "--diff" show slow.db --diff assay.db --json -o diff.json
 holds "… tells that the core differs" 'd["differ_in"] == "core"' diff.json
@@ -267,10 +267,10 @@ gate_fails() { # NAME AFTER BEFORE WHY
     check_status 1 "a gate of $1" "$ASSAY" report "$2" --diff "$3" --fail-over=1000% --fail-row-over=100000% --markdown not.md --junit not.xml
     check_same "… says why" "1 1 1 0" "$(grep -c "^FAILED .*: not comparable: $4" <<<"$out") $(grep -c "^- \*\*failed\*\* $4" not.md) $(grep -c "<failure message=.$4" not.xml) $(grep -c '^passed' <<<"$out")"
 }
-check_status 134 "a program that crashes" "$ASSAY" record -q -o crashed.db -- sh -c 'kill -ABRT $$'
-check_status 0 "… one that does not" "$ASSAY" record -q -o whole.db -- sh -c 'exit 0'
-check_status 3 "… one that fails" "$ASSAY" record -q -o status.db -- sh -c 'exit 3'
-check "… a part" "$ASSAY" record -q -o part.db --max 20k -- sh -c 'exit 0'
+check_status 134 "a program that crashes" "$RECORDER" record -q -o crashed.db -- sh -c 'kill -ABRT $$'
+check_status 0 "… one that does not" "$RECORDER" record -q -o whole.db -- sh -c 'exit 0'
+check_status 3 "… one that fails" "$RECORDER" record -q -o status.db -- sh -c 'exit 3'
+check "… a part" "$RECORDER" record -q -o part.db --max 20k -- sh -c 'exit 0'
 gate_fails "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
 gate_fails "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
 gate_fails "two programs" threads.db whole.db 'other program: .* before, threads after'
@@ -378,7 +378,7 @@ else
 fi
 
 # ---- several runs ---------------------------------------------------------------------------------------------------
-check "several runs" "$ASSAY" record -q -o runs.db --repeat 2 --max 2M -- "$demo" 1
+check "several runs" "$RECORDER" record -q -o runs.db --repeat 2 --max 2M -- "$demo" 1
 check_same "… cycles and seconds, their mean and deviation" 1 \
     "$(COLUMNS=200 show runs.db | grep -cE '^2 runs merged: [0-9]+,[0-9]{3},[0-9]{3} cycles on average, standard deviation [0-9.]+ %, [0-9,]+ to [0-9,]+; [0-9.e-]+ s on average, standard deviation [0-9.]+ %, [0-9.e-]+ to [0-9.e-]+$')"
 sqlite3 runs.db "DELETE FROM meta WHERE key LIKE '%\_mean' ESCAPE '\'"
@@ -387,7 +387,7 @@ check_same "… have no line" "" "$(grep -iE 'nan|runs' <<<"$out")"
 
 # ---- partial profiles are marked as such ----------------------------------------------------------------------------
 # shellcheck disable=SC2016
-"$ASSAY" record -q -o died.db -- sh -c 'kill -ABRT $$' 2>/dev/null
+"$RECORDER" record -q -o died.db -- sh -c 'kill -ABRT $$' 2>/dev/null
 check_same "a partial profile says so" 1 "$(show died.db | grep -c '^PARTIAL: .*signal 6')"
 check_json "… in JSON too" '"signal 6" in d["summary"]["partial"]' show died.db --json
 
