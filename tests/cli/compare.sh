@@ -219,11 +219,11 @@ others() {
     check "$name: samplers on the tokens alone" python3 "$SOURCE/tests/cli/cycle_samplers.py" rows.json tokens
 }
 for core in $cores; do
-    others "$core" --core "$core" --period 41 --max 25k -- "$demo" 2
-    [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 41 --max 25k -- "$riscv" 2
+    others "$core" --core "$core" --period 41 --max 10k -- "$demo" 2
+    [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 41 --max 10k -- "$riscv" 2
 done
 others "every cycle" --period 1 --max 8k -- "$demo" 1
-others "threads" --period 31 -- "$WORKLOADS/threads" -t 2 -w 20 -r 2
+others "threads" --period 31 --from main -- "$WORKLOADS/threads" -t 2 -w 5 -r 2
 check_same "a file for each thread" "tokens tokens-all tokens-all.2 tokens-all.3 tokens.2 tokens.3" "$(LC_ALL=C && echo tokens*)"
 others "rep instructions" --period 3 -- "$known/x86-rep-movsb-4000"
 cat >becomes.c <<'END'

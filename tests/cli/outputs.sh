@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Where results go: no profile is lost to a report, permissions and links stay, "-" is standard output, and what
 # cannot be written is named.
-# sanitized-only: its checks are the same in both builds
+# plain-only: it is about files; what it writes is written under sanitizers by the suites of each verb
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"
 

@@ -12,26 +12,24 @@ demo=$WORKLOADS/demo
 # db NAME EXPRESSION FILE…: a Python expression; q(sql) is the rows of a query of the first file, one(sql) its only
 # value, p(n, sql) the same of file n.
 db() {
-    local name=$1 expression=$2 told
+    local name=$1 expression=$2 HOLDS
     shift 2
-    if told=$(python3 -IS -c '
-import sqlite3, sys
-files = [sqlite3.connect(name) for name in sys.argv[2:]]
-for file in files:
-    file.text_factory = bytes
+    HOLDS="names = '$*'.split()"'
+import sqlite3
 def p(n, sql):
-    return files[n].execute(sql).fetchall()
+    file = sqlite3.connect(names[n])
+    file.text_factory = bytes
+    rows = file.execute(sql).fetchall()
+    file.close()
+    return rows
 def q(sql):
     return p(0, sql)
 def one(sql):
     return q(sql)[0][0]
 def meta(key):
     rows = q(f"SELECT value FROM meta WHERE key = \"{key}\"")
-    return rows[0][0].decode() if rows else None
-result = eval("(" + sys.argv[1] + ")")
-if result is not True:
-    sys.exit(f"{sys.argv[1]} is {result!r}, not True")
-' "$expression" "$@" 2>&1); then pass "$name"; else fail "$name" "$told"; fi
+    return rows[0][0].decode() if rows else None'
+    holds "$name" "$expression"
 }
 
 # Whatever was recorded: nothing is lost, nothing twice.

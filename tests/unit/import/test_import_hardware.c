@@ -496,7 +496,7 @@ static void test_spe_live(void **state)
 
 static void damage(const struct as_str *file)
 {
-    enum { CUT = 13, CHANGE = 5 };
+    enum { CUT = 29, CHANGE = 11 };
     uint8_t *bytes = as_alloc(file->len);
     for (size_t size = CUT; size < file->len; size += CUT) {
         uint8_t *cut = as_alloc(size); /* of its own, so that sanitizers see its end */

@@ -185,7 +185,7 @@ static void trace_records(struct trace_bed *bed, uint64_t seed, uint32_t width, 
 static void test_samplers(void **state)
 {
     static const char *const names[] = {"lci", "nci", "nci+ilp", "tip-ilp", "tip"};
-    for (uint64_t seed = 1; seed <= 24; seed++) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
         struct trace_bed bed;
         trace_records(&bed, seed, 1 + (uint32_t)seed % 8, seed & 1);
         struct naive_run run = {.pipes = pipes, .n = RECORDS, .dispatch_width = bed.gen.width};

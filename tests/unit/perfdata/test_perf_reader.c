@@ -295,7 +295,8 @@ static void truncate_everywhere(const struct wrapping *how, bool aux)
     struct as_str file = wrap(how, every_attr, 2, &records);
     struct as_str whole = read_as_text(file.data, file.len, NULL, NULL, NULL);
     size_t errors = 0, partial = 0;
-    for (size_t size = 0; size < file.len; size++) {
+    enum { STEP = UNIT_SANITIZED ? 3 : 1 };
+    for (size_t size = 0; size < file.len; size += STEP) {
         uint8_t *copy = malloc(size + 1);
         assert_non_null(copy);
         uint8_t *exact = copy + 1; /* so that it is unaligned, too */
@@ -311,7 +312,7 @@ static void truncate_everywhere(const struct wrapping *how, bool aux)
         as_str_free(&text);
         free(copy);
     }
-    assert_true(errors >= 16);
+    assert_true(errors >= 16 / STEP);
     assert_true(partial > 100);
     as_str_free(&whole);
     as_str_free(&file);
@@ -334,7 +335,7 @@ static void test_every_byte_changed(void **state)
         struct wrapping how = {.pipe = i == 1, .packed = i == 2 ? 200 : 0};
         struct build records = i == 2 ? every_record(false) : every_record_and_aux(false);
         struct as_str file = wrap(&how, every_attr, 2, &records);
-        for (size_t at = 0; at < file.len; at++)
+        for (size_t at = 0; at < file.len; at += UNIT_SANITIZED ? 3 : 1)
             for (unsigned k = UNIT_SANITIZED ? at % 2 : 0; k < 2; k += UNIT_SANITIZED ? 2 : 1) {
                 uint8_t *copy = malloc(file.len);
                 assert_non_null(copy);
