@@ -257,7 +257,7 @@ static struct agreement run_both(const char *changes, const struct stream_mix *m
 static void assert_nearly_same(const char *what, const char *changes, const struct stream_mix *mix, uint32_t steps,
                                struct limits limits)
 {
-    enum { SEEDS = 2 };
+    enum { SEEDS = 4 };
     double cycles[SEEDS], profile[SEEDS];
     if (UNIT_SANITIZED) {
         run_both(changes, mix, 1, steps / 10);
