@@ -1,14 +1,13 @@
 /* See balance.h. Blocks are split in two nodes with an arc between them that carries the block's count; the other arcs are
- * those of arcs.h, from the end of one block to the begin of another; node 0 is the world outside. The system is solved by
- * conjugate gradients; arcs that would carry less than nothing are taken out, and it is solved again. */
+ * those of arcs.h, from the end of one block to the begin of another; node 0 is the world outside. The system is solved
+ * as a network of conductors (laplace.h); arcs that would carry less than nothing are taken out, and it is solved again. */
 #include "blocks/balance.h"
 
 #include "blocks/arcs.h"
+#include "blocks/laplace.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static const double WELL = 1e-18, ROUGHLY = 1e-7; /* how small a residual is enough, in squares of what it was */
 
 struct arc {
     uint32_t from, to;
@@ -25,10 +24,11 @@ struct network {
     AS_VEC(uint32_t) blocks;
     AS_VEC(struct arc) arcs; /* those of the blocks first */
     uint32_t nodes;
-    double mean;  /* executions of its blocks */
-    double unit;  /* what a sample adds to them, on average; 0: the counts are exact */
-    double free_; /* the spread of what nobody measured: it costs next to nothing */
-    double *x, *r, *p, *ap, *diagonal, *z;
+    double mean;                       /* executions of its blocks */
+    double unit;                       /* what a sample adds to them, on average; 0: the counts are exact */
+    double free_;                      /* the spread of what nobody measured: it costs next to nothing */
+    double *x;                         /* potentials */
+    struct as_laplace_arc *conductors; /* scratch */
 };
 
 /* ---- the networks of a module ---- */
@@ -156,106 +156,39 @@ static void free_parts(struct parts *parts)
 
 /* ---- the system ---- */
 
-/* y = L x, where L is the network's Laplacian: along each arc flows v times the difference of potentials. */
-static void apply(const struct network *net, const double *x, double *y)
+static struct as_laplace *make_system(struct network *net)
 {
-    for (uint32_t i = 0; i < net->nodes; i++)
-        y[i] = 0;
-    for (size_t a = 0; a < net->arcs.len; a++) {
-        const struct arc *arc = &net->arcs.data[a];
-        double flow = arc->spread * (x[arc->from] - x[arc->to]);
-        y[arc->from] += flow;
-        y[arc->to] -= flow;
-    }
+    size_t n = 0;
+    for (size_t a = 0; a < net->arcs.len; a++)
+        if (net->arcs.data[a].spread > 0)
+            net->conductors[n++] =
+                (struct as_laplace_arc){net->arcs.data[a].from, net->arcs.data[a].to, net->arcs.data[a].spread};
+    return as_laplace_new(net->nodes, net->conductors, n);
 }
 
-static double dot(const struct network *net, const double *a, const double *b)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < net->nodes; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* r: what the measured counts lose at each node. */
-static void start(struct network *net)
+/* What the measured counts lose at each node is brought there by potentials: along each arc flows v times their difference. */
+static void find_flow(struct network *net, const struct as_laplace *system)
 {
     for (uint32_t i = 0; i < net->nodes; i++)
-        net->r[i] = net->diagonal[i] = 0;
+        net->x[i] = 0;
     for (size_t a = 0; a < net->arcs.len; a++) {
         const struct arc *arc = &net->arcs.data[a];
         double measured = arc->spread > 0 ? arc->measured : 0;
-        net->r[arc->from] -= measured;
-        net->r[arc->to] += measured;
-        net->diagonal[arc->from] += arc->spread;
-        net->diagonal[arc->to] += arc->spread;
+        net->x[arc->from] -= measured;
+        net->x[arc->to] += measured;
     }
-}
-
-static void precondition(struct network *net)
-{
-    for (uint32_t i = 0; i < net->nodes; i++)
-        net->z[i] = net->diagonal[i] > 0 ? net->r[i] / net->diagonal[i] : 0;
-}
-
-/* r of the potentials so far, which are near where a few arcs were cut or spread anew; if they are worse than none, of none. */
-static double begin_from_before(struct network *net, double of_none)
-{
-    apply(net, net->x, net->ap);
-    for (uint32_t i = 0; i < net->nodes; i++)
-        net->r[i] -= net->ap[i];
-    precondition(net);
-    double rz = dot(net, net->r, net->z);
-    if (rz <= of_none)
-        return rz;
-    for (uint32_t i = 0; i < net->nodes; i++)
-        net->x[i] = 0;
-    start(net);
-    precondition(net);
-    return of_none;
-}
-
-/* The direction moves all nodes of a part of the network alike, as far as numbers have digits: nothing flows in it. */
-static bool is_flat(const struct network *net, double curve)
-{
-    double scale = 0;
-    for (uint32_t i = 0; i < net->nodes; i++)
-        scale += net->diagonal[i] * net->p[i] * net->p[i];
-    return !(curve > 1e-14 * scale);
-}
-
-static void follow_gradients(struct network *net, double rz, double enough)
-{
-    for (uint32_t i = 0; i < net->nodes; i++)
-        net->p[i] = net->z[i];
-    for (uint32_t round = 0; round < 3 * net->nodes + 50 && rz > enough && rz > 0; round++) {
-        apply(net, net->p, net->ap);
-        double curve = dot(net, net->p, net->ap);
-        if (is_flat(net, curve))
-            break;
-        double step = rz / curve;
-        for (uint32_t i = 0; i < net->nodes; i++) {
-            net->x[i] += step * net->p[i];
-            net->r[i] -= step * net->ap[i];
-        }
-        precondition(net);
-        double next = dot(net, net->r, net->z);
-        for (uint32_t i = 0; i < net->nodes; i++)
-            net->p[i] = net->z[i] + next / rz * net->p[i];
-        rz = next;
-    }
-}
-
-static void solve(struct network *net, double enough)
-{
-    start(net);
-    precondition(net);
-    double of_none = dot(net, net->r, net->z), rz = begin_from_before(net, of_none);
-    follow_gradients(net, rz, enough * of_none);
+    as_laplace_solve(system, net->x);
     for (size_t a = 0; a < net->arcs.len; a++) {
         struct arc *arc = &net->arcs.data[a];
         arc->flow = arc->spread > 0 ? arc->measured + arc->spread * (net->x[arc->from] - net->x[arc->to]) : 0;
     }
+}
+
+static void solve(struct network *net)
+{
+    struct as_laplace *system = make_system(net);
+    find_flow(net, system);
+    as_laplace_free(system);
 }
 
 /* No arc can carry many times what was counted in all, and what was counted cannot have gone nowhere, as in a function that
@@ -318,15 +251,17 @@ static double draw_normal(uint64_t *seed)
 static void draw_deviations(struct network *net, double *deviations)
 {
     uint64_t seed = 1;
+    struct as_laplace *system = make_system(net);
     for (int draw = 0; draw < AS_BALANCE_DRAWS; draw++) {
         for (size_t a = 0; a < net->arcs.len; a++) {
             struct arc *arc = &net->arcs.data[a];
             arc->measured = arc->unit > 0 ? sqrt(arc->spread) * draw_normal(&seed) : 0;
         }
-        solve(net, ROUGHLY);
+        find_flow(net, system);
         for (uint32_t i = 0; i < net->blocks.len; i++)
             deviations[net->blocks.data[i]] += net->arcs.data[i].flow * net->arcs.data[i].flow / AS_BALANCE_DRAWS;
     }
+    as_laplace_free(system);
     for (uint32_t i = 0; i < net->blocks.len; i++)
         deviations[net->blocks.data[i]] = sqrt(deviations[net->blocks.data[i]]);
 }
@@ -378,14 +313,12 @@ static void take_result(struct network *net)
 static void balance_network(struct network *net, bool runs, double *deviations)
 {
     enum { ROUNDS = 4, MOST_CUTS = 30 };
-    double *scratch = as_alloc_array(6 * (size_t)net->nodes, sizeof *scratch),
-           **vectors[] = {&net->x, &net->r, &net->p, &net->ap, &net->diagonal, &net->z};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = scratch + i * net->nodes;
+    net->x = as_alloc_array(net->nodes, sizeof *net->x);
+    net->conductors = as_alloc_array(net->arcs.len + 1, sizeof *net->conductors);
     for (int round = 0; round < ROUNDS; round++) {
-        solve(net, WELL);
+        solve(net);
         for (int i = 0; i < MOST_CUTS && cut_negative(net); i++)
-            solve(net, WELL);
+            solve(net);
         respread(net);
     }
     bool solved = is_solved(net);
@@ -393,7 +326,8 @@ static void balance_network(struct network *net, bool runs, double *deviations)
         take_result(net);
     if (deviations)
         (!solved ? keep_deviations : runs ? run_deviations : draw_deviations)(net, deviations);
-    free(scratch);
+    free(net->x);
+    free(net->conductors);
 }
 
 static void balance_module(struct as_flow *flow, uint32_t module, bool edges)
