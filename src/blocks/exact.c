@@ -104,6 +104,21 @@ static void gather_jumps(struct gathering *all, const struct as_jump_counter *ju
     }
 }
 
+/* A direct branch behind which measuring ended was taken, but what it leads to did not run. */
+static void take_back_cuts(struct gathering *all, const struct as_jump_counter *jumps)
+{
+    size_t n;
+    const struct as_jump_count *cuts = as_jump_counter_cuts(jumps, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct as_block *block = as_engine_block(all->engine, cuts[i].block);
+        const struct as_insn *last = block->insns[block->n - 1];
+        struct place place = all->places.data[cuts[i].block];
+        if (place.module != AS_CFG_NONE && last->target == cuts[i].target && as_insn_is_control(last))
+            gather_branch(all, &place, last->address, last->target, as_engine_image(all->engine, block->image),
+                          last->class_, -(double)cuts[i].count);
+    }
+}
+
 struct counted {
     uint64_t address, end, executions;
 };
@@ -161,6 +176,7 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
     for (size_t i = 0; i < as_engine_count_blocks(engine); i++)
         gather_block(&all, as_engine_block(engine, i));
     gather_jumps(&all, jumps);
+    take_back_cuts(&all, jumps);
     if (!options->whole)
         cut_where_counts_differ(&all);
     as_cfg_build(all.cfg);

@@ -11,6 +11,7 @@ struct as_jump_counter {
     AS_VEC(uint32_t) last; /* by block index: the pair used last + 1; 0: none */
     struct as_map targets; /* address to a dense number + 1 */
     struct as_map by_pair; /* block << 32 | the target's number, to the pair's index + 1 */
+    AS_VEC(struct as_jump_count) cuts;
 };
 
 struct as_jump_counter *as_jump_counter_new(void)
@@ -24,6 +25,7 @@ void as_jump_counter_free(struct as_jump_counter *counter)
         return;
     as_vec_free(&counter->list);
     as_vec_free(&counter->last);
+    as_vec_free(&counter->cuts);
     as_map_free(&counter->targets);
     as_map_free(&counter->by_pair);
     free(counter);
@@ -67,8 +69,22 @@ static void on_tally(void *context, struct as_thread *thread, const struct as_bl
     add(context, block, tally->next, tally->runs);
 }
 
+/* It was counted, or will be when its tally comes; at the end the sum is right. */
+static void on_cut(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next)
+{
+    struct as_jump_counter *counter = context;
+    add(counter, from, next, UINT64_MAX);
+    *as_vec_push(&counter->cuts) = (struct as_jump_count){.block = from->index, .target = next, .count = 1};
+}
+
 const struct as_sink as_jump_counter_sink = {
-    .block = on_block, .tally = on_tally, .recorded_tallies = true, .jumps = true};
+    .block = on_block, .tally = on_tally, .cut = on_cut, .recorded_tallies = true, .jumps = true};
+
+const struct as_jump_count *as_jump_counter_cuts(const struct as_jump_counter *counter, size_t *n)
+{
+    *n = counter->cuts.len;
+    return counter->cuts.data;
+}
 
 const struct as_jump_count *as_jump_counter_list(const struct as_jump_counter *counter, size_t *n)
 {

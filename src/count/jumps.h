@@ -1,5 +1,6 @@
 /* Where indirect jumps and calls went, and how often: what the counts of blocks leave open, since the target of every
- * other branch is in its bytes. Returns are left out: they go back to where the call was.
+ * other branch is in its bytes. Returns are left out: they go back to where the call was. And the branches behind which
+ * measuring ended: what they led to was not counted.
  *
  * A sink beside as_counter_sink; blocks that end otherwise stay tallied, so it costs little.
  */
@@ -20,5 +21,8 @@ struct as_jump_count {
 };
 /* In order of first appearance. The array is the counter's. */
 const struct as_jump_count *as_jump_counter_list(const struct as_jump_counter *counter, size_t *n);
+/* The last execution of a thread before measuring ended: from the end of a block to what was not counted any more. Indirect
+ * jumps and calls of these are not in the list above. */
+const struct as_jump_count *as_jump_counter_cuts(const struct as_jump_counter *counter, size_t *n);
 
 #endif

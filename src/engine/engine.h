@@ -274,6 +274,10 @@ struct as_sink {
     /* What comes from here on is of another stretch of the run, whichever thread executes it; called at the run's start
      * too. */
     void (*stretch)(void *context, const struct as_stretch *stretch);
+    /* Measuring ends, before `stretch` says so: the last execution of the thread that was measured is one of `from`, to its
+     * end, and led to `next`, which is not measured any more. Not called for a thread that stopped within a block, that is in
+     * a system call, or of which nothing was measured. */
+    void (*cut)(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next);
     /* Where this is given, accesses of counted stretches go through a sieve (sieve.h) instead of not being recorded,
      * and all executions that have accesses beyond it, or end in a call, a return or a jump, are told here, in order, besides
      * being counted. There may be more accesses than the sieve lets through. In the last AS_NEAR instructions before a border all

@@ -429,9 +429,15 @@ static void on_stretch(void *context)
 {
     struct as_reader *reader = context;
     uint32_t used = atomic_load(&reader->wire->lanes_used);
-    for (uint32_t i = 0; i < used; i++)
-        if (reader->streams[i])
-            as_ways_report(reader->streams[i]);
+    bool before = reader->measures;
+    reader->measures = reader->regions.stretch.mode == AS_MODE_DETAIL;
+    for (uint32_t i = 0; i < used; i++) {
+        if (!reader->streams[i])
+            continue;
+        as_ways_report(reader->streams[i]);
+        if (reader->measures != before)
+            as_stream_cut(reader->streams[i], before);
+    }
     if (reader->sink->stretch)
         reader->sink->stretch(reader->context, &reader->regions.stretch);
     if (reader->options->border && !as_twin_is_copy(reader))
@@ -466,6 +472,7 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
     unsigned rounds = 0;
     reader->regions.on_change = on_stretch;
     reader->regions.context = reader;
+    reader->measures = reader->regions.stretch.mode == AS_MODE_DETAIL;
     as_pace_init(reader);
     if (reader->sink->stretch)
         reader->sink->stretch(reader->context, &reader->regions.stretch);

@@ -18,6 +18,7 @@ struct as_reader {
     void *context;
     struct as_code_table code;
     struct as_region_run regions;
+    bool measures; /* what is executed now is measured */
     struct as_gear gear;
     struct as_pace pace;
     struct as_handovers handovers;

@@ -176,6 +176,12 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
             tee->branches.data[i].sink->stretch(tee->branches.data[i].context, stretch);
 }
 
+static void on_cut(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, cut, from, next);
+}
+
 static void on_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_sink_tee *tee = context;
@@ -230,7 +236,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
-    bool recorded = true, words = false, passed = false, awaits = false;
+    bool recorded = true, words = false, passed = false, awaits = false, cut = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words;
@@ -243,6 +249,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         passed |= tee->branches.data[i].sink->passed != NULL;
         calls |= tee->branches.data[i].sink->all_calls;
         awaits |= sink->await != NULL;
+        cut |= sink->cut != NULL;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -259,6 +266,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .signal_return = on_signal_return,
         .mapping = on_mapping,
         .stretch = on_stretch,
+        .cut = cut ? on_cut : NULL,
         .passed = passed ? on_passed : NULL,
         .gap_end = on_gap_end,
         .jumps = jumps,

@@ -195,6 +195,8 @@ static void tell_piece(struct as_stream *stream, struct as_block_exec piece, uin
 {
     const struct as_block *block = piece.block;
     stream->told = as_stream_is_told(stream) && piece.end == block->n;
+    stream->left = piece.end == block->n ? block : NULL;
+    stream->led = piece.next;
     if (piece.end < whole) {
         piece.taken = false;
         piece.next = block->insns[piece.end]->address;
@@ -435,6 +437,8 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
             stream->sink->skipped(stream->context, &stream->thread, block, 0, block->n, 1);
         pass(stream, &exec);
     }
+    stream->left = block;
+    stream->led = next;
     as_region_run_count(stream->regions, block->n);
     stream->executed += block->n;
     if (__builtin_expect(stream->regions->seeks, 0))
@@ -639,6 +643,13 @@ void as_stream_finish(struct as_stream *stream)
     if (!stream->regions->over)
         finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
     as_vec_clear(&stream->carry);
+}
+
+void as_stream_cut(struct as_stream *stream, bool ends)
+{
+    if (ends && stream->sink->cut && stream->left && stream->led)
+        stream->sink->cut(stream->context, &stream->thread, stream->left, stream->led);
+    stream->left = NULL;
 }
 
 void as_stream_free(struct as_stream *stream)

@@ -64,6 +64,8 @@ struct as_stream {
     uint64_t rep_address; /* the thread last executed the rep instruction there */
     bool told; /* the block before was reported to the sink, to its end (kept up to date where that may matter) */
     bool in_sigreturn;
+    const struct as_block *left; /* for as_sink.cut: the last execution was of it, to its end; NULL: none */
+    uint64_t led;                /* … and led there; 0: not known */
     struct as_causal causal;
     AS_VEC(uint64_t) interrupted_reps; /* for each handler that runs: the rep_address to go on with, or 0 */
 };
@@ -77,6 +79,8 @@ enum as_stream_status {
 /* Consumes words, as many as make whole records, and stores their number in *done. */
 enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t *done);
 void as_stream_finish(struct as_stream *stream); /* the thread executes nothing more */
+/* Measuring begins or ends: see as_sink.cut. */
+void as_stream_cut(struct as_stream *stream, bool ends);
 void as_stream_free(struct as_stream *stream);
 
 #endif

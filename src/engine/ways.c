@@ -234,6 +234,16 @@ static bool can_follow(struct as_stream *stream, size_t from)
     return true;
 }
 
+/* Remembers what a walk executed last: the block before the one whose accesses begin at words[to], in words[from..to). */
+static void note_last(struct as_stream *stream, const uint64_t *words, size_t from, size_t to, uint32_t first)
+{
+    size_t at = to - 1; /* the word of the block that is being executed */
+    while (at > from && (words[at - 1] & AS_WIRE_ACCESS_MASK))
+        at--;
+    stream->left = as_code_table_block(stream->code, at > from ? (uint32_t)words[at - 1] : first);
+    stream->led = stream->block->address;
+}
+
 _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n)
 {
     struct walk walk = {.from = *from, .id = stream->block_id};
@@ -261,8 +271,11 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     stream->near = false;
     as_region_run_count(stream->regions, walk.instructions);
     stream->executed += walk.instructions;
+    uint32_t first = stream->block_id;
     stream->block_id = walk.id;
     stream->block = as_code_table_block(stream->code, walk.id);
+    if (stream->sink->cut)
+        note_last(stream, words, *from, walk.from, first);
     stream->bare = stream->blocks_only || stream->code->gists.data[walk.id].bare;
     stream->has_registers = false;
     stream->rep_address = 0;

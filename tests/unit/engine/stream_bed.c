@@ -253,6 +253,8 @@ static void run_stream(struct bed *bed, const struct bed_run *run, const struct 
     if (run->finish)
         as_stream_finish(&stream);
     as_ways_report(&stream);
+    if (run->cut)
+        as_stream_cut(&stream, true);
     as_stream_free(&stream);
     as_region_run_free(&regions);
     free(fewer);
@@ -406,4 +408,35 @@ void bed_expect_always(struct bed *bed, const char *want, int how)
         expect_any_split(bed, want, false, !(how & NO_FINISH));
     if (!(how & RECORDED_ONLY))
         expect_any_split(bed, want, true, !(how & NO_FINISH));
+}
+
+/* ---- the end of measuring ---- */
+
+static void ignore_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+}
+
+static void ignore_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                         const struct as_tally *tally)
+{
+}
+
+static void note_cut(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next)
+{
+    uint64_t *ends = context;
+    ends[0] = from->address;
+    ends[1] = next;
+}
+
+void bed_expect_cut(struct bed *bed, uint64_t from, uint64_t next)
+{
+    static const struct as_sink sink = {
+        .block = ignore_block, .tally = ignore_tally, .recorded_tallies = true, .cut = note_cut};
+    for (int bare = 0; bare < 2; bare++)
+        for (size_t split = 0; split <= bed->words.len; split++) {
+            uint64_t ends[2] = {0, 0};
+            run_stream(bed, &(struct bed_run){.split = split, .blocks_only = bare, .cut = true}, &sink, ends);
+            if (ends[0] != from || ends[1] != next)
+                fail_msg("cut at %zu: 0x%" PRIx64 " > 0x%" PRIx64, split, ends[0], ends[1]);
+        }
 }

@@ -51,6 +51,7 @@ struct bed_run {
     size_t split; /* consumed in two pieces, cut here (SIZE_MAX: word by word) */
     bool finish;  /* the thread ends behind the last word */
     bool count_words;
+    bool cut; /* measuring ends behind the last word */
 };
 
 void bed_init(struct bed *bed);
@@ -86,6 +87,10 @@ char *bed_tell(struct bed *bed, const struct bed_run *run);
  * those alone that vary (`how`: RECORDED_ONLY and so on); fails where the record is not `want`. */
 void bed_expect(struct bed *bed, const char *want, const struct bed_run *run);
 void bed_expect_always(struct bed *bed, const char *want, int how);
+
+/* Runs the words in all these ways to a sink that takes sums; measuring ends behind them. Fails where the last execution is not one of
+ * `from` that led to `next`; 0: there is none. */
+void bed_expect_cut(struct bed *bed, uint64_t from, uint64_t next);
 
 extern const struct as_sink bed_sink; /* context: a struct bed_record */
 struct bed_record {

@@ -65,6 +65,11 @@ static void hear_signal_return(void *context, struct as_thread *thread)
     note(context, thread, '.');
 }
 
+static void hear_cut(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next)
+{
+    note(context, thread, (char)next);
+}
+
 static uint64_t time_of(void *context, const struct as_thread *thread)
 {
     struct listener *listener = context;
@@ -80,6 +85,7 @@ static const struct as_sink everything = {.thread_start = hear_start,
                                           .syscall_return = hear_return,
                                           .signal = hear_signal,
                                           .signal_return = hear_signal_return,
+                                          .cut = hear_cut,
                                           .clock = time_of};
 static const struct as_sink blocks_alone = {.block = hear_block};
 static const struct as_sink counts = {.block = hear_block, .tally = hear_tally};
@@ -114,11 +120,12 @@ static void everyone_is_told(void **state)
     assert_string_equal(b.text, "S3cGL!.4");
     assert_string_equal(c.text, b.text);
     assert_int_equal(sink->clock(context, &first), 'b');
+    sink->cut(context, &first, NULL, '|');
     sink->thread_end(context, &first);
     assert_null(first.user);
     b.own = c.own = NULL;
     tell(sink, context, &second); /* its end is never reported: nothing may leak */
-    assert_string_equal(b.text, "S3cGL!.4ES3cGL!.4");
+    assert_string_equal(b.text, "S3cGL!.4|ES3cGL!.4");
     as_sink_tee_free(tee);
 }
 

@@ -14,6 +14,27 @@ static void calls(void)
     bed_store(&bed, 1, 0x6ff8, 8);
 }
 
+/* Where measuring ends, the last execution led to a block that is not measured. */
+static void test_cut(void **state)
+{
+    bed_expect_cut(&bed, 0, 0);
+    bed_mix(&bed, 0x5000);
+    bed_expect_cut(&bed, 0, 0); /* nobody knows yet where it leads */
+    bed_run_block(&bed, BACK);
+    bed_expect_cut(&bed, MIX, BACK);
+    for (int i = 0; i < 5; i++) {
+        bed_mix(&bed, 0x5000);
+        bed_run_block(&bed, BACK);
+    }
+    bed_expect_cut(&bed, MIX, BACK);
+    bed_mix(&bed, 0x5008);
+    bed_expect_cut(&bed, BACK, MIX);
+    bed_run_block(&bed, SYSCALL);
+    bed_expect_cut(&bed, MIX, SYSCALL);
+    bed_syscall(&bed, 1);
+    bed_expect_cut(&bed, 0, 0);
+}
+
 static void test_branches(void **state)
 {
     bed_mix(&bed, 0x5000);
@@ -509,6 +530,7 @@ static void test_riscv_sigreturn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_cut),
         TEST(test_branches),
         TEST(test_words_belong_to_their_block),
         TEST(test_repeated),
