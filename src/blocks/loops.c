@@ -1,5 +1,5 @@
 /* Loops by dominators: an edge to a block that dominates where it comes from closes a loop. Dominators as Cooper, Harvey
- * and Kennedy compute them, over the edges that were executed and from calls that threw to their landing pads. Blocks that control reached in unknown ways (a signal, a
+ * and Kennedy compute them, over the edges that were executed and from calls that threw to their landing pads or were left by longjmp. Blocks that control reached in unknown ways (a signal, a
  * jump from another function) hang on a root above the function's entry. */
 #include "blocks/loops.h"
 
@@ -14,7 +14,7 @@ struct arc {
     uint32_t from, to;
     double count;
     bool estimated;
-    bool pad; /* from a call that threw to its landing pad */
+    bool pad; /* from a call that did not come back to where control went on */
 };
 
 /* A function, with the parts of it that were moved away. */
@@ -251,27 +251,33 @@ struct module_graphs {
     struct graph *graphs;
 };
 
-static void add_arc(struct module_graphs *all, uint32_t from, uint32_t to, const struct as_flow_edge *edge)
+/* Between blocks of one graph; others are none of its. */
+static void add_arc(struct module_graphs *all, uint32_t from, uint32_t to, struct arc arc)
 {
     const struct as_cfg_block *blocks = as_cfg_get(all->flow->cfg, all->module)->blocks.data;
     uint32_t part = all->part[blocks[from].function];
+    arc.from = all->number[from];
+    arc.to = all->number[to];
     if (part == all->part[blocks[to].function])
-        *as_vec_push(&all->graphs[part].arcs) = (struct arc){.from = all->number[from],
-                                                             .to = all->number[to],
-                                                             .count = edge ? edge->count : 0,
-                                                             .estimated = edge && edge->estimated,
-                                                             .pad = !edge};
+        *as_vec_push(&all->graphs[part].arcs) = arc;
 }
 
-/* Whether some calls of a block did not come back. */
-static bool loses_calls(const struct as_flow *flow, uint32_t module, uint32_t block)
+static bool ends_in_call(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+}
+
+/* How many calls of a block did not come back; 0 of one that does not call. */
+static double lost_calls(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
-    double falls = 0;
+    double lost = flow->counts[module][block];
+    if (!ends_in_call(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
+        return 0;
     for (size_t i = 0; i < n; i++)
-        falls += edges[i].kind == AS_EDGE_FALL ? edges[i].count : 0;
-    return falls < flow->counts[module][block];
+        lost -= edges[i].kind == AS_EDGE_FALL ? edges[i].count : 0;
+    return lost > 0 ? lost : 0;
 }
 
 /* A call that threw goes on at its landing pad. */
@@ -285,18 +291,69 @@ static void add_pads(struct module_graphs *all)
         if (to == AS_CFG_NONE || counts[to] <= 0)
             continue;
         uint32_t from = (uint32_t)as_search((size_t)0, m->blocks.len, k, m->blocks.data[k].last < pad->start);
-        for (; from < m->blocks.len && m->blocks.data[from].last < pad->end; from++) {
-            uint8_t class_ = m->blocks.data[from].last_class;
-            if ((class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT) && counts[from] > 0 &&
-                loses_calls(all->flow, all->module, from))
-                add_arc(all, from, to, NULL);
+        for (; from < m->blocks.len && m->blocks.data[from].last < pad->end; from++)
+            if (lost_calls(all->flow, all->module, from) > 0)
+                add_arc(all, from, to, (struct arc){.pad = true});
+    }
+}
+
+/* By block: how often control came back to behind a call otherwise than from that call, as longjmp does to that of setjmp. Some
+ * longjmps end in an indirect jump, whose target is known, others in a return: of exact counts, what nothing else explains. */
+static double *find_returns(const struct as_flow *flow, uint32_t module)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    double *returns = as_alloc_array(m->blocks.len + 1, sizeof *returns);
+    for (size_t i = 0; i < m->blocks.len && !flow->samples; i++)
+        returns[i] = flow->counts[module][i];
+    for (size_t i = 0; i < flow->edges.len; i++) {
+        const struct as_flow_edge *edge = &flow->edges.data[i];
+        if (edge->to == AS_CFG_NONE || edge->to_module != module)
+            continue;
+        bool jumps =
+            edge->kind == AS_EDGE_INDIRECT &&
+            (edge->module != module || m->blocks.data[edge->from].function != m->blocks.data[edge->to].function);
+        if (flow->samples ? jumps : !jumps)
+            returns[edge->to] += flow->samples ? edge->count : -edge->count;
+    }
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        bool behind = i && block[-1].end == block->start && ends_in_call(&block[-1]);
+        if (!behind || block->flags & AS_CFG_ENTRY || returns[i] < 0)
+            returns[i] = 0;
+    }
+    for (size_t i = 0; i < m->pads.len; i++) {
+        uint32_t pad = as_cfg_find_start(flow->cfg, module, m->pads.data[i].pad);
+        returns[pad == AS_CFG_NONE ? m->blocks.len : pad] = 0;
+    }
+    return returns;
+}
+
+/* Control that longjmp brings back comes from a call of the function that did not return. Of several such calls each has its
+ * part; then only all parts together are known. */
+static void add_longjmps(struct module_graphs *all, const double *returns)
+{
+    const struct as_cfg_module *m = as_cfg_get(all->flow->cfg, all->module);
+    for (uint32_t to = 0; to < m->blocks.len; to++) {
+        const struct as_cfg_function *f = &m->functions.data[m->blocks.data[to].function];
+        double lost = 0;
+        size_t sources = 0;
+        for (uint32_t from = f->first; returns[to] > 0 && from < f->first + f->n; from++) {
+            double here = lost_calls(all->flow, all->module, from);
+            lost += here;
+            sources += here > 0;
+        }
+        for (uint32_t from = f->first; sources && from < f->first + f->n; from++) {
+            double here = lost_calls(all->flow, all->module, from);
+            struct arc arc = {.count = returns[to] * here / lost, .pad = true, .estimated = sources > 1};
+            if (here > 0)
+                add_arc(all, from, to, arc);
         }
     }
 }
 
 /* In a static program the unwinder's jump to a landing pad is an edge from its function to that of the pad: control that
- * comes from the call, and no way that joins the two functions. */
-static void drop_unwinding(const struct as_flow *flow, uint32_t module, as_arcs *arcs)
+ * comes from the call, and no way that joins the two functions. So is that of longjmp. */
+static void drop_unwinding(const struct as_flow *flow, uint32_t module, const double *returns, as_arcs *arcs)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     bool *pad = as_alloc(m->blocks.len + 1);
@@ -305,6 +362,8 @@ static void drop_unwinding(const struct as_flow *flow, uint32_t module, as_arcs 
         if (block != AS_CFG_NONE)
             pad[block] = true;
     }
+    for (size_t i = 0; i < m->blocks.len; i++)
+        pad[i] |= returns[i] > 0;
     size_t kept = 0;
     for (size_t i = 0; i < arcs->len; i++) {
         const struct as_arc *arc = &arcs->data[i];
@@ -320,7 +379,8 @@ static void search_module(const struct as_flow *flow, uint32_t module, as_loops 
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     as_arcs arcs = as_arcs_find(flow, module, NULL, NULL);
-    drop_unwinding(flow, module, &arcs);
+    double *returns = find_returns(flow, module);
+    drop_unwinding(flow, module, returns, &arcs);
     struct module_graphs all = {.flow = flow,
                                 .module = module,
                                 .part = as_arcs_parts(flow, module, &arcs),
@@ -335,9 +395,11 @@ static void search_module(const struct as_flow *flow, uint32_t module, as_loops 
         const struct as_arc *arc = &arcs.data[i];
         const struct as_flow_edge *edge = arc->edge == AS_ARC_NO_EDGE ? NULL : &flow->edges.data[arc->edge];
         if (edge && edge->count > 0 && arc->to != AS_ARC_WORLD)
-            add_arc(&all, arc->from, arc->to, edge);
+            add_arc(&all, arc->from, arc->to, (struct arc){.count = edge->count, .estimated = edge->estimated});
     }
     add_pads(&all);
+    add_longjmps(&all, returns);
+    free(returns);
     for (uint32_t i = 0; i < m->functions.len; i++) {
         all.graphs[i].flow = flow;
         all.graphs[i].module = module;

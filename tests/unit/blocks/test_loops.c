@@ -38,6 +38,20 @@ static void test_nested(void **state)
     end(flow);
 }
 
+/* 1 calls setjmp, behind which control comes back by longjmp from the call of 3: by a return, which is no edge. */
+static void test_longjmp(void **state)
+{
+    struct as_cfg *cfg = graph_make("i c 2i c r");
+    const double counts[] = {1, 1, 100, 100, 1};
+    struct as_flow *flow = graph_flow(cfg, counts, "");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 2 && loops.data[0].n_blocks == 2);
+    assert_true(loops.data[0].iterations == 100 && loops.data[0].entries == 1 && !loops.data[0].estimated);
+    as_vec_free(&loops);
+    end(flow);
+}
+
 /* Two ways back to one header are one loop; a cycle that is entered at two places is none. */
 static void test_shapes(void **state)
 {
@@ -121,8 +135,8 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),      cmocka_unit_test(test_shapes), cmocka_unit_test(test_no_entry),
-        cmocka_unit_test(test_landing_pad), cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_nested),   cmocka_unit_test(test_longjmp),     cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_no_entry), cmocka_unit_test(test_landing_pad), cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
