@@ -66,7 +66,7 @@ static const char *changed(const struct as_view *of, const char *program, const 
         module++;
     if (module == end)
         return NULL;
-    const char *wrong = as_module_check(module);
+    const char *wrong = as_module_check(of->store, module);
     if (wrong || !module->file_size || stat(program, &status) != 0)
         return wrong;
     if ((uint64_t)status.st_size != module->file_size)

@@ -46,6 +46,16 @@ void as_import_code_free(struct as_import_code *code)
 
 /* ---- modules ---- */
 
+/* Who needs the code later finds the file, too. */
+static void note_place(struct as_import_code *code, const struct as_perf_location *recorded)
+{
+    char *key = as_format(AS_META_FOUND "%s", recorded->module), *file = realpath(recorded->disk_path, NULL);
+    if (file)
+        as_store_add_meta(code->writer, key, file);
+    free(key);
+    free(file);
+}
+
 static void add_module(struct as_import_code *code, const struct as_perf_location *recorded, uint64_t address)
 {
     struct as_store_module module = {
@@ -57,6 +67,8 @@ static void add_module(struct as_import_code *code, const struct as_perf_locatio
         module.file_time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
     }
     as_store_add_module(code->writer, &module);
+    if (matched && strcmp(recorded->disk_path, recorded->module) != 0)
+        note_place(code, recorded);
     uint32_t name = as_strings_intern(code->names, recorded->disk_path ? recorded->disk_path : recorded->module);
     *as_vec_push(&code->modules) = (struct as_import_module){
         .base = module.base, .matched = matched, .path = as_strings_get(code->names, name), .fd = -1};

@@ -517,7 +517,7 @@ void as_page_files_json(const struct as_page_document *document, struct as_json 
     size_t left = AS_PAGE_SOURCE;
     as_json_array(json, "modules");
     for (size_t i = 0; i < view->n_modules; i++) {
-        const char *note = as_module_check(&view->module[i]);
+        const char *note = as_module_check(view->store, &view->module[i]);
         as_json_object(json, NULL);
         as_page_string(json, "name", as_view_module(view, (uint32_t)i));
         as_page_string(json, "path", view->module[i].path);

@@ -7,7 +7,7 @@ void as_module_notes_json(const struct as_view *view, struct as_json *json)
 {
     as_json_object(json, "changed");
     for (size_t i = 0; i < view->n_modules && i < AS_MODULES_CHECKED; i++) {
-        const char *note = as_module_check(&view->module[i]);
+        const char *note = as_module_check(view->store, &view->module[i]);
         if (note)
             as_json_string(json, view->module[i].path, note);
     }

@@ -12,7 +12,7 @@ void as_module_notes_text(const struct as_view *view, FILE *out, const struct as
     struct as_str text = {0};
     size_t more = 0;
     for (size_t i = 0; i < view->n_modules && i < AS_MODULES_CHECKED; i++) {
-        const char *note = as_module_check(&view->module[i]);
+        const char *note = as_module_check(view->store, &view->module[i]);
         if (note && !text.len)
             as_str_addf(&text, "note: %s: %s", AS_SHOW(view->module[i].path), note);
         else

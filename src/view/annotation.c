@@ -153,7 +153,7 @@ static bool complete(struct as_annotation *annotation, struct as_error *err)
     const struct as_view *view = annotation->view;
     uint32_t module = annotation->what.module;
     if (module < view->n_modules)
-        annotation->module_note = as_module_check(&view->module[module]);
+        annotation->module_note = as_module_check(view->store, &view->module[module]);
     if (!add_times(annotation, err))
         return false;
     drop_beginnings(annotation);

@@ -10,6 +10,7 @@
 #include "symbol/elffile.h"
 #include "symbol/space.h"
 #include "view/annotation.h"
+#include "view/module_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,21 +62,22 @@ static bool read_bytes(struct as_note_code *code, const struct as_elf *elf, uint
     return n >= 0 && (size_t)n == code->size;
 }
 
-static void map_segments(struct as_note_code *code, const struct as_elf *elf, const struct as_store_module *module)
+static void map_segments(struct as_note_code *code, const struct as_elf *elf, const struct as_store_module *module,
+                         const char *file)
 {
     for (size_t i = 0; i < elf->segments.len; i++) {
         const struct as_elf_segment *segment = &elf->segments.data[i];
         uint64_t start = module->base + segment->address, before = start % PAGE;
         if (segment->executable && segment->memory_size && before <= segment->offset)
-            as_space_map(code->space, start - before, start + segment->memory_size, segment->offset - before,
-                         module->path);
+            as_space_map(code->space, start - before, start + segment->memory_size, segment->offset - before, file);
     }
 }
 
 static const char *open_code(struct as_annotation *annotation, const struct as_store_module *module)
 {
     const struct as_store_function *function = &annotation->what;
-    struct as_elf *elf = as_elf_open(module->path, NULL);
+    const char *file = as_module_file(annotation->view->store, module);
+    struct as_elf *elf = file ? as_elf_open(file, NULL) : NULL;
     if (!elf)
         return "it cannot be read";
     struct as_note_code *code = as_alloc(sizeof *code);
@@ -87,7 +89,7 @@ static const char *open_code(struct as_annotation *annotation, const struct as_s
     if (ok) {
         code->space = as_space_new(NULL);
         code->files = as_strings_new();
-        map_segments(code, elf, module);
+        map_segments(code, elf, module, file);
         annotation->code = code;
     } else {
         as_note_code_free(code);

@@ -4,6 +4,7 @@
 #include "symbol/elffile.h"
 #include "symbol/space.h"
 #include "view/annotation.h"
+#include "view/module_check.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -26,15 +27,16 @@ static bool find_address(struct as_note_insn *insn, uint64_t *address)
 }
 
 /* All segments: variables are not in the executable ones. */
-static struct as_space *open_space(const struct as_store_module *module)
+static struct as_space *open_space(const struct as_store *store, const struct as_store_module *module)
 {
-    struct as_elf *elf = as_elf_open(module->path, NULL);
+    const char *file = as_module_file(store, module);
+    struct as_elf *elf = file ? as_elf_open(file, NULL) : NULL;
     struct as_space *space = elf ? as_space_new(NULL) : NULL;
     for (size_t i = 0; elf && i < elf->segments.len; i++) {
         const struct as_elf_segment *segment = &elf->segments.data[i];
         uint64_t start = module->base + segment->address, before = start % PAGE;
         if (segment->memory_size && before <= segment->offset)
-            as_space_map(space, start - before, start + segment->memory_size, segment->offset - before, module->path);
+            as_space_map(space, start - before, start + segment->memory_size, segment->offset - before, file);
     }
     as_elf_close(elf);
     return space;
@@ -70,7 +72,7 @@ void as_annotation_name_data(struct as_annotation *annotation)
         uint64_t address;
         if (!find_address(insn, &address))
             continue;
-        if (!space && !(space = open_space(module)))
+        if (!space && !(space = open_space(view->store, module)))
             return;
         insn->data = name_of(space, address);
     }

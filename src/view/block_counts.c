@@ -12,12 +12,15 @@
 
 /* ---- modules ---- */
 
-static const char *problem_of(const struct as_store_module *module, enum as_arch *arch)
+static const char *problem_of(const struct as_store *store, const struct as_store_module *module, const char **file,
+                              enum as_arch *arch)
 {
     if (!module->path || module->path[0] != '/')
         return "its code is in no file";
-    const char *wrong = as_module_check(module);
-    return wrong ? wrong : as_cfg_arch(module->path, arch) ? NULL : "it is not a program that Assay can decode";
+    *file = as_module_file(store, module);
+    return !*file                     ? as_module_check(store, module)
+           : as_cfg_arch(*file, arch) ? NULL
+                                      : "it is not a program that Assay can decode";
 }
 
 static void find_modules(struct as_block_counts *counts)
@@ -26,8 +29,8 @@ static void find_modules(struct as_block_counts *counts)
     counts->number = as_alloc_array(view->n_modules + 1, sizeof *counts->number);
     for (size_t i = 0; i < view->n_modules; i++) {
         enum as_arch arch;
-        const char *why = problem_of(&view->module[i], &arch);
-        counts->number[i] = why ? AS_CFG_NONE : as_cfg_module_of(counts->cfg, view->module[i].path, arch);
+        const char *file, *why = problem_of(view->store, &view->module[i], &file, &arch);
+        counts->number[i] = why ? AS_CFG_NONE : as_cfg_module_at(counts->cfg, file, view->module[i].path, arch);
         if (why)
             *as_vec_push(&counts->refused) = (struct as_block_counts_refused){
                 view->module[i].path ? view->module[i].path : "[unknown]", why, (uint64_t)i, 0};

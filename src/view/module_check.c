@@ -2,8 +2,10 @@
 #include "view/module_check.h"
 
 #include "base/bytes.h"
+#include "base/str.h"
 #include "symbol/elffile.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,16 +18,14 @@ static bool is_called(const struct as_elf *elf, const char *expected)
     return strcmp(text, expected) == 0;
 }
 
-const char *as_module_check(const struct as_store_module *module)
+static const char *check(const struct as_store_module *module, const char *path)
 {
     static const char changed[] = "it has changed since the recording";
     struct stat status;
-    if (!module->path || module->path[0] != '/')
-        return NULL;
-    if (stat(module->path, &status) != 0)
+    if (stat(path, &status) != 0)
         return "it no longer exists";
     if (module->build_id) {
-        struct as_elf *elf = as_elf_open(module->path, NULL);
+        struct as_elf *elf = as_elf_open(path, NULL);
         bool same = elf && is_called(elf, module->build_id);
         as_elf_close(elf);
         return same ? NULL : changed;
@@ -33,4 +33,29 @@ const char *as_module_check(const struct as_store_module *module)
     int64_t time = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
     bool same = (uint64_t)status.st_size == module->file_size && time == module->file_time;
     return !module->file_size || same ? NULL : changed;
+}
+
+static const char *found_at(const struct as_store *store, const struct as_store_module *module)
+{
+    char *key = as_format(AS_META_FOUND "%s", module->path);
+    const char *place = store ? as_store_meta(store, key) : NULL;
+    free(key);
+    return place;
+}
+
+const char *as_module_file(const struct as_store *store, const struct as_store_module *module)
+{
+    if (!module->path || module->path[0] != '/')
+        return NULL;
+    const char *place = found_at(store, module);
+    if (place && !check(module, place))
+        return place;
+    return check(module, module->path) ? NULL : module->path;
+}
+
+const char *as_module_check(const struct as_store *store, const struct as_store_module *module)
+{
+    if (!module->path || module->path[0] != '/' || as_module_file(store, module))
+        return NULL;
+    return check(module, module->path);
 }

@@ -229,19 +229,19 @@ static void files_change(void **state)
     int64_t time = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
     struct as_store_module module = {.path = path, .file_size = 4, .file_time = time};
     const char *changed = "it has changed since the recording";
-    assert_null(as_module_check(&module));
+    assert_null(as_module_check(NULL, &module));
     module.file_time++;
-    assert_string_equal(as_module_check(&module), changed);
+    assert_string_equal(as_module_check(NULL, &module), changed);
     module.file_time = time;
     module.file_size = 5;
-    assert_string_equal(as_module_check(&module), changed);
+    assert_string_equal(as_module_check(NULL, &module), changed);
     module.file_size = 0; /* unknown */
-    assert_null(as_module_check(&module));
+    assert_null(as_module_check(NULL, &module));
     module.build_id = "0123"; /* it has none */
-    assert_string_equal(as_module_check(&module), changed);
-    assert_string_equal(as_module_check(&(struct as_store_module){.path = "/nowhere/at/all"}), "it no longer exists");
-    assert_null(as_module_check(&(struct as_store_module){.path = "[vdso]"}));
-    assert_null(as_module_check(&(struct as_store_module){.path = NULL}));
+    assert_string_equal(as_module_check(NULL, &module), changed);
+    assert_string_equal(as_module_check(NULL, &(struct as_store_module){.path = "/nowhere/at/all"}), "it no longer exists");
+    assert_null(as_module_check(NULL, &(struct as_store_module){.path = "[vdso]"}));
+    assert_null(as_module_check(NULL, &(struct as_store_module){.path = NULL}));
 }
 
 /* The program itself, by its build-id. */
@@ -262,9 +262,9 @@ static void build_ids(void **state)
         text[2 * i + 1] = digits[id.bytes[i] & 15];
     }
     struct as_store_module module = {.path = "/proc/self/exe", .build_id = text, .file_size = 1};
-    assert_null(as_module_check(&module)); /* whatever size and time are */
+    assert_null(as_module_check(NULL, &module)); /* whatever size and time are */
     text[0] = text[0] == '0' ? '1' : '0';
-    assert_string_equal(as_module_check(&module), "it has changed since the recording");
+    assert_string_equal(as_module_check(NULL, &module), "it has changed since the recording");
 }
 
 int main(void)
