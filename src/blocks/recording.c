@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "blocks/estimate.h"
+#include "perfdata/ibs_raw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 /* What was read of one event. */
 struct stream {
-    uint32_t event; /* its number in the recording */
+    const struct as_perf_event *event;
     char name[128];
     enum as_counted counted;
     uint64_t period, samples, kernel;
@@ -32,6 +33,7 @@ struct reading {
     struct as_recording *recording;
     const struct as_recording_options *options;
     struct as_perf_spaces *spaces;
+    const struct as_perf_info *info;
     AS_VEC(struct stream *) streams;
     struct stream *now; /* whose addresses are looked up, of the process `settling` */
     uint32_t settling;
@@ -47,32 +49,28 @@ static bool has_word(const char *text, const char *word)
     return strcasestr(text, word) != NULL;
 }
 
-static enum as_counted what_counts(const struct as_perf_event *event)
+/* Tagged operations of AMD's processors: by their own unit, or where the kernel uses it for a precise event (ibs.c). */
+static const char *tagged_unit(const struct as_perf_event *event, const struct as_perf_info *info)
 {
-    enum { HARDWARE = 0, RAW = 4, INSTRUCTIONS = 1, INTEL_INST_RETIRED = 0xc0, INTEL_NEAR_TAKEN = 0x20c4 };
-    uint64_t code = event->config & 0xffff;
-    if ((event->pmu && has_word(event->pmu, "ibs_op")) || has_word(event->name, "uops"))
-        return AS_COUNTED_UOPS;
-    if (has_word(event->name, "taken") || (event->type == RAW && code == INTEL_NEAR_TAKEN))
-        return AS_COUNTED_TAKEN;
-    if ((event->type == HARDWARE && event->config == INSTRUCTIONS) || has_word(event->name, "instructions") ||
-        has_word(event->name, "inst_retired") || (event->type == RAW && (code & 0xff) == INTEL_INST_RETIRED))
-        return AS_COUNTED_INSTRUCTIONS;
-    return AS_COUNTED_OTHER;
+    enum { RAW = 4, RETIRED_OPERATIONS = 0xc1, COUNTS_OPERATIONS = 19 };
+    if (event->pmu && strncmp(event->pmu, "ibs_op", 6) == 0)
+        return event->config >> COUNTS_OPERATIONS & 1 ? "operations" : "cycles";
+    bool amd = as_ibs_cpu(info ? info->cpu_id : NULL).family != 0;
+    return amd && event->precise && event->type == RAW && event->config == RETIRED_OPERATIONS ? "operations" : NULL;
 }
 
 /* The stream of an event; NULL: it is not wanted. */
 static struct stream *stream_of(struct reading *reading, const struct as_perf_event *event)
 {
     for (size_t i = 0; i < reading->streams.len; i++)
-        if (reading->streams.data[i]->event == event->index)
+        if (reading->streams.data[i]->event == event)
             return reading->streams.data[i];
     if (reading->options->event && !has_word(event->name, reading->options->event))
         return NULL;
     struct stream *stream = as_alloc(sizeof *stream);
-    stream->event = event->index;
+    stream->event = event;
     snprintf(stream->name, sizeof stream->name, "%s", event->name);
-    stream->counted = what_counts(event);
+    stream->counted = as_counted_of(event->name, tagged_unit(event, reading->info));
     stream->period = event->period;
     stream->precise = event->precise;
     *as_vec_push(&reading->streams) = stream;
@@ -84,7 +82,8 @@ static struct stream *largest_stream(const struct reading *reading)
     struct stream *best = NULL;
     for (size_t i = 0; i < reading->streams.len; i++) {
         struct stream *one = reading->streams.data[i];
-        if (!best || one->samples > best->samples || (one->samples == best->samples && one->event < best->event))
+        if (!best || one->samples > best->samples ||
+            (one->samples == best->samples && one->event->index < best->event->index))
             best = one;
     }
     return best;
@@ -205,7 +204,7 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
         *as_vec_push(&reading->branches) = (struct as_samples_branch){sample->branches[i].from, sample->branches[i].to,
                                                                       sample->branches[i].mispredicted};
     struct as_samples_one one = {.ip = user ? sample->ip : 0,
-                                 .weight = stream->counted != AS_COUNTED_OTHER ? (double)sample->period : 1,
+                                 .weight = (double)sample->period,
                                  .branches = reading->branches.data,
                                  .n_branches = reading->branches.len};
     /* Of an event that counts no branches, each run stands for one, however many a stack has. */
@@ -219,9 +218,13 @@ static const struct as_perf_sink sink = {.build_id = on_build_id, .process = on_
 
 /* ---- the whole ---- */
 
-static void take_stream(struct as_recording *recording, struct stream *stream)
+static void take_stream(struct as_recording *recording, struct stream *stream, const struct as_perf_info *info)
 {
     memcpy(recording->event, stream->name, sizeof recording->event);
+    const char *tagged = tagged_unit(stream->event, info);
+    char *unit = tagged ? as_strdup(tagged) : as_perf_event_unit(stream->event);
+    snprintf(recording->unit, sizeof recording->unit, "%s", unit);
+    free(unit);
     recording->counted = stream->counted;
     recording->period = stream->period;
     recording->precise = stream->precise;
@@ -247,7 +250,7 @@ static void gather(struct reading *reading)
         settle_stream(reading, stream, (uint32_t)stream->by_pid.slots[i].key);
         as_samples_move(recording->samples, (struct as_samples *)(uintptr_t)stream->by_pid.slots[i].value);
     }
-    take_stream(recording, stream);
+    take_stream(recording, stream, reading->info);
     if (recording->counted == AS_COUNTED_TAKEN)
         as_samples_are_branches(recording->samples);
     as_estimate_see(recording->samples, recording->cfg);
@@ -269,7 +272,7 @@ static bool read_all(struct reading *reading, struct as_perf_reader *reader, str
 {
     struct as_recording *recording = reading->recording;
     struct as_perf_spaces_options spaces = reading->options->spaces;
-    spaces.recorded = as_perf_reader_info(reader);
+    spaces.recorded = reading->info = as_perf_reader_info(reader);
     reading->spaces = as_perf_spaces_new(&spaces);
     if (!as_perf_reader_run(reader, &sink, reading, err))
         return false;
@@ -279,6 +282,9 @@ static bool read_all(struct reading *reading, struct as_perf_reader *reader, str
     snprintf(recording->problem, sizeof recording->problem, "%s", summary->problem);
     if (as_samples_counted(recording->samples)->samples)
         return true;
+    if (summary->problem[0])
+        return as_error_set(err, "it is not whole, and has no samples%s%s: %s", reading->options->event ? " of " : "",
+                            reading->options->event ? reading->options->event : "", summary->problem);
     return reading->options->event ? as_error_set(err, "no samples of an event '%s'", reading->options->event)
                                    : as_error_set(err, "it has no samples");
 }

@@ -6,11 +6,9 @@
 #ifndef AS_BLOCKS_RECORDING_H
 #define AS_BLOCKS_RECORDING_H
 
+#include "blocks/counted.h"
 #include "blocks/samples.h"
 #include "perfdata/perf_spaces.h"
-
-/* What an event counts, as far as its name and number tell. */
-enum as_counted { AS_COUNTED_OTHER, AS_COUNTED_INSTRUCTIONS, AS_COUNTED_UOPS, AS_COUNTED_TAKEN };
 
 struct as_recording_options {
     struct as_perf_spaces_options spaces;
@@ -27,7 +25,7 @@ typedef AS_VEC(struct as_recording_refused) as_recording_refusals;
 struct as_recording {
     struct as_samples *samples;
     struct as_cfg *cfg; /* built */
-    char event[128];
+    char event[128], unit[128]; /* unit: of its periods, as a profile of the recording has it */
     enum as_counted counted;
     uint64_t period; /* 0: by frequency */
     unsigned precise;

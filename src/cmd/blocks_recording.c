@@ -37,6 +37,10 @@ static bool check_method(const struct as_blocks_options *options, const struct a
             recording->event, as_method_names[method]);
     if (options->drop_oldest && !stacks)
         return as_error_set(err, "the samples of %s have no branch stacks: leave --drop-oldest out", recording->event);
+    if (recording->counted == AS_COUNTED_OTHER && method == AS_METHOD_UOPS)
+        return as_error_set(err,
+                            "%s counts neither instructions nor micro-operations, so --method=uops says nothing of it",
+                            recording->event);
     if (recording->counted == AS_COUNTED_TAKEN && (method == AS_METHOD_FIXED || method == AS_METHOD_UOPS))
         return as_error_set(err,
                             "%s counts branches, and --method=%s spreads samples over %s; --method=%s is for branches",
@@ -160,6 +164,7 @@ static int show(const struct as_blocks_options *options, const char *path, const
     as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(as_samples_counted(recording->samples)->samples),
                 recording->event, as_method_names[method], options->balance ? ", balanced" : "");
     explain(recording, method, &advice);
+    bool is_time = recording->counted == AS_COUNTED_OTHER && (method == AS_METHOD_IP || method == AS_METHOD_FIXED);
     struct as_blocks_shown shown = {.flow = flow,
                                     .what = path,
                                     .recorded = true,
@@ -167,8 +172,7 @@ static int show(const struct as_blocks_options *options, const char *path, const
                                     .method = as_method_names[method],
                                     .advice = as_str_get(&advice),
                                     .trouble = &trouble,
-                                    .unit = method == AS_METHOD_IP && recording->counted == AS_COUNTED_OTHER ? "samples"
-                                                                                                             : NULL,
+                                    .unit = is_time ? recording->unit : NULL,
                                     .unplaced = as_samples_unplaced(recording->samples),
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);

@@ -10,26 +10,11 @@
 
 /* ---- series ---- */
 
-static bool is_clock(const struct as_perf_event *event)
-{
-    const char *name = event->name;
-    return (event->type == PERF_TYPE_SOFTWARE && event->pmu == NULL && event->sample_type != 0 &&
-            (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK)) ||
-           strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
-}
-
-/* Returns the unit of a period: "cycles", "nanoseconds" for clocks, else the event without its modifiers; "samples" if
- * the samples have no periods. The caller frees it. */
+/* The unit of a period; the caller frees. */
 static char *unit_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
-    const char *name = event->name, *counts = as_import_unit_counts(tagging);
-    if (counts)
-        return as_strdup(counts);
-    if (event->samples > 0 && event->without_period == event->samples)
-        return as_strdup("samples");
-    if (is_clock(event))
-        return as_strdup("nanoseconds");
-    return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
+    const char *counts = as_import_unit_counts(tagging);
+    return counts ? as_strdup(counts) : as_perf_event_unit(event);
 }
 
 struct names {
@@ -73,7 +58,7 @@ static void add_own_series(const struct as_import *import, const struct as_impor
 /* IBS, SPE, TIP and TEA record the exact instruction, whatever precise level was asked for. */
 static int32_t precise_of(const struct as_perf_event *event, const struct as_import_tagging *tagging)
 {
-    bool applies = !is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
+    bool applies = !as_perf_event_is_clock(event) && (tagging->unit == AS_IMPORT_PLAIN || event->precise > 0);
     return applies ? (int32_t)event->precise : -1;
 }
 
@@ -379,7 +364,7 @@ static void add_same_events(const struct as_import *import, const struct as_perf
         for (size_t k = i + 1; k < n; k++) {
             const struct as_perf_event *a = as_perf_reader_event(reader, i), *b = as_perf_reader_event(reader, k);
             if (a->type != PERF_TYPE_SOFTWARE || b->type != PERF_TYPE_SOFTWARE || a->config != b->config ||
-                !a->sample_type || a->config == PERF_COUNT_SW_DUMMY || is_clock(a))
+                !a->sample_type || a->config == PERF_COUNT_SW_DUMMY || as_perf_event_is_clock(a))
                 continue;
             char *text =
                 as_format("%s and %s are the same event: the kernel may assign the samples of both to one of them",

@@ -85,6 +85,24 @@ static const char *made_name(struct as_perf_reader *reader, const struct as_perf
     return as_perf_keep(reader, text, sizeof text);
 }
 
+bool as_perf_event_is_clock(const struct as_perf_event *event)
+{
+    const char *name = event->name;
+    return (event->type == PERF_TYPE_SOFTWARE && event->pmu == NULL && event->sample_type != 0 &&
+            (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK)) ||
+           strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
+}
+
+char *as_perf_event_unit(const struct as_perf_event *event)
+{
+    const char *name = event->name;
+    if (event->samples > 0 && event->without_period == event->samples)
+        return as_strdup("samples");
+    if (as_perf_event_is_clock(event))
+        return as_strdup("nanoseconds");
+    return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
+}
+
 /* Adds the event whose attr is at `bytes`; `used` gets the number of bytes that it occupies. */
 bool as_perf_attr_add(struct as_perf_reader *reader, const uint8_t *bytes, size_t size, size_t *used)
 {

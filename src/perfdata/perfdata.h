@@ -75,6 +75,11 @@ struct as_perf_event {
     uint64_t without_period; /* samples of a text without a column for the period: each counts as 1 */
 };
 
+bool as_perf_event_is_clock(const struct as_perf_event *event); /* cpu-clock, task-clock */
+/* The unit of its periods: "nanoseconds" for clocks, "samples" if the samples have no periods, else the event without its
+ * modifiers ("cycles"). The caller frees. */
+char *as_perf_event_unit(const struct as_perf_event *event);
+
 /* ---- what happened ---- */
 
 enum as_perf_mode {

@@ -2,6 +2,7 @@
 #include "view/block_counts.h"
 
 #include "blocks/balance.h"
+#include "blocks/counted.h"
 #include "blocks/derive.h"
 #include "view/branches.h"
 #include "view/module_check.h"
@@ -74,23 +75,10 @@ static bool place(void *context, uint64_t key, struct as_cfg *cfg, uint32_t *mod
 
 /* ---- samples ---- */
 
-static bool counts_branches(const struct as_view *view)
+static enum as_counted counted_of(const struct as_view *view)
 {
-    const char *event = as_store_series(view->store, &(size_t){0})[view->series].event;
-    return event && (strcasestr(event, "taken") || strcasestr(event, "br_inst") || strcasestr(event, "0x20c4"));
-}
-
-/* Executed operations, as tagging units see them. */
-static bool counts_operations(const struct as_view *view)
-{
-    const char *event = as_store_series(view->store, &(size_t){0})[view->series].event;
-    return event && (strcasestr(event, "cnt_ctl=1") || strcasestr(event, "arm_spe"));
-}
-
-static bool counts_instructions(const struct as_view *view)
-{
-    const char *event = as_store_series(view->store, &(size_t){0})[view->series].event;
-    return event && strcasestr(event, "inst") && !strcasestr(event, "br_") && !strcasestr(event, "mem_");
+    const struct as_store_series *series = &as_store_series(view->store, &(size_t){0})[view->series];
+    return as_counted_of(series->event, series->unit);
 }
 
 static void add_samples(struct as_block_counts *counts, const struct as_store_rows *rows)
@@ -111,7 +99,7 @@ static void add_samples(struct as_block_counts *counts, const struct as_store_ro
 static double weight_of(const struct as_view *view, uint64_t taken)
 {
     const struct as_summary *summary = &view->summary;
-    bool counted = counts_branches(view) && summary->period && taken;
+    bool counted = counted_of(view) == AS_COUNTED_TAKEN && summary->period && taken;
     return counted ? (double)summary->period * (double)summary->samples / (double)taken : 1;
 }
 
@@ -150,20 +138,24 @@ static bool check_method(const struct as_block_counts *counts, int method, struc
         return as_error_set(
             err, "%s: it has no branches of code that can be read, which --method=flow needs; --method=ip does without",
             file);
+    if (method == AS_METHOD_UOPS && counted_of(counts->view) == AS_COUNTED_OTHER)
+        return as_error_set(
+            err, "%s: %s counts neither instructions nor micro-operations, so --method=uops says nothing of it", file,
+            counts->view->summary.sampler);
     return true;
 }
 
 static void estimate(struct as_block_counts *counts, const struct as_block_counts_options *options)
 {
-    if (counts_branches(counts->view))
+    if (counted_of(counts->view) == AS_COUNTED_TAKEN)
         as_samples_are_branches(counts->samples);
     as_estimate_see(counts->samples, counts->cfg);
     as_cfg_build(counts->cfg);
     bool branches = as_samples_branches(counts->samples)->len > 0;
-    counts->method = options->method >= 0              ? (enum as_method)options->method
-                     : branches                        ? AS_METHOD_FLOW
-                     : counts_operations(counts->view) ? AS_METHOD_UOPS
-                                                       : AS_METHOD_IP;
+    counts->method = options->method >= 0                          ? (enum as_method)options->method
+                     : branches                                    ? AS_METHOD_FLOW
+                     : counted_of(counts->view) == AS_COUNTED_UOPS ? AS_METHOD_UOPS
+                                                                   : AS_METHOD_IP;
     counts->flow = as_estimate(counts->samples, counts->cfg, counts->method, &counts->trouble);
     if (options->balance || (options->balance_addresses && !as_estimate_has_edges(counts->samples, counts->method)))
         as_flow_balance(counts->flow, counts->method == AS_METHOD_FLOW);
@@ -336,6 +328,5 @@ double as_block_counts_at(const struct as_block_counts *counts, uint32_t module,
 
 bool as_block_counts_are_executions(const struct as_block_counts *counts)
 {
-    const struct as_view *view = counts->view;
-    return !counts->samples || counts->method == AS_METHOD_FLOW || counts_instructions(view) || counts_operations(view);
+    return !counts->samples || counts->method == AS_METHOD_FLOW || counted_of(counts->view) != AS_COUNTED_OTHER;
 }
