@@ -220,6 +220,18 @@ double as_flow_total(const struct as_flow *flow)
     return sum;
 }
 
+static double enter_midway(const struct as_flow *flow, uint32_t module, const struct as_cfg_function *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < flow->edges.len; i++) {
+        const struct as_flow_edge *edge = &flow->edges.data[i];
+        bool here = edge->to != AS_CFG_NONE && edge->to_module == module && edge->to - f->first < f->n;
+        bool inside = edge->module == module && edge->from - f->first < f->n;
+        sum += here && (!inside || edge->kind == AS_EDGE_CALL) ? edge->count : 0;
+    }
+    return sum;
+}
+
 double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t function)
 {
     const struct as_cfg_function *f = &as_cfg_get(flow->cfg, module)->functions.data[function];
@@ -234,7 +246,8 @@ double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t fun
                         ? edges[e].count
                         : 0;
     }
-    return clamp(flow->counts[module][f->first] - back, flow->counts[module][f->first]);
+    double entries = clamp(flow->counts[module][f->first] - back, flow->counts[module][f->first]);
+    return entries > 0 ? entries : enter_midway(flow, module, f);
 }
 
 bool as_flow_entries_estimated(const struct as_flow *flow, uint32_t module, uint32_t function)

@@ -69,7 +69,8 @@ double as_flow_scale(struct as_flow *flow);
 double as_flow_instructions(const struct as_flow *flow, uint32_t module, uint32_t block);
 double as_flow_function_instructions(const struct as_flow *flow, uint32_t module, uint32_t function);
 double as_flow_total(const struct as_flow *flow);
-/* How often a function was entered: what calls and jumps from elsewhere bring to its first block. */
+/* How often a function was entered: what calls and jumps from elsewhere bring to its first block or, if nothing does, to others (a
+ * table of stubs, code that functions share). */
 double as_flow_entries(const struct as_flow *flow, uint32_t module, uint32_t function);
 /* Whether that rests on an edge that is estimated, though counts of blocks are exact. */
 bool as_flow_entries_estimated(const struct as_flow *flow, uint32_t module, uint32_t function);

@@ -42,8 +42,11 @@ static void print_place(const struct as_blocks_shown *shown, uint32_t module, ui
     fprintf(out, lines[0] ? "  %s  (%s)\n" : "%s  (%s)\n", lines, AS_SHOW(m->name));
 }
 
+/* Estimates may be less than one. */
 static const char *count_of(double count, char text[AS_COUNT_MAX])
 {
+    if (count > 0 && count < 0.5)
+        return strcpy(text, "<1");
     return as_count((uint64_t)(count + 0.5), text);
 }
 #define COUNT(number) count_of((number), (char[AS_COUNT_MAX]){0})
