@@ -3,11 +3,13 @@
  * is a gap. */
 #include "blocks/cfg.h"
 
+#include "base/cpp_name.h"
 #include "base/map.h"
 #include "base/search.h"
 #include "blocks/cfg_internal.h"
 
 #include "symbol/debugserver.h"
+#include "symbol/demangle.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -286,6 +288,25 @@ uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_
     const struct as_cfg_module *m = cfg->modules.data[module];
     size_t at = as_search(0, m->functions.len, i, m->functions.data[i].start <= address);
     return at > 0 && address < m->functions.data[at - 1].end ? (uint32_t)at - 1 : AS_CFG_NONE;
+}
+
+bool as_cfg_is_called(const char *name, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    return strcmp(wanted, name) == 0 || (strncmp(wanted, name, length) == 0 && name[length] == '(') ||
+           as_cpp_name_is(name, wanted);
+}
+
+bool as_cfg_has_symbol(const struct as_cfg_module *module, const char *wanted)
+{
+    char name[4096];
+    for (size_t i = 0; i < module->symbols.symbols.symbols.len; i++) {
+        const char *raw = module->symbols.symbols.symbols.data[i].raw;
+        if (raw && (strcmp(raw, wanted) == 0 ||
+                    (raw[0] == '_' && as_demangle(raw, name, sizeof name) && as_cfg_is_called(name, wanted))))
+            return true;
+    }
+    return false;
 }
 
 struct as_debug *as_cfg_debug(struct as_cfg *cfg, uint32_t module)

@@ -97,6 +97,11 @@ uint32_t as_cfg_find_start(const struct as_cfg *cfg, uint32_t module, uint64_t a
 bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 
+/* Whether a function of this name is what somebody calls `wanted`: "work(int)" is also "work". */
+bool as_cfg_is_called(const char *name, const char *wanted);
+/* Whether the module's file has a function of this name, whether it was seen or not. */
+bool as_cfg_has_symbol(const struct as_cfg_module *module, const char *wanted);
+
 /* The lines of a block, of those in the file that its first line is in. */
 struct as_cfg_lines {
     const char *file;

@@ -60,18 +60,25 @@ void as_propeller_map_free(struct as_propeller_map *map)
 
 static bool load_map(const struct as_cfg_module *module, struct as_propeller_map *map, struct as_error *err)
 {
-    enum { MOST = 1 << 30 };
+    enum { MOST = 1 << 30, WITHOUT_VERSION = 0x6fff4c08 /* SHT_LLVM_BB_ADDR_MAP_V0 */ };
+    static const char advice[] = "build it with clang 17 to 19 and -fbasic-block-address-map";
     struct as_elf *elf = as_elf_open(module->file, err);
+    struct as_error why = AS_ERROR_INIT;
     size_t size = 0;
     if (!elf)
         return false;
-    uint8_t *bytes = as_elf_read(elf, as_elf_section(elf, ".llvm_bb_addr_map"), MOST, &size);
+    const struct as_elf_section *section = as_elf_section(elf, ".llvm_bb_addr_map");
+    bool old = section && section->type == WITHOUT_VERSION;
+    uint8_t *bytes = as_elf_read(elf, section, MOST, &size);
     as_elf_close(elf);
-    bool good = bytes ? as_propeller_read(bytes, size, map, err)
-                      : as_error_set(err,
-                                     "%s has no map of basic blocks; build it with clang 17 to 19 and "
-                                     "-fbasic-block-address-map",
-                                     module->path);
+    bool good = false;
+    if (!bytes)
+        as_error_set(err, "%s has no map of basic blocks; %s", module->path, advice);
+    else if (old)
+        as_error_set(err, "the map of basic blocks of %s is of clang 15 or older, which gave it no version; %s",
+                     module->path, advice);
+    else if (!(good = as_propeller_read(bytes, size, map, &why)))
+        as_error_set(err, "%s: %s", module->path, why.message);
     free(bytes);
     return good;
 }

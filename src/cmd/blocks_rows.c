@@ -1,8 +1,6 @@
 /* See blocks_rows.h. */
 #include "cmd/blocks_rows.h"
 
-#include "base/cpp_name.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +15,8 @@ bool as_blocks_wants_function(const struct as_blocks_shown *shown, uint32_t modu
     const struct as_cfg_function *f = &as_cfg_get(shown->flow->cfg, module)->functions.data[function];
     if (!as_blocks_wants_module(shown, module))
         return false;
-    size_t length = shown->function ? strlen(shown->function) : 0;
-    return !shown->function || strcmp(shown->function, f->name) == 0 ||
-           (f->linkage && strcmp(shown->function, f->linkage) == 0) ||
-           (strncmp(shown->function, f->name, length) == 0 && f->name[length] == '(') ||
-           as_cpp_name_is(f->name, shown->function);
+    return !shown->function || as_cfg_is_called(f->name, shown->function) ||
+           (f->linkage && strcmp(shown->function, f->linkage) == 0);
 }
 
 const struct as_cfg_function *as_blocks_function(const struct as_flow *flow, uint32_t module, uint32_t block)
@@ -37,6 +32,17 @@ bool as_blocks_has_function(const struct as_blocks_shown *shown)
             if (as_blocks_wants_function(shown, m, i))
                 return true;
     return false;
+}
+
+/* Functions of which nothing ran have no blocks, but a symbol. */
+const char *as_blocks_module_with(const struct as_blocks_shown *shown)
+{
+    for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(shown->flow->cfg, m);
+        if (as_blocks_wants_module(shown, m) && as_cfg_has_symbol(module, shown->function))
+            return module->path;
+    }
+    return NULL;
 }
 
 static int by_instructions(const void *a, const void *b)

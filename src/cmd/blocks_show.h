@@ -30,6 +30,8 @@ void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out);
 
 /* Whether the function that is asked for is there. */
 bool as_blocks_has_function(const struct as_blocks_shown *shown);
+/* If not: the path of a module that has it all the same; NULL: none has. */
+const char *as_blocks_module_with(const struct as_blocks_shown *shown);
 
 /* "demo.c:12-14": the lines of a block, "" where they are not known. Returns `text`. */
 enum { AS_BLOCKS_LINES = 320 };

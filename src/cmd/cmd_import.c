@@ -164,6 +164,8 @@ static bool check_sources(const struct import_options *options, struct as_error 
         {"--kallsyms", options->kallsyms, S_IFREG},
     };
     struct stat info;
+    if (!as_cli_check_debug_path(options->debug_path, err))
+        return false;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (!sources[i].path)
             continue;

@@ -3,10 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/split.h"
 #include "base/str.h"
 #include "symbol/debugserver.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 const char *as_cli_debug_path(const char *given)
 {
@@ -19,6 +21,19 @@ const char *as_cli_debug_path(const char *given)
     free(kept);
     kept = as_format("%s:%s", given, AS_DEBUG_SERVERS);
     return kept;
+}
+
+bool as_cli_check_debug_path(const char *given, struct as_error *err)
+{
+    size_t n;
+    char **names = as_split(given ? given : "", ":", &n);
+    struct stat info;
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        if (stat(names[i], &info) != 0 || !S_ISDIR(info.st_mode))
+            ok = as_error_set(err, "--debug-path: '%s' is not a directory", names[i]);
+    as_split_free(names);
+    return ok;
 }
 
 void as_cli_note_servers(void)

@@ -153,12 +153,10 @@ static bool wanted(unsigned feature)
            feature == AS_PERF_FEATURE_BUILD_ID || feature == AS_PERF_FEATURE_SAMPLE_TIME;
 }
 
-static void read_section(struct as_perf_reader *reader, unsigned feature, uint64_t offset, uint64_t size)
+/* The section begins where the input is. */
+static void read_bytes(struct as_perf_reader *reader, unsigned feature, uint64_t size)
 {
     struct as_perf_input *input = &reader->input;
-    if (!wanted(feature) || size > SECTION_MAX || offset > input->size || size > input->size - offset ||
-        !as_perf_input_seek(input, offset))
-        return;
     uint8_t *bytes = as_alloc((size_t)size + 1);
     size_t have = 0, got;
     while (have < size) {
@@ -171,6 +169,19 @@ static void read_section(struct as_perf_reader *reader, unsigned feature, uint64
     }
     as_perf_feature_read(reader, feature, bytes, have);
     free(bytes);
+}
+
+static void read_section(struct as_perf_reader *reader, unsigned feature, uint64_t offset, uint64_t size)
+{
+    struct as_perf_input *input = &reader->input;
+    if (!wanted(feature))
+        return;
+    if (offset > input->size || size > input->size - offset)
+        as_perf_problem(reader,
+                        "the file ends before its feature sections do: what perf knew of the machine, the events and "
+                        "the files is not all there");
+    else if (size <= SECTION_MAX && as_perf_input_seek(input, offset))
+        read_bytes(reader, feature, size);
 }
 
 /* The table of sections follows the data: an offset and a size for each feature that the header names. */
