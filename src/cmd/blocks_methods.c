@@ -213,12 +213,12 @@ static bool print_json(const struct trial *trial, FILE *out)
 
 static void print_csv(const struct trial *trial, FILE *out)
 {
-    fputs("way,period,samples,block,balanced,function,covered,top,top_found,top_ordered\n", out);
+    fputs("way,period,samples,block,balanced,function,covered,balanced_covered,top,top_found,top_ordered\n", out);
     for (size_t i = 0; i < trial->n; i++) {
         const struct result *r = &trial->results[i];
-        fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%u,%u,%u\n", r->way->name, r->period, r->samples,
-                r->plain.block, r->balanced.block, r->plain.function, r->plain.covered, r->plain.top,
-                r->plain.top_found, r->plain.top_ordered);
+        fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%.6f,%u,%u,%u\n", r->way->name, r->period,
+                r->samples, r->plain.block, r->balanced.block, r->plain.function, r->plain.covered, r->balanced.covered,
+                r->plain.top, r->plain.top_found, r->plain.top_ordered);
     }
 }
 

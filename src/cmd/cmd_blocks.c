@@ -10,6 +10,7 @@
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
 #include "cmd/shared_options.h"
+#include "engine/program.h"
 #include "engine/sink_tee.h"
 #include "pmu/pmu.h"
 
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* auto, and behind it those of enum as_method. */
 static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", "flow", NULL};
@@ -145,6 +147,7 @@ static const struct as_option options_table[] = {
      .value = "N",
      .help = "Of --methods: what random periods start from (default 1)."},
     AS_RUN_OPTIONS(struct as_blocks_options, run),
+    AS_ENVIRONMENT_OPTION(struct as_blocks_options, run),
     {.name = NULL},
 };
 
@@ -196,8 +199,13 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
     }
     if (options->function && !as_blocks_has_function(shown)) {
         as_output_drop(output);
-        as_error_set(&err, "no function '%s' was executed; 'assay blocks --functions 1000' lists those that were",
-                     options->function);
+        const char *module = as_blocks_module_with(shown);
+        if (module)
+            as_error_set(&err, "the function '%s' of %s never ran", options->function, module);
+        else
+            as_error_set(&err,
+                         "no file that ran has a function '%s'; 'assay blocks --functions 1000' lists those that ran",
+                         options->function);
         return as_cli_fail(&as_command_blocks, &err);
     }
     if (options->json && !as_blocks_show_json(shown, output->file) && !output->path)
@@ -326,6 +334,7 @@ static const struct {
     {"delay", OF_RUN},
     {"switch-signal", OF_RUN},
     {"no-follow", OF_RUN},
+    {"environment", OF_RUN},
     {"qemu", OF_RUN},
     {"window", OF_RUN},
     {"methods", OF_RUN},
@@ -443,6 +452,25 @@ static enum use kind_of(const char *path)
     return perf || (whole && is_packed(magic)) ? OF_RECORDING : OF_EXACT;
 }
 
+/* Refuses a file that can be nothing of all that; 0: it may be a program. Whose name is also that of one on PATH is a program. */
+static int refuse_data(const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, X_OK) == 0)
+        return 0;
+    struct as_program *found = as_alloc(sizeof *found);
+    bool other = !strchr(path, '/') && as_program_find(path, getenv("PATH"), found, NULL);
+    free(found);
+    if (other)
+        return 0;
+    as_error_set(&err,
+                 info.st_size ? "%s: not a recording of perf, not a profile, and not a program that may be executed"
+                              : "%s: the file is empty",
+                 path);
+    return as_cli_fail(&as_command_blocks, &err);
+}
+
 /* Behind a file options may follow, as for other verbs; behind a program words are its own. */
 static bool parse(int argc, char **argv, struct as_blocks_options *options, int *rest, enum use *use, int *status)
 {
@@ -468,6 +496,7 @@ static bool parse(int argc, char **argv, struct as_blocks_options *options, int 
     *status = there ? 0 : as_cli_usage(&as_command_blocks, "no program and no recording given");
     *status = *status ? *status : check_uses(options, *use);
     *status = *status ? *status : check_format(options);
+    *status = *status || *use & OF_SAMPLES || told ? *status : refuse_data(argv[*rest]);
     return *status == 0;
 }
 
@@ -490,6 +519,10 @@ static int run_blocks(int argc, char **argv)
     enum use use;
     if (!parse(argc, argv, &options, &rest, &use, &status))
         goto out;
+    if (!as_cli_check_debug_path(options.debug_path, &err)) {
+        status = as_cli_fail(&as_command_blocks, &err);
+        goto out;
+    }
     use_defaults(&options);
     if (use == OF_METHODS)
         options.core = as_core_or_default(options.core, argv[rest], &core);

@@ -240,7 +240,100 @@ holds "… as stat counts" 'd[0]["instructions"] == d[1]["instructions"]' fault.
 check_json "a region that begins and ends within blocks" 'd["instructions"] == 2000 == sum(b["instructions"] * b["executions"] for b in d["blocks"])' \
     "$ASSAY" blocks --json --region 1k..+2k -- ./fault
 
+# A run that ends anywhere, behind a taken branch too: what the last branch led to did not run, so its loop was entered once.
+cat >cut.S <<'END'
+    .globl _start
+    .type _start, @function
+_start:
+    movl $100, %ecx
+again:
+    nop
+    decl %ecx
+    jnz again
+    leaq table(%rip), %rdx
+    movl $50, %ecx
+other:
+    decl %ecx
+    jmp *(%rdx)
+next:
+    testl %ecx, %ecx
+    jnz other
+    movl $60, %eax
+    xorl %edi, %edi
+    syscall
+    .size _start, .-_start
+    .data
+table: .quad next
+    .section .note.GNU-stack,"",@progbits
+END
+gcc -nostdlib -static -o cut cut.S
+cat >cut.py <<'END'
+import json, sys
+for path in sys.argv[1:]:
+    d, come = json.load(open(path)), {}
+    for edge in (e for b in d["blocks"] for e in b["edges"]):
+        come[edge["to"]] = come.get(edge["to"], 0) + edge["count"]
+    print(all(b["offset"] == 0 or come.get(b["address"], 0) == b["executions"] for b in d["blocks"])
+          and all(l["entries"] == 1 for l in d["loops"]) and len(d["loops"]), end=" ")
+END
+for most in 150 151 152 400 401 402 403; do
+    "$ASSAY" blocks -q --json --max $most -o cut.$most.json -- ./cut
+done
+check_stdout_equals "1 1 1 2 2 2 2 " "a run that ends behind a branch" python3 cut.py cut.{150,151,152,400,401,402,403}.json
+check_json "ways of sampling are held against whole blocks, wherever the run ends" 'd["instructions"] == 154' \
+    "$ASSAY" blocks -q --json --methods --max 152 -- ./cut
+
+# Loops that longjmp closes, which ends in an indirect jump here and in a return on RISC-V.
+cat >longjmp.c <<'END'
+#include <setjmp.h>
+static jmp_buf back;
+__attribute__((noinline)) void again(int n) { if (n < 100) longjmp(back, 1); }
+__attribute__((noinline)) int loop(void)
+{
+    volatile int n = 0;
+    setjmp(back);
+    again(++n);
+    return n;
+}
+__attribute__((noinline)) void may(int n) { if (n % 4) longjmp(back, 1); }
+__attribute__((noinline)) int fails(void)
+{
+    volatile int bad = 0;
+    for (volatile int i = 0; i < 200; i++) {
+        if (setjmp(back))
+            bad++;
+        else
+            may(i);
+    }
+    return bad;
+}
+__attribute__((noinline)) int never(int n) { return n * 3; }
+int main(int argc, char **argv) { return loop() + fails() == (argc > 9 ? never(argc) : 1); }
+END
+for cc in "gcc" "gcc -static" "riscv64-linux-gnu-gcc -static"; do
+    if $cc -O1 -o longjmp longjmp.c 2>cc.log; then
+        check_json "loops by longjmp, $cc" \
+            'sorted((l["function"], l["iterations"], l["entries"]) for l in d["loops"] if l["function"] in ("loop", "fails") and l["entries"] == 1)
+             == [("fails", 200, 1), ("loop", 100, 1)]' "$ASSAY" blocks --json --module longjmp -- ./longjmp
+    else
+        skip "loops by longjmp, $cc" "$(head -1 cc.log)"
+    fi
+done
+gcc -O1 -o longjmp longjmp.c
+check_fails 125 "the function 'never' of .*/longjmp never ran" "a function that never ran" "$ASSAY" blocks --function never -- ./longjmp
+check_json "a table of stubs is entered, too" \
+    'all(f["entries"] > 0 for f in d["functions"] if f["function"].startswith(".plt"))' "$ASSAY" blocks --json -- ./longjmp
+
 check_status 2 "no program" "$ASSAY" blocks
+: >empty.data
+head -c 3000 "$SOURCE/README.md" >text.data
+for file in empty.data ./empty.data; do
+    check_fails 125 "the file is empty" "no program and no recording: $file" "$ASSAY" blocks $file
+done
+check_fails 125 "not a recording of perf, not a profile, and not a program" "… a file of something else" "$ASSAY" blocks text.data
+check_fails 127 "empty.data" "… unless it is said to be a program" "$ASSAY" blocks -- empty.data
+check_fails 125 "debug-path: './absent' is not a directory" "a path for debug files that is not there" \
+    "$ASSAY" blocks --debug-path .:./absent -- "$nested"
 # Options that would have no effect; one line each.
 refused() { check_fails 2 "$1" "refused: ${*:2}" "$ASSAY" blocks "${@:2}" -- true; }
 refused "method is for recordings and profiles" --method ip
@@ -266,5 +359,5 @@ check_fails 125 "--module takes .*: x86-call-nested" "a module that is not there
 check_status 127 "a program that is not there" "$ASSAY" blocks -- ./absent
 check_status 2 "JSON or CSV" "$ASSAY" blocks --json --csv -- true
 check_status 125 "a function that is not there" "$ASSAY" blocks --function nothing -- true
-check_stderr_line "no function 'nothing' was executed" "… is named" "$ASSAY" blocks --function nothing -- true
+check_stderr_line "no file that ran has a function 'nothing'" "… is named" "$ASSAY" blocks --function nothing -- true
 check_status 3 "the program's exit status" "$ASSAY" blocks -- sh -c 'exit 3'

@@ -75,6 +75,28 @@ check_same "… as with --balance" "$(cat balanced.fdata)" "$(cat addresses.fdat
 check_stdout_equals True "… and are large enough for whole numbers" python3 -c '
 print(max(int(line.split()[-1]) for line in open("addresses.fdata")) >= 100000)'
 
+# A recording and the profile made of it say the same, in the same unit.
+record clock.data clock
+cat >same.py <<'END'
+import json, sys
+a, b = (json.load(open(p)) for p in sys.argv[1:3])
+counts = lambda d: {x["address"]: round(x["executions"], 6) for x in d["blocks"]}
+print(a["unit"], a["unit"] == b["unit"] and counts(a) == counts(b) and abs(a["instructions"] - b["instructions"]) < 1e-3)
+END
+for what in "clock nanoseconds" "addresses instructions" "plain instructions"; do
+    kind=${what% *}
+    [ "$kind" = plain ] && record plain.data plain
+    "$ASSAY" import -q --trust-paths -o "$kind.db" "$kind.data"
+    for from in data db; do
+        "$ASSAY" blocks -q --json --method ip -o "$kind.$from.json" "$kind.$from"
+    done
+    check_stdout_equals "${what#* } True" "a recording and its profile: $kind" python3 same.py "$kind.data.json" "$kind.db.json"
+done
+for from in data db; do
+    check_fails 125 "counts neither instructions nor micro-operations" "a clock over micro-operations: $from" \
+        "$ASSAY" blocks --method uops clock.$from
+done
+
 record bogus.data bogus
 "$ASSAY" blocks --json -o bogus.json bogus.data
 holds "entries that cannot be are left out, by reason" \
@@ -100,6 +122,10 @@ cp here "root$PWD/victim"
 check_json "files below a relative --symfs, by the recorded path" '[m["module"] for m in d["modules"]] == ["'"$PWD"'/victim"]' \
     "$ASSAY" blocks --json --symfs root known.data
 check "… for import too" "$ASSAY" import -q --symfs root -o below.db known.data
+check_json "… and the profile knows where they are" '[m["module"] for m in d["modules"]] == ["'"$PWD"'/victim"]' \
+    "$ASSAY" blocks --json below.db
+check "… so code of it can be shown" "$ASSAY" annotate --blocks middle below.db
+check_same "… without a complaint" 0 "$(grep -c "no longer exists" <<<"$out$err")"
 check_fails 125 "not a directory" "… that is not there" "$ASSAY" blocks --symfs nowhere known.data
 id=$(readelf -nW here | sed -n 's/.*Build ID: //p')
 mkdir -p "home/.debug/.build-id/${id:0:2}/${id:2}"
@@ -138,7 +164,16 @@ check_same "… with lines" 1 "$(grep -c '^middle:' victim.prof)"
 
 check_status 2 "one recording at a time" "$ASSAY" blocks taken.data other.data
 head -c 400 taken.data >short.data
-check_status 125 "a recording without samples" "$ASSAY" blocks short.data
+check_fails 125 "not whole, and has no samples: the file ends too early" "a recording that ends before its samples" "$ASSAY" blocks short.data
+# Feature sections behind the data that are not all there: the name of the host has 100 bytes too many.
+python3 - <<'END'
+import struct
+data = bytearray(open("taken.data", "rb").read())
+struct.pack_into("<Q", data, 72, 1 << 3)
+end = len(data)
+open("features.data", "wb").write(data + struct.pack("<QQ", end + 16, 4 + 8 + 100) + struct.pack("<I8s", 8, b"host"))
+END
+check_stderr_line "not whole: the file ends before its feature sections do" "feature sections that are cut" "$ASSAY" blocks features.data
 check_status 125 "an event that is not there" "$ASSAY" blocks --event nothing taken.data
 printf 'PERFILE2junk' >junk.data
 check_status 125 "not a recording" "$ASSAY" blocks junk.data
@@ -225,7 +260,7 @@ ways --json --period 100 --pmu magny-cours -o amd.json
 holds "… a PMU without branch stacks" "'lbr' not in ($error) and 'uops' in ($error)" amd.json
 holds "… which to believe" 'd["advice"].startswith("Believe pdir")' ways.json
 run ways --max 20000 --csv
-check_same "… CSV" "way,period,samples,block,balanced,function,covered,top,top_found,top_ordered" "${out%%$'\n'*}"
+check_same "… CSV" "way,period,samples,block,balanced,function,covered,balanced_covered,top,top_found,top_ordered" "${out%%$'\n'*}"
 run ways --max 20000
 check_same "… text" 1 "$(grep -c '^pdir+fix ' <<<"$out")"
 check_fails 125 'nothing was measured' "a part that is never reached" "$ASSAY" blocks --methods -q --skip 1G -- "$WORKLOADS/block_kernels" chain 10
