@@ -24,7 +24,7 @@ typedef AS_VEC(struct as_recording_refused) as_recording_refusals;
 
 struct as_recording {
     struct as_samples *samples;
-    struct as_cfg *cfg; /* built */
+    struct as_cfg *cfg;         /* built */
     char event[128], unit[128]; /* unit: of its periods, as a profile of the recording has it */
     enum as_counted counted;
     uint64_t period; /* 0: by frequency */

@@ -239,7 +239,8 @@ static void files_change(void **state)
     assert_null(as_module_check(NULL, &module));
     module.build_id = "0123"; /* it has none */
     assert_string_equal(as_module_check(NULL, &module), changed);
-    assert_string_equal(as_module_check(NULL, &(struct as_store_module){.path = "/nowhere/at/all"}), "it no longer exists");
+    assert_string_equal(as_module_check(NULL, &(struct as_store_module){.path = "/nowhere/at/all"}),
+                        "it no longer exists");
     assert_null(as_module_check(NULL, &(struct as_store_module){.path = "[vdso]"}));
     assert_null(as_module_check(NULL, &(struct as_store_module){.path = NULL}));
 }
