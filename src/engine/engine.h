@@ -175,6 +175,15 @@ struct as_words_ahead {
     uint64_t instructions; /* of the blocks before it */
 };
 
+/* Consecutive executions where accesses are sieved: the accesses of block `first` that passed, the number of the block that it led to, the
+ * accesses of that one, and so on. The last word is the number of a block whose execution is still to be reported. */
+struct as_trail {
+    uint32_t first;
+    const uint64_t *words; /* an access has a kind (as_access_kind), the number of a block has none */
+    size_t n;
+    const struct as_block_pages *blocks;
+};
+
 struct as_access {
     uint32_t index; /* of the instruction in its block */
     uint32_t size;  /* bytes */
@@ -216,6 +225,10 @@ static inline uint32_t as_access_index(uint64_t word) /* of the instruction in i
 static inline uint32_t as_access_size(uint64_t word) /* in bytes */
 {
     return 1u << (word >> 50 & 7);
+}
+static inline uint64_t as_access_of_byte(uint64_t word) /* the same access, of a single byte */
+{
+    return word & ~(UINT64_C(7) << 50);
 }
 static inline uint8_t as_access_kind(uint64_t word) /* AS_ACCESS_LOAD, AS_ACCESS_STORE or both */
 {
@@ -283,6 +296,9 @@ struct as_sink {
      * being counted. There may be more accesses than the sieve lets through. In the last AS_NEAR instructions before a border all
      * executions are, as `near`, with where they led. */
     void (*passed)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
+    /* Where this is given, most of the executions that are `near` are told here, many at a time. Calls, returns and jumps
+     * between functions are told by `passed` as well, as far as they still matter, but not as `near`. */
+    void (*trail)(void *context, struct as_thread *thread, const struct as_trail *trail);
     /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
      * thread, it waits at this very instruction. */
     void (*gap_end)(void *context);

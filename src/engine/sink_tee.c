@@ -188,6 +188,12 @@ static void on_passed(void *context, struct as_thread *thread, const struct as_b
     TELL_ALL(tee, thread, true, passed, exec);
 }
 
+static void on_trail(void *context, struct as_thread *thread, const struct as_trail *trail)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, trail, trail);
+}
+
 static void on_gap_end(void *context)
 {
     struct as_sink_tee *tee = context;
@@ -236,7 +242,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
-    bool recorded = true, words = false, passed = false, awaits = false, cut = false;
+    bool recorded = true, words = false, passed = false, trails = true, awaits = false, cut = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words;
@@ -246,7 +252,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
         skipped |= tee->branches.data[i].sink->skipped != NULL;
-        passed |= tee->branches.data[i].sink->passed != NULL;
+        passed |= sink->passed != NULL;
+        trails &= !sink->passed || sink->trail;
         calls |= tee->branches.data[i].sink->all_calls;
         awaits |= sink->await != NULL;
         cut |= sink->cut != NULL;
@@ -268,6 +275,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .stretch = on_stretch,
         .cut = cut ? on_cut : NULL,
         .passed = passed ? on_passed : NULL,
+        .trail = passed && trails ? on_trail : NULL,
         .gap_end = on_gap_end,
         .jumps = jumps,
         .unmeasured = unmeasured,

@@ -157,9 +157,12 @@ static void pass_words(struct as_stream *stream, uint32_t id, const uint64_t *wo
     stream->sink->passed(stream->context, &stream->thread, &exec);
 }
 
+/* Whether what passes a sieve is told, and when. */
+enum sieved { NOT_SIEVED, TELLS_PASSED, TELLS_LATER };
+
 /* The fast path. words[walk->from - 1] is the block's own word, if accesses are recorded. */
 static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
-                                                         size_t n, bool recorded, bool passes, struct walk *walk)
+                                                         size_t n, bool recorded, enum sieved sieved, struct walk *walk)
 {
     struct as_ways *all = stream->ways.data;
     size_t from = walk->from;
@@ -174,8 +177,8 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
         if (__builtin_expect(ways->next[way] != word || (recorded && as_access_head(words[at - 1]) != ways->head), 0)) {
             if (!recorded && word & AS_WIRE_ACCESS_MASK)
                 continue; /* of the few that are reported anyway; the decoder foretells what such a block accesses */
-            if (passes && hop(stream, id, word)) {
-                if (at > from)
+            if (sieved && hop(stream, id, word)) {
+                if (sieved == TELLS_PASSED && at > from)
                     pass_words(stream, id, words + from, at - from);
                 all = stream->ways.data;
                 instructions += all[id].n;
@@ -189,7 +192,7 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
             ways = &all[id];
             way = ways->next[1] == word;
         }
-        if (passes && at > from)
+        if (sieved == TELLS_PASSED && at > from)
             pass_words(stream, id, words + from, at - from);
         ways->runs[way]++;
         instructions += ways->n;
@@ -203,19 +206,33 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
 static __attribute__((noinline)) void follow_bare(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
                                                   struct walk *walk)
 {
-    follow(stream, words, at, n, false, false, walk);
+    follow(stream, words, at, n, false, NOT_SIEVED, walk);
 }
 
 static __attribute__((noinline)) void follow_sieved(struct as_stream *stream, const uint64_t *words, size_t at,
                                                     size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, false, true, walk);
+    follow(stream, words, at, n, false, TELLS_PASSED, walk);
+}
+
+/* The last part of a sieved stretch: the sink is told all executions at once. */
+static __attribute__((noinline)) void follow_near(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
+                                                  struct walk *walk)
+{
+    struct as_trail trail = {.first = walk->id, .words = words + walk->from, .blocks = &stream->code->by_id};
+    size_t from = walk->from;
+    if (!stream->near) /* before the first of them comes all that was only counted */
+        as_ways_report(stream);
+    follow(stream, words, at, n, false, TELLS_LATER, walk);
+    trail.n = walk->from - from;
+    if (trail.n)
+        stream->sink->trail(stream->context, &stream->thread, &trail);
 }
 
 static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, const uint64_t *words, size_t at,
                                                       size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, true, false, walk);
+    follow(stream, words, at, n, true, NOT_SIEVED, walk);
 }
 
 /* Whether executions of the block's kind can be counted now: they are not reported, or sums are enough. */
@@ -248,8 +265,12 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
 {
     struct walk walk = {.from = *from, .id = stream->block_id};
     uint64_t left = stream->regions->left;
-    if (stream->sink->passed && !as_stream_is_told(stream)) /* from AS_NEAR on the sink sees all */
-        left = left > AS_NEAR ? left - AS_NEAR : 0;
+    bool sieved = stream->sink->passed && !as_stream_is_told(stream);
+    bool near = sieved && left <= AS_NEAR; /* from there on the sink sees all */
+    if (near && !stream->sink->trail)
+        return false;
+    if (sieved && !near)
+        left -= AS_NEAR;
     uint64_t room = left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
@@ -262,13 +283,15 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     n = n - at < room - 1 ? n : at + (size_t)(room - 1);
     if (recorded)
         follow_recorded(stream, words, at, n, &walk);
-    else if (stream->sink->passed && !as_stream_is_told(stream))
+    else if (near)
+        follow_near(stream, words, at, n, &walk);
+    else if (sieved)
         follow_sieved(stream, words, at, n, &walk);
     else
         follow_bare(stream, words, at, n, &walk);
     if (walk.from == *from)
         return false;
-    stream->near = false;
+    stream->near = near;
     as_region_run_count(stream->regions, walk.instructions);
     stream->executed += walk.instructions;
     uint32_t first = stream->block_id;

@@ -19,6 +19,7 @@ struct chunk {
 
 struct as_ahead {
     as_ahead_take *take;
+    as_ahead_words *take_words;
     void *context;
     pthread_t thread;
     struct chunk chunks[CHUNKS];
@@ -41,6 +42,10 @@ static inline size_t words_of(size_t bytes)
 /* Returns the number of words that the block occupies. */
 static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
 {
+    if (!block->body) {
+        ahead->take_words(ahead->context, block->data, block->path);
+        return words_of(block->path * sizeof *block->data);
+    }
     size_t n = block->body->n_accesses;
     size_t bytes = block->shape ? n * sizeof *block->data : n * sizeof *block->shape;
     const uint32_t *foreseen = (const uint32_t *)((const char *)block->data + bytes);
@@ -105,12 +110,13 @@ static bool start_thread(struct as_ahead *ahead)
     return ok;
 }
 
-struct as_ahead *as_ahead_new(as_ahead_take *take, void *context)
+struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, void *context)
 {
     if (count_processors() < 2)
         return NULL;
     struct as_ahead *ahead = as_alloc(sizeof *ahead);
     ahead->take = take;
+    ahead->take_words = take_words;
     ahead->context = context;
     ahead->chunk = &ahead->chunks[0];
     pthread_mutex_init(&ahead->mutex, NULL);
@@ -154,14 +160,26 @@ void as_ahead_settle(struct as_ahead *ahead)
     publish(ahead, true);
 }
 
-struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls)
+static inline struct as_ahead_block *make_room(struct as_ahead *ahead, size_t words)
 {
-    size_t words = words_of(accesses * sizeof(struct as_core_access) + controls * sizeof(uint32_t));
-    if (words > CHUNK_WORDS)
-        return NULL;
     if (__builtin_expect(ahead->chunk->used + words > CHUNK_WORDS, 0))
         publish(ahead, false);
     return (struct as_ahead_block *)&ahead->chunk->words[ahead->chunk->used];
+}
+
+struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls)
+{
+    size_t words = words_of(accesses * sizeof(struct as_core_access) + controls * sizeof(uint32_t));
+    return words > CHUNK_WORDS ? NULL : make_room(ahead, words);
+}
+
+void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n)
+{
+    struct as_ahead_block *block = make_room(ahead, words_of(n * sizeof *words));
+    block->body = NULL;
+    block->path = (uint32_t)n;
+    memcpy(block->data, words, n * sizeof *words);
+    as_ahead_put(ahead, n * sizeof *words);
 }
 
 void as_ahead_put(struct as_ahead *ahead, size_t bytes)

@@ -1,5 +1,5 @@
 /* A queue of blocks to a second thread, so that reading what a program executes and simulating it in the cores run on
- * two processors.
+ * two processors. Words of the caller's own can be put in, too.
  *
  * One thread puts blocks in, the other takes them out in the same order. State that both use may be changed only after
  * the queue is settled: every block has been taken out, and the second thread waits.
@@ -17,7 +17,7 @@
 /* A block, followed by its accesses: only their addresses if `shape` has the rest, else complete ones. Behind them comes
  * what was foreseen of its control transfers, a word of 32 bits for each. */
 struct as_ahead_block {
-    const struct as_body *body;
+    const struct as_body *body;   /* NULL: so many words as `path` says, for as_ahead_words */
     struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
     uint64_t next;
     uint32_t path;
@@ -26,10 +26,12 @@ struct as_ahead_block {
 };
 
 typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path);
+typedef void as_ahead_words(void *context, const uint64_t *words, size_t n);
 
 struct as_ahead;
-/* Returns NULL if there is only one processor, or if no thread can be started. */
-struct as_ahead *as_ahead_new(as_ahead_take *take, void *context);
+/* Both functions are called on the second thread. Returns NULL if there is only one processor, or if no thread can be
+ * started. */
+struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, void *context);
 void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 
 /* Returns room for a block with this many complete accesses and control transfers, for the caller to fill; NULL: it has too
@@ -37,6 +39,8 @@ void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls);
 /* Puts in the block that room was made for, with this many bytes of data. */
 void as_ahead_put(struct as_ahead *ahead, size_t bytes);
+enum { AS_AHEAD_WORDS = 512 };
+void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n); /* AS_AHEAD_WORDS at most */
 void as_ahead_settle(struct as_ahead *ahead);
 
 #endif

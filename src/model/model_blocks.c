@@ -321,6 +321,7 @@ const struct as_sink as_model_sink = {
     .gap_end = as_model_gap_end,
     .skipped = as_model_skipped,
     .passed = as_model_passed,
+    .trail = as_model_trail,
     .unmeasured = true,
     .clock = clock_of,
     .shares = shares,

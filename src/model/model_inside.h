@@ -4,6 +4,7 @@
  *   model_threads.c     threads and their cores, their time, the batches that they fill
  *   model_stretches.c   what to do with the stretches of a run: count, warm, measure
  *   model_warm.c        blocks that warm
+ *   warm_words.c        what warms, on its way to a core
  *   model_sieve.c       counted stretches whose accesses are sieved
  *   model_time.c        time that passes where nothing is modelled
  *   model_twin.c        copies of a run that measure one stretch of it
@@ -66,6 +67,14 @@ struct model_thread {
 
 enum { AS_MODEL_MARKS = 1 << 12 }; /* that are remembered */
 
+/* What warms a core and is still to be done: see warm_words.c. */
+struct as_warm_words {
+    struct as_core *core;
+    bool apart; /* the core that runs apart only warms */
+    size_t n;
+    uint64_t words[AS_AHEAD_WORDS];
+};
+
 struct as_model {
     const struct as_machine *machine;
     struct as_uncore *uncore;
@@ -120,6 +129,7 @@ struct as_model {
     struct as_chains chains;    /* on their way to a core that runs apart */
     struct as_executed executed;
     AS_VEC(uint8_t) warm_ways; /* by block: how its accesses are read where they warm */
+    struct as_warm_words warm;
 };
 
 enum { CALM_LEAST = 2000, CALM_MOST = 256000 }; /* in blocks */
@@ -164,6 +174,29 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
 /* Updates caches, TLBs and predictors with a block. */
 void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec);
 
+/* ---- warm_words.c ---- */
+
+/* What comes next warms this thread's core; where that is possible, on the other host thread. */
+void as_model_warm_begin(struct as_model *model, struct model_thread *own);
+/* … but in place. */
+void as_model_warm_in_place(struct as_model *model, const struct model_thread *own);
+/* What has come is done before the core is used in place. */
+void as_model_warm_end(struct as_model *model);
+void as_model_warm_flush(struct as_model *model);
+/* What comes through `ahead`, on that one's host thread. */
+void as_model_warm_apart(void *context, const uint64_t *words, size_t n);
+
+/* The code of a block is fetched; its control transfer happens. */
+void as_model_warm_fetch(struct as_model *model, const struct as_block *block);
+void as_model_warm_control(struct as_model *model, const struct as_block *block, bool taken, uint64_t next);
+void as_model_warm_both(struct as_model *model, const struct as_block *block, bool taken, uint64_t next);
+void as_model_warm_range(struct as_model *model, uint64_t address, uint64_t end); /* code */
+/* A word of an execution that is one access. */
+void as_model_warm_word(struct as_model *model, uint64_t word);
+void as_model_warm_access(struct as_model *model, const struct as_access *access);
+/* The core waits so many cycles. */
+void as_model_warm_wait(struct as_model *model, uint64_t cycles);
+
 /* ---- model_time.c ---- */
 
 /* The stretch that was measured of the thread ends. */
@@ -178,6 +211,7 @@ void as_model_sieve_free(struct as_model *model);
 void as_model_sieve_mark(struct as_model *model, const struct as_thread *thread, const struct as_block *block);
 void as_model_sieve_end(struct as_model *model);
 void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec);
+void as_model_trail(void *context, struct as_thread *thread, const struct as_trail *trail);
 
 /* ---- model_blocks.c ---- */
 

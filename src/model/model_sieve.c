@@ -52,60 +52,80 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Fetches the code that was executed. */
-static void fetch_marked(struct as_model_sieve *sieve)
+static void fetch_marked(struct as_model *model)
 {
+    struct as_model_sieve *sieve = model->sieve;
     if (sieve->marks.len)
         qsort(sieve->marks.data, sieve->marks.len, sizeof *sieve->marks.data, by_index);
     for (size_t i = 0; i < sieve->marks.len; i++) {
         const struct mark *mark = &sieve->marks.data[i];
-        if (mark->thread->seat.core && !sieve->near)
-            as_core_warm_fetch(mark->thread->seat.core, mark->block->address, mark->block->end);
+        if (mark->thread->seat.core && !sieve->near) {
+            as_model_warm_in_place(model, mark->thread);
+            as_model_warm_fetch(model, mark->block);
+        }
         sieve->marked.data[mark->block->index] = false;
     }
     as_vec_clear(&sieve->marks);
+    as_model_warm_end(model);
 }
 
 /* A counted stretch has ended. */
 void as_model_sieve_end(struct as_model *model)
 {
-    fetch_marked(model->sieve);
+    fetch_marked(model);
     model->sieve->near = false;
     memset(model->sieve->slots, 0, sizeof model->sieve->slots);
 }
 
-static void warm_words(struct as_model_sieve *sieve, struct as_core *core, const struct as_block_exec *exec)
+static void warm_words(struct as_model *model, const uint64_t *words, size_t n)
 {
-    for (size_t i = 0; i < exec->n_words; i++) {
-        uint64_t word = exec->words[i], address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
-        uint8_t kind = as_access_kind(word);
-        if (as_sieve_pass(sieve->slots, AS_SIEVE_SLOTS, address, kind >> 1))
-            as_core_warm_accesses(
-                core, &(struct as_core_access){.address = as_access_address(word), .size = 1, .kind = kind}, 1);
+    static const uint64_t address_bits = (UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t address = words[i] & address_bits;
+        uint8_t kind = as_access_kind(words[i]);
+        if (as_sieve_pass(model->sieve->slots, AS_SIEVE_SLOTS, address, kind >> 1))
+            as_model_warm_word(model, as_access_of_byte(words[i]));
     }
 }
 
-static void warm_code(struct as_model_sieve *sieve, struct as_core *core, const struct as_block_exec *exec)
+/* What is executed from here on fetches its own code. */
+static inline void begin_near(struct as_model *model)
+{
+    if (__builtin_expect(model->sieve->near, 1))
+        return;
+    fetch_marked(model);
+    model->sieve->near = true;
+}
+
+static void warm_code(struct as_model *model, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
-    if (__builtin_expect(!sieve->near, 0)) {
-        fetch_marked(sieve);
-        sieve->near = true;
-    }
     if (!exec->continues)
-        as_core_warm_fetch(core, block->address, block->end);
+        as_model_warm_fetch(model, block);
     if (exec->end == block->n && block->outcome != AS_OUTCOME_FALLS)
-        as_core_warm_control(core, block->insns[block->n - 1], exec->taken, exec->next);
+        as_model_warm_control(model, block, exec->taken, exec->next);
+}
+
+static inline void begin(struct as_model *model, struct model_thread *own)
+{
+    if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {
+        as_model_settle(model);
+        as_model_cores_enter(&model->cores, &own->seat);
+    }
+    as_model_warm_begin(model, own);
 }
 
 void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0))
-        as_model_cores_enter(&model->cores, &own->seat);
-    if (exec->near)
-        warm_code(model->sieve, own->seat.core, exec);
-    warm_words(model->sieve, own->seat.core, exec);
+    begin(model, own);
+    if (exec->near) {
+        begin_near(model);
+        warm_code(model, exec);
+    }
+    warm_words(model, exec->words, exec->n_words);
+    as_model_warm_end(model);
     if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES) {
         if (__builtin_expect(!own->followed, 0))
             (void)as_call_tracker_begin(model->calls, thread, exec);
@@ -113,4 +133,27 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
         own->followed = true;
         as_call_tracker_end(model->calls, thread, exec);
     }
+}
+
+void as_model_trail(void *context, struct as_thread *thread, const struct as_trail *trail)
+{
+    struct as_model *model = context;
+    const struct as_block *block = as_block_pages_get(trail->blocks, trail->first);
+    size_t from = 0;
+    begin(model, thread->user);
+    begin_near(model);
+    for (size_t i = 0; i < trail->n; i++) {
+        if (as_access_kind(trail->words[i]))
+            continue;
+        const struct as_block *next = as_block_pages_get(trail->blocks, (uint32_t)trail->words[i]);
+        if (block->outcome == AS_OUTCOME_FALLS)
+            as_model_warm_fetch(model, block);
+        else
+            as_model_warm_both(model, block, block->outcome == AS_OUTCOME_LEAVES || next->address != block->end,
+                               next->address);
+        warm_words(model, trail->words + from, i - from);
+        block = next;
+        from = i + 1;
+    }
+    as_model_warm_end(model);
 }

@@ -19,11 +19,12 @@ void as_model_settle_apart(struct as_model *model)
 {
     struct model_thread *own = model->apart;
     as_chains_close(&model->chains);
+    as_model_warm_flush(model);
     as_ahead_settle(model->ahead);
     model->apart = NULL;
-    model->calm_enough *= model->apart_for < 10 * model->calm_enough ? 2 : 1;
-    if (model->calm_enough > CALM_MOST)
-        model->calm_enough = CALM_MOST;
+    if (!model->warm.apart && model->apart_for < 10 * model->calm_enough)
+        model->calm_enough = model->calm_enough * 2 < CALM_MOST ? model->calm_enough * 2 : CALM_MOST;
+    model->warm.apart = false;
     if (!own->runs)
         as_model_stop(model, own);
 }

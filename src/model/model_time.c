@@ -40,13 +40,14 @@ void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_
 {
     if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
         as_model_catch_up(model, own);
+    as_model_warm_in_place(model, own);
     own->due += (double)instructions * cycles_each(model, own);
     if (own->due < STEP)
         return;
     uint64_t cycles = (uint64_t)own->due;
     own->due -= (double)cycles;
     model->let_pass += cycles;
-    as_core_wait_until(own->seat.core, as_core_time(own->seat.core) + cycles);
+    as_model_warm_wait(model, cycles);
 }
 
 double as_model_idle_factor(const struct as_model *model)

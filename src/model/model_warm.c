@@ -19,42 +19,32 @@ static enum way find_way(struct as_model *model, const struct as_block_exec *exe
     return *way;
 }
 
-static void warm_carefully(struct as_core *core, const struct as_block_exec *exec)
+static void warm_carefully(struct as_model *model, const struct as_block_exec *exec)
 {
     struct as_accesses all = as_accesses_of(exec);
     for (struct as_access access; as_accesses_next(&all, &access);)
-        as_core_warm_accesses(
-            core, &(struct as_core_access){.address = access.address, .size = access.size, .kind = access.kind}, 1);
+        as_model_warm_access(model, &access);
 }
 
-static void warm_plainly(struct as_core *core, const struct as_block_exec *exec)
-{
-    struct as_core_access accesses[MOST_PLAIN];
-    size_t n = exec->n_words;
-    for (size_t i = 0; i < n; i++) {
-        accesses[i].address = as_access_address(exec->words[i]);
-        accesses[i].size = as_access_size(exec->words[i]);
-        accesses[i].kind = as_access_kind(exec->words[i]);
-    }
-    as_core_warm_accesses(core, accesses, n);
-}
-
-static void warm(struct as_model *model, struct as_core *core, const struct as_block_exec *exec)
+static void warm(struct as_model *model, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
-    if (!exec->continues)
-        as_core_warm_fetch(core, block->insns[exec->first]->address,
-                           exec->end == block->n ? block->end : block->insns[exec->end]->address);
+    bool whole = exec->end - exec->first == block->n && !exec->continues;
+    if (__builtin_expect(whole, 1))
+        as_model_warm_fetch(model, block);
+    else if (!exec->continues)
+        as_model_warm_range(model, block->insns[exec->first]->address,
+                            exec->end == block->n ? block->end : block->insns[exec->end]->address);
     enum way way = block->index < model->warm_ways.len ? model->warm_ways.data[block->index] : WAY_UNKNOWN;
     if (__builtin_expect(way == WAY_UNKNOWN, 0))
         way = find_way(model, exec);
-    bool whole = exec->end - exec->first == block->n && !exec->continues && exec->n_words <= MOST_PLAIN;
-    if (__builtin_expect(way == WAY_PLAIN && whole, 1))
-        warm_plainly(core, exec);
+    if (__builtin_expect(way == WAY_PLAIN && whole && exec->n_words <= MOST_PLAIN, 1))
+        for (size_t i = 0; i < exec->n_words; i++)
+            as_model_warm_word(model, exec->words[i]);
     else if (exec->n_words || exec->registers)
-        warm_carefully(core, exec);
+        warm_carefully(model, exec);
     if (exec->end == block->n && block->outcome != AS_OUTCOME_FALLS)
-        as_core_warm_control(core, block->insns[block->n - 1], exec->taken, exec->next);
+        as_model_warm_control(model, block, exec->taken, exec->next);
 }
 
 void as_model_warm_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
@@ -67,9 +57,11 @@ void as_model_warm_block(struct as_model *model, struct as_thread *thread, const
     }
     if (!as_executed_has_block(&model->executed, exec->block) && model->also.len && as_model_counts_all(model))
         as_model_skipped(model, thread, exec->block, exec->first, exec->end, 1);
-    warm(model, own->seat.core, exec);
+    as_model_warm_begin(model, own);
+    warm(model, exec);
     if (model->sieve)
         as_model_let_pass(model, own, as_block_exec_count(exec));
+    as_model_warm_end(model);
     if (exec->taken || as_block_touches_stack(exec->block))
         as_call_tracker_end(model->calls, thread, exec);
 }

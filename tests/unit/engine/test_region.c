@@ -296,6 +296,107 @@ static void test_iterations_of_counted_stretches(void **state)
     feed_free(&fed);
 }
 
+/* ---- the last part of a sieved stretch ---- */
+
+/* What the sink was told of it: executions, and a sum over them in their order. */
+struct trailed {
+    uint64_t executions, trails, sum;
+};
+
+static void add(struct trailed *seen, uint64_t value)
+{
+    seen->sum = (seen->sum ^ value) * UINT64_C(0x100000001b3);
+}
+
+static void add_execution(struct trailed *seen, const struct as_block *block, bool taken, uint64_t next,
+                          const uint64_t *words, size_t n)
+{
+    seen->executions++;
+    add(seen, block->address << 1 | taken);
+    add(seen, next);
+    for (size_t i = 0; i < n; i++)
+        add(seen, words[i]);
+}
+
+static void note_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    if (exec->near || exec->n_words)
+        add_execution(context, exec->block, exec->near && exec->taken, exec->near ? exec->next : 0, exec->words,
+                      exec->n_words);
+}
+
+static void note_trail(void *context, struct as_thread *thread, const struct as_trail *trail)
+{
+    struct trailed *seen = context;
+    const struct as_block *block = as_block_pages_get(trail->blocks, trail->first);
+    size_t from = 0;
+    seen->trails++;
+    for (size_t i = 0; i < trail->n; i++) {
+        if (as_access_kind(trail->words[i]))
+            continue;
+        const struct as_block *next = as_block_pages_get(trail->blocks, (uint32_t)trail->words[i]);
+        add_execution(seen, block, block->outcome == AS_OUTCOME_LEAVES || next->address != block->end, next->address,
+                      trail->words + from, i - from);
+        block = next;
+        from = i + 1;
+    }
+    assert_int_equal(from, trail->n); /* it ends with the number of a block */
+}
+
+static void skip_nothing(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+                         uint32_t end, uint64_t times)
+{
+}
+
+static struct trailed follow_stretch(uint64_t length, bool trails, size_t piece)
+{
+    struct as_sink sink = bed_sink;
+    struct trailed seen = {0};
+    struct fed fed;
+    size_t done;
+    feed_init(&fed, length, 0);
+    sink.skipped = skip_nothing;
+    sink.passed = note_passed;
+    sink.trail = trails ? note_trail : NULL;
+    sink.tally = NULL;
+    fed.stream.sink = &sink;
+    fed.stream.context = &seen;
+    for (size_t at = 0; at < bed.words.len; at += done) {
+        size_t n = bed.words.len - at < piece ? bed.words.len - at : piece;
+        assert_int_equal(as_stream_consume(&fed.stream, bed.words.data + at, n, &done), AS_STREAM_OK);
+        assert_int_equal(done, n);
+    }
+    feed_free(&fed);
+    return seen;
+}
+
+/* Told at once or one by one, in whatever pieces it comes: it is the same. */
+static void test_trail(void **state)
+{
+    const uint32_t blocks[] = {LOOP, BEHIND};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        bed.code.gists.data[blocks[i]].bare = true;
+    for (uint64_t i = 0; i < 36000; i++) {
+        for (uint64_t k = 0; k <= i % 3; k++)
+            bed_run_block(&bed, LOOP);
+        bed_run_block(&bed, BEHIND);
+        if (i % 5 == 0)
+            bed_load(&bed, 3, 0x7000 + 64 * (i % 1000), 8);
+    }
+    bed_run_block(&bed, LOOP);
+    const uint64_t length = AS_NEAR + 100000;
+    struct trailed singly = follow_stretch(length, false, SIZE_MAX), once = follow_stretch(length, true, SIZE_MAX),
+                   pieces = follow_stretch(length, true, 7);
+    assert_true(singly.executions > AS_NEAR / 4);
+    assert_int_equal(singly.trails, 0);
+    assert_true(once.trails > 0);
+    assert_true(pieces.trails > 1000);
+    assert_int_equal(once.executions, singly.executions);
+    assert_int_equal(once.sum, singly.sum);
+    assert_int_equal(pieces.executions, singly.executions);
+    assert_int_equal(pieces.sum, singly.sum);
+}
+
 /* ---- what is not known, or wrong ---- */
 
 static void test_unknown_block(void **state)
@@ -383,6 +484,7 @@ int main(void)
         TEST(test_landmarks_and_counts),
         TEST(test_nothing_is_read_behind_the_region),
         TEST(test_iterations_of_counted_stretches),
+        TEST(test_trail),
         TEST(test_unknown_block),
         TEST(test_unknown_block_of_huge_number),
         TEST(test_corrupt_event),

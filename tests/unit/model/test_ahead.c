@@ -13,6 +13,7 @@ struct bench {
     struct as_body bodies[BODIES];
     struct as_core_access shapes[BODIES][BODIES];
     uint64_t taken; /* blocks */
+    uint64_t words; /* that came between them */
     bool wrong;
 };
 
@@ -42,6 +43,14 @@ static void take(void *context, const struct as_body_run *run, uint32_t path)
         bench->wrong |= run->foreseen[i] != foreseen_of(block, i);
     for (uint32_t i = 0; i < body->n_accesses; i++)
         bench->wrong |= run->accesses[i].address != address_of(block, i) || run->accesses[i].size != i + 1;
+}
+
+/* Words say how many blocks came before them, and are numbered. */
+static void take_words(void *context, const uint64_t *words, size_t n)
+{
+    struct bench *bench = context;
+    for (size_t i = 0; i < n; i++)
+        bench->wrong |= words[i] != (bench->taken << 32 | bench->words++);
 }
 
 static struct bench *make_bench(void)
@@ -80,7 +89,7 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
 
 static struct as_ahead *start(struct bench *bench)
 {
-    struct as_ahead *ahead = as_ahead_new(take, bench);
+    struct as_ahead *ahead = as_ahead_new(take, take_words, bench);
     if (!ahead)
         unit_skip("this process may use only one processor");
     return ahead;
@@ -119,6 +128,27 @@ static void test_end(void **state)
     free(bench);
 }
 
+static void test_words(void **state)
+{
+    (void)state;
+    struct bench *bench = make_bench();
+    struct as_ahead *ahead = start(bench);
+    uint64_t words[AS_AHEAD_WORDS], sum = 0;
+    for (uint64_t i = 0; i < BLOCKS / 10; i++) {
+        size_t n = i * 37 % (AS_AHEAD_WORDS + 1);
+        for (size_t k = 0; k < n; k++)
+            words[k] = i << 32 | sum++;
+        as_ahead_put_words(ahead, words, n);
+        put(ahead, bench, i);
+    }
+    as_ahead_settle(ahead);
+    assert_int_equal(bench->taken, BLOCKS / 10);
+    assert_int_equal(bench->words, sum);
+    assert_false(bench->wrong);
+    as_ahead_free(ahead);
+    free(bench);
+}
+
 static void test_too_large(void **state)
 {
     (void)state;
@@ -139,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_end),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
