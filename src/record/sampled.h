@@ -2,7 +2,7 @@
  *
  * The first `head` instructions are measured in full. If the program goes on, it is not measured from there, except for
  * short regions at random places of equal periods; between them, or at least before each, caches and predictors are
- * warmed. A stratum is a part of the run with one density of regions: the head, then 1,000 regions at a time, with periods
+ * warmed. A stratum is a part of the run with one density of regions: the head, then 500 regions at a time, with periods
  * that double.
  *
  * The estimate is a ratio for each instruction: its number of executions is known exactly for the whole stratum, and

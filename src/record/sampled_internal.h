@@ -100,7 +100,7 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
     return sum;
 }
 
-enum { AS_STRATUM_REGIONS = 1000 }; /* regions of a stratum */
+enum { AS_STRATUM_REGIONS = 500 }; /* regions of a stratum */
 
 /* Instructions that fill the pipeline before a region of this length. */
 uint64_t as_sampled_settle(uint64_t length);
