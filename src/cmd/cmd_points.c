@@ -331,7 +331,7 @@ static int run_session(struct as_points_session *session)
               (!twice || as_input_keep(&session->input, &as_notices_to_log, &err)) && find_points(session, &err);
     int status = ok && session->collect ? as_run_report(&session->run, &session->options->run) : AS_EXIT_OK;
     ok = ok && write_files(session, &err);
-    if (ok && twice && !session->run.end.interrupted)
+    if (ok && twice && (session->options->sweep || !session->run.end.interrupted))
         ok = session->options->sweep ? as_points_sweep(session, output.file, &err) : as_points_predict(session, &err);
     if (!ok) {
         as_output_drop(&output);

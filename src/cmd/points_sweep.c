@@ -15,6 +15,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 /* One choice of points, and what became of it. */
@@ -53,6 +54,15 @@ static void cut(const struct as_points_session *session, struct as_regions *regi
     }
 }
 
+/* A run that the user broke off has intervals that are missing, or shorter than they would be. */
+static bool check_end(const struct as_run_end *end, struct as_error *err)
+{
+    if (!end->interrupted && !end->asked && end->signal != SIGINT && end->signal != SIGTERM)
+        return true;
+    return as_error_set_status(err, end->exit_status ? end->exit_status : AS_EXIT_FAILURE,
+                               "interrupted: a sweep needs two whole runs of the program");
+}
+
 static bool take_cpi(struct sweep *sweep, const struct as_modelled *modelled, struct as_error *err)
 {
     uint64_t cycles = 0, instructions = 0;
@@ -85,7 +95,8 @@ static bool measure(struct sweep *sweep, struct as_error *err)
         as_model_set_memo(modelled.model, &memo);
         sweep->blame = as_points_blame_new(&modelled);
     }
-    ok = ok && as_progress_run(&modelled, engine, err) && take_cpi(sweep, &modelled, err);
+    ok = ok && as_progress_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
+         take_cpi(sweep, &modelled, err);
     as_modelled_free(&modelled);
     as_regions_free(&regions);
     return ok;
@@ -394,7 +405,7 @@ static void put_text(const struct sweep *sweep, FILE *out)
 bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)
 {
     struct sweep sweep = {.session = session};
-    bool ok = measure(&sweep, err);
+    bool ok = check_end(&session->run.end, err) && measure(&sweep, err);
     if (ok) {
         try_all(&sweep);
         find_front(&sweep);

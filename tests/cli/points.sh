@@ -98,6 +98,10 @@ assert front and not any(a[0] < b[0] and a[1] < b[1] for a in front for b in fro
 END
 check "… every choice with its error" python3 sweep.py
 check_status 2 "a sweep of vectors" "$ASSAY" points sweep --from-bb ours.bb
+# shellcheck disable=SC2016
+check_fails 130 'interrupted: a sweep needs two whole runs' "a sweep whose second run is interrupted" "$ASSAY" points sweep -q \
+    --interval 100k --max-k 2 --csv -o cut.csv -- sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i + 1)); [ $i = 300 ] && [ -e once ] && kill -INT $$; done; : >once'
+check_same "… leaves no file" "" "$(ls cut.csv 2>/dev/null)"
 
 # ---- bad input ----
 
