@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """How far the profiles of sampled runs are from the truth, which is a full run of the same program in the model.
 
-    bench/sampled_bench.py [--build DIR] [--programs LIST] [--size N] [--seeds N] [--csv FILE] [--truth DIR] [-- OPTIONS]
+    bench/sampled_bench.py [--build DIR] [--programs LIST] [--size N] [--seeds N] [--csv FILE] [--truth DIR] [--append] [-- OPTIONS]
 
 The goals are about programs of 5 G instructions (--size 12 and a folder for --truth: a full run takes minutes), the default
 programs, and about 40 runs for the intervals, which can be short:
 
-    bench/sampled_bench.py --size 12 --truth DIR
-    bench/sampled_bench.py --programs perl,sqlite3,python3,awk --size 0.6 --seeds 10 --truth DIR
+    bench/sampled_bench.py --size 12 --programs perl,sqlite3,python3,awk,gzip,bc --truth DIR
+    bench/sampled_bench.py --programs perl,sqlite3,python3,awk --size 0.25 --seeds 10 --truth DIR
     bench/sampled_bench.py --programs threads,queue,sort --size 0.5 --truth DIR
 
 Programs of Debian work on inputs that the script makes. Each runs once in full (kept in --truth, where it is given) and once
@@ -17,7 +17,11 @@ part of the instructions that was measured, the error of the elapsed time (of pr
 by the clock, which mean something on a machine with nothing else to do.
 
 The last lines are a table of the programs, and what the goals are about: mean and largest error of the CPI, and how many
-intervals hold the truth.
+intervals hold the truth. With --append rows are added to those that the CSV has, and the table is of all of them, so that many
+runs can be made a few at a time; --seeds 0 only prints the table.
+
+Programs get a fixed environment, since the stack begins behind it and caches see where it lies. A truth whose number of instructions differs
+is of another run, and ends the script.
 """
 import argparse
 import contextlib
@@ -77,6 +81,12 @@ select sum(b) from t where c like '%%99%%';
 create index ic on t(c);
 select c, b from t order by c desc, b limit 10;
 """
+PI_BC = """scale = 300
+for (i = 1; i <= %d; i++) s += 4 * a(1 / i) + sqrt(i)
+s
+quit
+"""
+BC_ROUNDS = 12
 GOALS = """goals: CPI 1 % on average, 2 % at most (with threads, 3 %, and so the elapsed time); function shares 1 point;
 instruction profiles 5 %; 5 % of the instructions measured; 90 % of the intervals hold the truth; 150 MIPS"""
 THREADS_C = """#include <pthread.h>
@@ -144,25 +154,27 @@ def make_inputs(size):
     with open("threads.c", "w") as out:
         out.write(THREADS_C)
     subprocess.run(["gcc", "-O2", "-pthread", "threads.c", "-o", "threads"], check=True)
-    for name, content in (("words.pl", WORDS_PL), ("bodies.py", BODIES_PY), ("table.sql", TABLE_SQL % int(20000 * size))):
+    for name, content in (("words.pl", WORDS_PL), ("bodies.py", BODIES_PY), ("table.sql", TABLE_SQL % int(20000 * size)),
+                          ("pi.bc", PI_BC % int(BC_ROUNDS * size))):
         with open(name, "w") as out:
             out.write(content)
 
 
 def programs(size):
-    """About 400 million instructions each at size 1."""
+    """About 400 million instructions each at size 1, and more than 5 billion at size 12."""
     return {"perl": ["perl", "words.pl", "short.txt"],
             "sqlite3": ["sqlite3", "-init", "table.sql", ":memory:", ".quit"],
-            "python3": ["/usr/bin/python3", "bodies.py", "short.txt", str(int(800 * size))],
-            "gzip": ["gzip", "-6", "-c", "text.txt"],
+            "python3": ["/usr/bin/python3", "bodies.py", "short.txt", str(int(1600 * size))],
+            "gzip": ["gzip", "-6", "-c", "text.txt", "half.txt"],
             "bzip2": ["bzip2", "-c", "half.txt"],
             "xz": ["xz", "-3", "-c", "half.txt"],
-            "awk": ["mawk", "{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) s += n[w] * length(w); print s }", "text.txt"],
+            "awk": ["mawk", "{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) s += n[w] * length(w); print s }", "text.txt", "text.txt"],
+            "bc": ["bc", "-l", "-q", "pi.bc"],
             **{name: ["./threads", name, str(int(20 * size))] for name in THREADED}}
 
 
 def record(assay, profile, options, program):
-    environment = {"PATH": os.environ["PATH"], "ASSAY_CORE": os.environ["ASSAY_CORE"], "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "ASSAY_CORE": os.environ["ASSAY_CORE"], "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([assay, "record", "-q", "--source=model", *options, "-o", profile, "--", *program], env=environment,
                    stdout=subprocess.DEVNULL, check=True)
@@ -185,10 +197,12 @@ def elapsed(profile):
         return base.execute("SELECT value FROM counters WHERE name = 'elapsed_cycles'").fetchone()[0]
 
 
-def compare(assay, truth, profile):
+def compare(assay, truth, profile, tolerance=1e-6):
     (true, true_functions), (own, functions) = (report(assay, path, "function") for path in (truth, profile))
     true_shares, shares = (report(assay, path, "instruction")[1] for path in (truth, profile))
     keys = set(true_functions) | set(functions)
+    if abs(own["instructions"] - true["instructions"]) > tolerance * true["instructions"]:
+        raise SystemExit(f"sampled_bench: {truth} has {true['instructions']} instructions, the run {own['instructions']}: remove it")
     cpi, true_cpi = (s["cycles"] / s["instructions"] for s in (own, true))
     error = cpi / true_cpi - 1
     interval = own.get("error_estimate") or 0
@@ -201,7 +215,7 @@ def compare(assay, truth, profile):
             "measured": round(next((q["value"] for q in own["quality"] if q["key"] == "sampled"), 1), 4)}
 
 
-def measure(options, assay, writer):
+def measure(options, assay, writer, out):
     rows = []
     os.makedirs(options.truth, exist_ok=True)
     for name in options.programs.split(","):
@@ -211,12 +225,20 @@ def measure(options, assay, writer):
             print(f"{name}: {seconds:.0f} s of processor time in full", file=sys.stderr)
         for seed in range(options.first, options.first + options.seeds):
             seconds, clock = record(assay, "sampled.db", ["--sampled", "--seed", str(seed), *options.record], program)
-            row = {"program": name, "seed": seed, **compare(assay, truth, "sampled.db"), "seconds": round(seconds, 1)}
+            row = {"program": name, "seed": seed,
+                   **compare(assay, truth, "sampled.db", .01 if name in THREADED else 1e-6),
+                   "seconds": round(seconds, 1)}
             row["mips"] = round(row["instructions"] / clock / 1e6)
             rows.append(row)
             writer.writerow(row)
-            options.csv.flush()
+            out.flush()
     return rows
+
+
+def read_rows(path):
+    """Rows of earlier runs."""
+    with open(path, newline="") as file:
+        return [{key: value if key == "program" else float(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
 
 def print_table(rows):
@@ -228,7 +250,7 @@ def print_table(rows):
         print(f"{name:9} {len(own):4} {own[0]['instructions'] / 1e6:11.0f} M {100 * mean:15.2f} % {100 * most:5.2f} "
               f"{100 * max(abs(row['elapsed_error']) for row in own):7.2f} {100 * max(row['function_error'] for row in own):9.2f} "
               f"{100 * max(row['instruction_error'] for row in own):12.1f} {100 * max(row['measured'] for row in own):9.1f} "
-              f"{statistics.median(row['mips'] for row in own):5.0f}  {sum(row['holds'] for row in own):6} of {len(own)}",
+              f"{statistics.median(row['mips'] for row in own):5.0f}  {sum(row['holds'] for row in own):6.0f} of {len(own)}",
               file=sys.stderr)
 
 
@@ -239,7 +261,7 @@ def conclude(rows):
           f"mean of the signed errors {100 * statistics.mean(row['error'] for row in rows):+.2f} %; "
           f"function shares {100 * max(row['function_error'] for row in rows):.2f} points at most; instruction profiles "
           f"{100 * statistics.mean(row['instruction_error'] for row in rows):.1f} % on average; "
-          f"{sum(row['holds'] for row in rows)} of {len(rows)} intervals hold the truth", file=sys.stderr)
+          f"{sum(row['holds'] for row in rows):.0f} of {len(rows)} intervals hold the truth", file=sys.stderr)
     print(GOALS, file=sys.stderr)
 
 
@@ -250,20 +272,24 @@ def main():
     parser.add_argument("--size", type=float, default=1, help="how long programs run: 1 is about 400M instructions")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
-    parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
+    parser.add_argument("--csv", type=os.path.abspath, help="a file for the rows, instead of standard output")
+    parser.add_argument("--append", action="store_true", help="keep the rows that it has")
     parser.add_argument("--truth", help="a folder for the full runs")
     parser.add_argument("record", nargs="*", help="options of record")
     options = parser.parse_args()
     assay = os.path.abspath(os.path.join(options.build, "assay"))
-    with tempfile.TemporaryDirectory() as folder:
+    before = read_rows(options.csv) if options.append and options.csv and os.path.exists(options.csv) else []
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as open_files:
+        out = open_files.enter_context(open(options.csv, "a" if before else "w", newline="")) if options.csv else sys.stdout
         options.truth = os.path.abspath(options.truth or folder)
         os.chdir(folder)
         make_inputs(options.size)
         fields = ["program", "seed", "instructions", "true_cpi", "cpi", "error", "interval", "holds", "function_error",
                   "instruction_error", "elapsed_error", "measured", "seconds", "mips"]
-        writer = csv.DictWriter(options.csv, fields, lineterminator="\n")
-        writer.writeheader()
-        conclude(measure(options, assay, writer))
+        writer = csv.DictWriter(out, fields, lineterminator="\n")
+        if not before:
+            writer.writeheader()
+        conclude(before + measure(options, assay, writer, out))
 
 
 if __name__ == "__main__":
