@@ -2,7 +2,8 @@
  * records of 16 bytes (doc/format/traces.md).
  *
  * Both are written at the speed of the core model, so nothing is formatted twice: the text of an instruction's address
- * is stored by its id, and the digits of the cycle are incremented from those of the preceding record.
+ * is stored by its id, of the cycle's digits only the last changes from one record to the next, and binary records of an edge
+ * are stored as they are but for the cycle that they count from.
  */
 #include "observe/trace_format.h"
 
@@ -47,29 +48,19 @@ struct tail {
 struct csv {
     struct commits commits;
     AS_VEC(struct tail) tails; /* by instruction id */
-    uint64_t cycle;            /* the value of `digits` */
-    uint32_t first;            /* of the digits: they end the array */
-    char digits[DIGITS];
+    uint64_t tens;             /* the value of `digits` */
+    uint32_t first; /* of the digits, which end at DIGITS; behind them there is room to be copied with them */
+    char digits[DIGITS + TAIL];
 };
 
-static void set_digits(struct csv *self, uint64_t cycle)
+/* The digits of a cycle whose last digit is 0. */
+static __attribute__((noinline)) void set_digits(struct csv *self, uint64_t tens)
 {
     self->first = DIGITS;
+    self->tens = tens;
     do
-        self->digits[--self->first] = (char)('0' + cycle % 10);
-    while (cycle /= 10);
-}
-
-/* The next cycle is usually one of the next few. */
-static inline void advance(struct csv *self, uint64_t cycle)
-{
-    uint64_t step = cycle - self->cycle;
-    self->cycle = cycle;
-    char last = (char)(self->digits[DIGITS - 1] + (step < 10 ? step : 10));
-    if (__builtin_expect(step < 10 && last <= '9', 1))
-        self->digits[DIGITS - 1] = last;
-    else
-        set_digits(self, cycle);
+        self->digits[--self->first] = (char)('0' + tens % 10);
+    while (tens /= 10);
 }
 
 static __attribute__((noinline)) const struct tail *make_tail(struct csv *self, uint32_t insn)
@@ -103,9 +94,11 @@ static inline void write_csv(struct csv *self, uint32_t insn, uint64_t cycle)
     struct commits *commits = &self->commits;
     const struct tail *tail = tail_of(self, insn);
     char *to = commits->text + commits->n;
-    advance(self, cycle);
+    if (__builtin_expect(cycle - self->tens >= 10, 0))
+        set_digits(self, cycle - cycle % 10);
     uint32_t length = DIGITS - self->first;
-    memcpy(to, self->digits + self->first, length);
+    memcpy(to, self->digits + self->first, TAIL); /* more than the digits, but of a size that is known */
+    to[length - 1] = (char)('0' + (cycle - self->tens));
     memcpy(to + length, tail->text, TAIL);
     commits->n += length + tail->length;
     if (commits->n >= BUFFER)
@@ -150,9 +143,18 @@ const struct as_trace_format as_trace_commit_csv = {.name = "commit-csv",
 
 /* ---- binary ---- */
 
+typedef uint64_t binary_record __attribute__((vector_size(16), aligned(8))); /* the cycle, and the address */
+
+struct edge_records {
+    const struct as_edge *edge; /* NULL: not made yet */
+    size_t first;
+};
+
 struct binary {
     struct commits commits;
-    AS_VEC(uint64_t) addresses; /* by instruction id; 0: not asked for yet */
+    AS_VEC(uint64_t) addresses;        /* by instruction id; 0: not asked for yet */
+    AS_VEC(struct edge_records) edges; /* by number */
+    AS_VEC(binary_record) records;     /* of edges, their cycles counted from that of the run */
 };
 
 static uint64_t to_little_endian(uint64_t value)
@@ -203,13 +205,45 @@ static void add_binary(void *opaque, const struct as_pipe *pipes, size_t n)
     self->commits.last = pipes[n - 1].commit;
 }
 
+static __attribute__((noinline)) const binary_record *make_records(struct binary *self, const struct as_edge *edge)
+{
+    while (self->edges.len <= edge->number)
+        *as_vec_push(&self->edges) = (struct edge_records){0};
+    self->edges.data[edge->number] = (struct edge_records){edge, self->records.len};
+    for (uint32_t i = 0; i < edge->n; i++)
+        *as_vec_push(&self->records) =
+            (binary_record){(uint64_t)(int64_t)edge->records[i].commit,
+                            as_trace_address(self->commits.target.run, edge->records[i].insn)};
+    return self->records.data + self->edges.data[edge->number].first;
+}
+
+static inline const binary_record *records_of(struct binary *self, const struct as_edge *edge)
+{
+    if (__builtin_expect(edge->number < self->edges.len && self->edges.data[edge->number].edge == edge, 1))
+        return self->records.data + self->edges.data[edge->number].first;
+    return make_records(self, edge);
+}
+
 static void add_edge_binary(void *opaque, const struct as_edge_run *run)
 {
     struct binary *self = opaque;
-    uint64_t base = self->commits.base + run->base;
-    for (uint32_t i = 0; i < run->n; i++)
-        write_binary(self, run->edge->records[i].insn, base + (uint64_t)(int64_t)run->edge->records[i].commit);
-    self->commits.last = run->base + (uint64_t)(int64_t)run->edge->records[run->n - 1].commit;
+    struct commits *commits = &self->commits;
+    const binary_record *records = records_of(self, run->edge), base = {commits->base + run->base, 0};
+    for (uint32_t i = 0; i < run->n; i++) {
+        binary_record *to = (binary_record *)(commits->words + commits->n / 8), record = records[i] + base;
+        *to = (binary_record){to_little_endian(record[0]), to_little_endian(record[1])};
+        commits->n += sizeof *to;
+        if (commits->n >= BUFFER)
+            flush(commits);
+    }
+    commits->last = run->base + records[run->n - 1][0];
+}
+
+static void forget_binary(void *opaque)
+{
+    struct binary *self = opaque;
+    as_vec_clear(&self->edges);
+    as_vec_clear(&self->records);
 }
 
 static void end_binary(void *opaque)
@@ -221,6 +255,8 @@ static void free_binary(void *opaque)
 {
     struct binary *self = opaque;
     as_vec_free(&self->addresses);
+    as_vec_free(&self->edges);
+    as_vec_free(&self->records);
     free(self);
 }
 
@@ -228,5 +264,6 @@ const struct as_trace_format as_trace_commit_binary = {.name = "commit-trace",
                                                        .start = start_binary,
                                                        .add = add_binary,
                                                        .add_edge = add_edge_binary,
+                                                       .forget = forget_binary,
                                                        .end = end_binary,
                                                        .free = free_binary};

@@ -114,6 +114,14 @@ static void observe_edges(void *self, const struct as_edge_batch *batch)
         trace->format->end(stream->self);
 }
 
+static void forget_edges(void *self)
+{
+    const struct as_trace *trace = self;
+    for (size_t i = 0; trace->format->forget && i < trace->streams.len; i++)
+        if (trace->streams.data[i].self)
+            trace->format->forget(trace->streams.data[i].self);
+}
+
 static void finish(void *self, FILE *out)
 {
     struct as_trace *trace = self;
@@ -208,4 +216,4 @@ const struct as_observer as_cycle_trace_all_observer = TRACE_OBSERVER("cycle-tra
 const struct as_observer as_commit_csv_observer =
     TRACE_OBSERVER("commit-csv", create_commit_csv, .edges = observe_edges);
 const struct as_observer as_commit_trace_observer =
-    TRACE_OBSERVER("commit-trace", create_commit_trace, .edges = observe_edges);
+    TRACE_OBSERVER("commit-trace", create_commit_trace, .edges = observe_edges, .forget = forget_edges);

@@ -64,7 +64,7 @@ if command -v perf >/dev/null && recorded -e cpu-clock -o try.data -- true; then
 static volatile unsigned long sum;
 __attribute__((noinline)) void three(long n) { for (long i = 0; i < n; i++) sum += i; sum++; }
 __attribute__((noinline)) void one(long n) { for (long i = 0; i < n; i++) sum += i; sum++; }
-static void *work(void *x) { for (int i = 0; i < 100; i++) { three(900000); one(300000); } return x; }
+static void *work(void *x) { for (int i = 0; i < 60; i++) { three(900000); one(300000); } return x; }
 int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0); pthread_join(t, 0); return 0; }
 END
     cc -O1 -g -fno-omit-frame-pointer -o known known.c -lpthread
@@ -195,7 +195,7 @@ print(any(r["function"] == "three" for r in json.load(sys.stdin)["rows"]))'; }
     check_status 125 "--kallsyms of another file is refused" "$ASSAY" import --kallsyms passwd.txt -o none.db moved.data
     check_same "… in one line" "assay import: --kallsyms: 'passwd.txt' has no function with its address: copy /proc/kallsyms of the recorded machine as root" "$err"
     # The kernel's names from files that the user names. The pipe has no build-ids.
-    perf record -q -e cpu-clock -o - -- dd if=/dev/zero of=/dev/null bs=1M count=3000 2>/dev/null >kernel.data
+    perf record -q -e cpu-clock -o - -- dd if=/dev/zero of=/dev/null bs=1M count=800 2>/dev/null >kernel.data
     kernel_functions() { "$ASSAY" report --json kernel.db | python3 -c 'import json, sys
 print(*sorted({r["function"] for r in json.load(sys.stdin)["rows"] if r["module"] == "[kernel]" and r["function"].startswith("made_up")}))'; }
     if "$ASSAY" import -q -o kernel.db kernel.data && "$ASSAY" report --by module kernel.db | grep -q '\[kernel\]'; then
@@ -208,7 +208,7 @@ print(*sorted({r["function"] for r in json.load(sys.stdin)["rows"] if r["module"
         "$ASSAY" import -q --vmlinux vmlinux -o kernel.db kernel.data
         check_same "--vmlinux names the kernel's functions" made_up_vmlinux "$(kernel_functions)"
         check_json "… and its code" 'any(i.get("text") == "nop" for i in d["instructions"])' "$ASSAY" export --to=json kernel.db
-        perf record -q -e cpu-clock -o kernel2.data -- dd if=/dev/zero of=/dev/null bs=1M count=1000 2>/dev/null
+        perf record -q -e cpu-clock -o kernel2.data -- dd if=/dev/zero of=/dev/null bs=1M count=300 2>/dev/null
         run "$ASSAY" import --vmlinux vmlinux -o kernel.db kernel2.data
         check "… unless it is another kernel's" grep -q 'vmlinux is not used: it is not the ELF file of the recorded kernel' <<<"$err"
         rm -f vmlinux

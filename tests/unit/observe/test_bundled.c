@@ -137,6 +137,55 @@ static void commits_as_records(void **state)
     files_free(&files);
 }
 
+/* Runs along edges, which the traces write without making records of them; halfway all edges are forgotten, and their numbers stand
+ * for others. */
+static void commits_along_edges(void **state)
+{
+    enum { RUNS = 4000, LENGTH = 3 };
+    static const struct as_edge_record before[] = {{.commit = -2, .insn = 5},
+                                                   {.commit = 0, .insn = 6},
+                                                   {.commit = 1, .insn = 7}},
+                                       after[] = {{.commit = 1, .insn = 8},
+                                                  {.commit = 1, .insn = 9},
+                                                  {.commit = 12, .insn = 4}};
+    const struct as_edge edges[2][2] = {
+        {{.number = 0, .n = LENGTH, .records = before}, {.number = 3, .n = LENGTH, .records = after}},
+        {{.number = 0, .n = LENGTH, .records = after}, {.number = 3, .n = LENGTH, .records = before}}};
+    const struct as_observer *const observers[] = {&as_commit_trace_observer, &as_commit_csv_observer};
+    for (int binary = 1; binary >= 0; binary--) {
+        struct files files;
+        files_init(&files, 6);
+        void *self = observers[!binary]->create(&files.bed.run, "c");
+        for (uint64_t i = 0; i < RUNS; i++) {
+            if (i == RUNS / 2 && observers[!binary]->forget)
+                observers[!binary]->forget(self);
+            struct as_edge_run run = {.edge = &edges[i >= RUNS / 2][i % 2], .base = 10 + 13 * i, .n = LENGTH};
+            observers[!binary]->edges(self,
+                                      &(struct as_edge_batch){.thread = 1, .n = LENGTH, .n_runs = 1, .runs = &run});
+        }
+        observers[!binary]->finish(self, NULL);
+        observers[!binary]->free(self);
+        files_close(&files);
+        assert_true(!binary || files.open[0].size == 16 + 16 * RUNS * LENGTH);
+        const char *at = files.open[0].text + 14;
+        for (uint64_t i = 0; i < RUNS * LENGTH; i++) {
+            const struct as_edge_record *record = &edges[i / LENGTH >= RUNS / 2][i / LENGTH % 2].records[i % LENGTH];
+            uint64_t cycle = 10 + 13 * (i / LENGTH) + (uint64_t)(int64_t)record->commit,
+                     address = bed_address(record->insn);
+            char line[64];
+            int n = snprintf(line, sizeof line, "%" PRIu64 ",0x%" PRIx64 "\n", cycle, address);
+            if (binary) {
+                assert_int_equal(word_at(&files, 16 + 16 * i), cycle);
+                assert_int_equal(word_at(&files, 24 + 16 * i), address);
+            } else {
+                assert_memory_equal(at, line, n);
+                at += n;
+            }
+        }
+        files_free(&files);
+    }
+}
+
 /* Paths as a program has them: 1 calls 2, which calls 3; names end at different depths. */
 static void set_paths(struct as_pipe *pipes)
 {
@@ -307,13 +356,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commits_as_csv),
-        cmocka_unit_test(commits_as_records),
-        cmocka_unit_test(flames_hold_every_cycle),
-        cmocka_unit_test(calls_begin_and_end),
-        cmocka_unit_test(intervals_can_be_shared),
-        cmocka_unit_test(counters_as_csv_and_json),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(commits_as_csv),           cmocka_unit_test(commits_as_records),
+        cmocka_unit_test(commits_along_edges),      cmocka_unit_test(flames_hold_every_cycle),
+        cmocka_unit_test(calls_begin_and_end),      cmocka_unit_test(intervals_can_be_shared),
+        cmocka_unit_test(counters_as_csv_and_json), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
