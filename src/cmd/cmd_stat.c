@@ -430,7 +430,7 @@ static int show(const struct stat_options *options, char **argv, const struct he
                             .total = as_counter_total(hearers->counter),
                             .accesses = hearers->accesses};
     if (hearers->calls) {
-        report.calls = as_call_counter_list(hearers->calls, &report.n_calls);
+        report.calls = as_call_counter_list(hearers->calls, engine, &report.n_calls);
         report.folded_calls = as_call_counter_folded(hearers->calls);
     }
     int failed = print_report(&report, output);

@@ -83,41 +83,72 @@ const struct as_sink as_call_counter_sink = {
     .signal_return = on_signal_return,
 };
 
-/* Adds an image's tree to the list, combining the call sites of one caller and callee. */
-static void list_image(const struct as_call_counter *counter, size_t image, call_counts *list)
+/* The instructions of each node with those below it. Parents come before their children. */
+static uint64_t *node_totals(const struct as_call_tree *tree, const node_counts *self)
 {
-    struct as_strings *merged = as_strings_new(); /* "parent function kind" to an index, counted from `first` */
-    const struct as_call_tree *tree = as_call_tracker_tree(counter->tracker, image);
-    const node_counts *self = image < counter->self.len ? &counter->self.data[image] : NULL;
+    size_t n = as_call_tree_count(tree);
+    uint64_t *totals = as_alloc_array(n, sizeof *totals);
+    for (size_t i = n; i-- > 0;) {
+        totals[i] += self && i < self->len ? self->data[i] : 0;
+        if (i)
+            totals[as_call_tree_node(tree, (uint32_t)i)->parent] += totals[i];
+    }
+    return totals;
+}
+
+/* What nodes that become one have in common; the caller frees. Two pieces of made code at one address are two functions if
+ * they have two names. */
+static char *node_key(const struct as_engine *engine, const struct as_image *image, const struct as_call_node *node,
+                      uint32_t parent, bool root)
+{
+    struct as_location location = {0};
+    if (node->entry)
+        as_call_node_locate(engine, image, node, &location);
+    return as_format("%u %" PRIx64 " %d %d %s", parent, node->function, node->signal, root,
+                     location.function ? location.function : "");
+}
+
+/* Adds an image's tree to the list, combining the call sites of one caller and callee. */
+static void list_image(const struct as_call_counter *counter, const struct as_engine *engine, size_t index,
+                       call_counts *list)
+{
+    struct as_strings *merged = as_strings_new(); /* node_key to an index, counted from `first` */
+    const struct as_image *image = as_call_tracker_image(counter->tracker, index);
+    const struct as_call_tree *tree = as_call_tracker_tree(counter->tracker, index);
+    const node_counts *self = index < counter->self.len ? &counter->self.data[index] : NULL;
     size_t n = as_call_tree_count(tree), first = list->len;
     uint32_t *place = as_alloc_array(n, sizeof *place);
+    uint64_t *totals = node_totals(tree, self);
     for (size_t i = 0; i < n; i++) {
         const struct as_call_node *node = as_call_tree_node(tree, (uint32_t)i);
-        char key[64];
+        if (i && !totals[i])
+            continue;
         uint32_t parent = i ? place[node->parent] : 0;
-        snprintf(key, sizeof key, "%u %" PRIx64 " %d %d", parent, node->function, node->signal, i == 0);
+        char *key = node_key(engine, image, node, parent, i == 0);
         place[i] = as_strings_intern(merged, key);
+        free(key);
         if (first + place[i] == list->len)
-            *as_vec_push(list) = (struct as_call_count){.image = as_call_tracker_image(counter->tracker, image)->number,
+            *as_vec_push(list) = (struct as_call_count){.image = image->number,
                                                         .node = place[i],
                                                         .parent = parent,
                                                         .function = node->function,
+                                                        .entry = node->entry,
                                                         .signal = node->signal};
-        list->data[first + place[i]].self += self && i < self->len ? self->data[i] : 0;
+        struct as_call_count *count = &list->data[first + place[i]];
+        count->self += self && i < self->len ? self->data[i] : 0;
+        count->total += totals[i];
     }
-    for (size_t i = first; i < list->len; i++)
-        list->data[i].total = list->data[i].self;
-    for (size_t i = list->len; i-- > first + 1;)
-        list->data[first + list->data[i].parent].total += list->data[i].total;
     as_strings_free(merged);
+    free(totals);
     free(place);
 }
 
-struct as_call_count *as_call_counter_list(const struct as_call_counter *counter, size_t *n)
+struct as_call_count *as_call_counter_list(const struct as_call_counter *counter, const struct as_engine *engine,
+                                           size_t *n)
 {
     call_counts list = {0};
     for (size_t i = 0; i < as_call_tracker_count_images(counter->tracker); i++)
-        list_image(counter, i, &list);
+        list_image(counter, engine, i, &list);
     *n = list.len;
     return list.data;
 }
@@ -138,7 +169,8 @@ const char *as_call_count_name(const struct as_engine *engine, const struct as_c
     if (count->function == 0)
         return "(all)";
     const struct as_image *image = as_engine_image(engine, count->image);
-    as_space_find(image->space, count->function, &location);
+    struct as_call_node node = {.function = count->function, .entry = count->entry};
+    as_call_node_locate(engine, image, &node, &location);
     as_str_add(&name, count->signal ? "(signal) " : "");
     as_str_add(&name, location.function ? location.function : as_space_name(image->space, count->function));
     return as_str_get(&name);

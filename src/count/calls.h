@@ -18,12 +18,14 @@ extern const struct as_sink as_call_counter_sink; /* its context is the counter 
 struct as_call_count {
     uint32_t image, node, parent; /* node 0 is the image's root */
     uint64_t function;            /* 0 for the root */
+    uint32_t entry;               /* as_call_node.entry */
     bool signal;
     uint64_t self, total; /* instructions: of the path itself, and with everything that it called */
 };
 
 /* After the run, for each image in order. The caller frees. Needs the images: before the engine is freed. */
-struct as_call_count *as_call_counter_list(const struct as_call_counter *counter, size_t *n);
+struct as_call_count *as_call_counter_list(const struct as_call_counter *counter, const struct as_engine *engine,
+                                           size_t *n);
 /* Calls that are counted as part of their callers: see as_call_tree_folded. */
 uint64_t as_call_counter_folded(const struct as_call_counter *counter);
 

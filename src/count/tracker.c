@@ -119,6 +119,8 @@ uint32_t as_call_tracker_begin(struct as_call_tracker *tracker, const struct as_
     }
     if (__builtin_expect(calls->resumed != 0, 0))
         as_calls_settle(tracker, thread, calls, exec);
+    if (__builtin_expect(exec->block->made && exec->first == 0 && !calls->resumed, 0))
+        as_callpath_enter(calls->path, exec->block->address, exec->block->insns[0]->id + 1);
     return calls->resumed ? calls->guess : as_callpath_node(calls->path);
 }
 
@@ -190,7 +192,8 @@ static void follow_call(struct as_call_tracker *tracker, const struct as_thread 
     as_calls_forget_stack(calls);
     if (as_callpath_is_partial(calls->path))
         find_beginning(tracker, thread, calls, exec);
-    as_callpath_call(calls->path, block->insns[block->n - 1]->address, block->end, exec->next);
+    const struct as_insn *call = block->insns[block->n - 1];
+    as_callpath_call_from(calls->path, block->made ? call->id + 1 : 0, call->address, block->end, exec->next);
     if (thread->image->arch != AS_ARCH_X86_64 || exec->next == block->end)
         return;
     uint64_t slot = as_calls_accessed(exec, block->link_at);
@@ -301,8 +304,16 @@ const struct as_image *as_call_tracker_image(const struct as_call_tracker *track
 
 uint32_t as_call_tracker_adopt(struct as_call_tracker *tracker, size_t index, const struct as_call_node *node)
 {
-    return as_call_tree_child(tracker->images.data[index].tree, node->parent, node->function, node->call_site,
-                              node->signal);
+    return as_call_tree_child(tracker->images.data[index].tree, node);
+}
+
+void as_call_node_locate(const struct as_engine *engine, const struct as_image *image, const struct as_call_node *node,
+                         struct as_location *location)
+{
+    if (node->entry)
+        as_engine_locate(engine, node->entry - 1, location);
+    else
+        as_space_find(image->space, node->function, location);
 }
 
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index)

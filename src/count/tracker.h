@@ -3,6 +3,9 @@
  * It is not a sink itself: sinks that need paths forward their calls. as_call_tracker_begin, called before a block is
  * processed, returns the node that its instructions belong to; as_call_tracker_end, called after it, follows the
  * control transfer.
+ *
+ * Code that the program makes (as_block.made) may be replaced by other code at the same address: nodes of such code say by the id
+ * of an instruction, plus one, which code it was (as_call_node.entry and site).
  */
 #ifndef AS_COUNT_TRACKER_H
 #define AS_COUNT_TRACKER_H
@@ -44,6 +47,9 @@ void as_call_tracker_forget(struct as_call_tracker *tracker);
 /* Each image has a tree of its own: addresses mean nothing across images. */
 size_t as_call_tracker_count_images(const struct as_call_tracker *tracker);
 const struct as_image *as_call_tracker_image(const struct as_call_tracker *tracker, size_t index);
+/* Where the function of a node is: as it was when it was called. */
+void as_call_node_locate(const struct as_engine *engine, const struct as_image *image, const struct as_call_node *node,
+                         struct as_location *location);
 /* Returns the node of a call in the tree of an image, made if it is new. */
 uint32_t as_call_tracker_adopt(struct as_call_tracker *tracker, size_t index, const struct as_call_node *node);
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index);

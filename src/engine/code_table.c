@@ -35,6 +35,7 @@ void as_code_table_free(struct as_code_table *table)
     as_vec_free(&table->blocks);
     as_map_free(&table->insn_chains);
     as_map_free(&table->latest);
+    as_map_free(&table->made);
     as_map_free(&table->block_chains);
 }
 
@@ -70,6 +71,15 @@ const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, u
     return code && code->image == image ? &code->insn : NULL;
 }
 
+uint32_t as_code_table_versions(const struct as_code_table *table, uint32_t image, uint64_t address, uint32_t id)
+{
+    const uint64_t *newest = as_map_get(&table->made, chain_key(image, address));
+    uint32_t n = 0;
+    for (const struct as_code_insn *code = newest ? (const void *)(uintptr_t)*newest : NULL; code; code = code->older)
+        n += code->image == image && code->insn.id <= id;
+    return n;
+}
+
 static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *code)
 {
     uint32_t id = (uint32_t)table->n_insns++;
@@ -96,6 +106,7 @@ struct placed {
     uint64_t address;
     const uint8_t *bytes;
     size_t length;
+    bool made;
 };
 #define ANY UINT32_MAX /* generation */
 
@@ -148,19 +159,17 @@ static struct as_code_insn *add_insn(struct as_code_table *table, struct as_imag
     code->version = last ? last->version + 1 : 0;
     code->next_alike = (void *)(uintptr_t)*chain;
     *chain = (uint64_t)(uintptr_t)code;
+    if (placed->made) {
+        uint64_t *newest = as_map_put(&table->made, chain_key(image->number, placed->address));
+        code->older = (void *)(uintptr_t)*newest;
+        *newest = (uint64_t)(uintptr_t)code;
+    }
     find_marker(table, image, &code->insn);
     return code;
 }
 
-/* Whether the program may have made the code. What it patches in a file's code stays that file's. */
-static bool is_made(const struct as_image *image, uint64_t address)
-{
-    struct as_location location;
-    as_space_find(image->space, address, &location);
-    return strncmp(location.module, "[anon", 5) == 0 || strncmp(location.module, "/memfd:", 7) == 0;
-}
-
-/* Which generation of made code a block belongs to. One that differs from what was there last is an older one that came
+/* Which generation of made code a block belongs to; ANY: of code that the program did not make, as what it patches in a
+ * file's code stays that file's. One that differs from what was there last is an older one that came
  * back, or a new one: then all of its instructions are new, also those that happen to have the same bytes. */
 static uint32_t find_generation(struct as_code_table *table, const struct as_image *image, const struct placed *insns,
                                 size_t n)
@@ -172,10 +181,10 @@ static uint32_t find_generation(struct as_code_table *table, const struct as_ima
             continue;
         const struct as_code_insn *known = find_known(table, image, &insns[i], ANY);
         if (known)
-            return is_made(image, insns[0].address) ? known->generation : ANY;
+            return insns[0].made ? known->generation : ANY;
         changed = true;
     }
-    return changed && is_made(image, insns[0].address) ? ++table->generations : ANY;
+    return changed && insns[0].made ? ++table->generations : ANY;
 }
 
 static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
@@ -365,13 +374,17 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
     if (!image || !is_block_message(table, words, n))
         return false;
     struct as_block *block = as_alloc(sizeof *block + words[2] * sizeof block->insns[0]);
-    *block = (struct as_block){.image = image->number, .n = (uint32_t)words[2], .address = words[3]};
+    *block = (struct as_block){.image = image->number,
+                               .n = (uint32_t)words[2],
+                               .address = words[3],
+                               .made = as_space_is_made(image->space, words[3])};
     struct placed insns[AS_WIRE_INDEX_MASK + 1];
     uint64_t address = words[3];
     for (uint32_t i = 0; i < block->n; i++) {
         insns[i] = (struct placed){.address = address,
                                    .bytes = (const uint8_t *)&words[4 + 2 * i],
-                                   .length = packed_length(&words[4 + 2 * i])};
+                                   .length = packed_length(&words[4 + 2 * i]),
+                                   .made = block->made};
         address += insns[i].length;
     }
     uint32_t generation = find_generation(table, image, insns, block->n);

@@ -14,6 +14,7 @@ struct as_code_insn {
     uint32_t version;    /* how many others were at its address before */
     bool silent;         /* QEMU was seen not to report its accesses */
     struct as_code_insn *next_alike;
+    struct as_code_insn *older; /* of made code: the one that was added before it at its address */
 };
 
 enum { AS_CODE_PAGES = 4096, AS_CODE_PAGE = 4096 };
@@ -45,6 +46,7 @@ struct as_code_table {
     uint32_t generations;                    /* the newest */
     struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
     struct as_map latest;                    /* instruction by place: the one translated last */
+    struct as_map made;                      /* … of made code: the one added last */
     const struct as_regions *regions;        /* NULL: none */
     const char *debug_path;
     bool tell_transfers; /* executions that change call paths are reported one by one */
@@ -69,6 +71,9 @@ static inline struct as_code_insn *as_code_table_insn(const struct as_code_table
 
 /* The instruction that was last translated at an address, or NULL. */
 const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, uint32_t image, uint64_t address);
+
+/* How many different instructions of made code were translated at an address no later than the one with this id. */
+uint32_t as_code_table_versions(const struct as_code_table *table, uint32_t image, uint64_t address, uint32_t id);
 
 /* QEMU tries an instruction again with a block of that instruction alone; any other block that short ends in a control
  * transfer, a rep instruction or at the end of a page. */

@@ -201,10 +201,28 @@ uint32_t as_engine_insn_image(const struct as_engine *engine, uint32_t id)
     return as_code_table_insn(&engine->reader.code, id)->image;
 }
 
+/* What had been executed before an instruction. */
+struct seen_before {
+    const struct as_code_table *table;
+    const struct as_code_insn *code;
+};
+
+static uint32_t versions_at(void *context, uint64_t address)
+{
+    const struct seen_before *seen = context;
+    return as_code_table_versions(seen->table, seen->code->image, address, seen->code->insn.id);
+}
+
 void as_engine_locate(const struct as_engine *engine, uint32_t id, struct as_location *location)
 {
     const struct as_code_insn *code = as_code_table_insn(&engine->reader.code, id);
-    as_space_find_insn(as_engine_image(engine, code->image)->space, &code->insn, code->version, location);
+    struct seen_before seen = {&engine->reader.code, code};
+    struct as_jit_insn insn = {.bytes = code->insn.bytes,
+                               .n = code->insn.length,
+                               .version = code->version,
+                               .versions = versions_at,
+                               .context = &seen};
+    as_space_find_insn(as_engine_image(engine, code->image)->space, code->insn.address, &insn, location);
 }
 
 void as_engine_free(struct as_engine *engine)

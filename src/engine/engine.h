@@ -79,6 +79,7 @@ struct as_block {
     int16_t link_at;       /* index of the last instruction that stores or loads a return address; -1: none */
     int16_t stack_at;      /* … that gives the stack pointer a value which is not relative to the old one; -1: none */
     bool sure_stores;      /* the following one does not only load */
+    bool made;             /* by the program while it ran: other code may come to the same address */
     int32_t last_sure;     /* index of the last instruction that always accesses memory; -1: none */
     struct as_hint *hints; /* those with a known address */
     uint32_t n_hints;

@@ -109,10 +109,13 @@ static uint32_t add_function(struct as_record_code *code, struct as_space *space
     return number;
 }
 
-uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image, uint64_t *address)
+uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image,
+                                 const struct as_call_node *call, uint64_t *address)
 {
-    struct spot spot = find_spot(code, image->space, *address);
-    *address += spot.shift;
+    struct as_location location;
+    as_call_node_locate(as_model_engine(code->model), image, call, &location);
+    struct spot spot = spot_of(code, image->space, call->function, &location);
+    *address = call->function + spot.shift;
     return add_function(code, image->space, &spot);
 }
 

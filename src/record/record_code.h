@@ -30,9 +30,10 @@ struct as_record_code {
 /* Adds all code that was executed. */
 void as_record_code_add(struct as_record_code *code, const struct as_model *model, const struct as_groups *groups,
                         struct as_store_writer *writer);
-/* Returns the function at an address of an image, which is added if necessary; AS_STORE_NONE: none. The address is
- * converted to the profile's. */
-uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image, uint64_t *address);
+/* Returns the function of a call, which is added if necessary; AS_STORE_NONE: none. `address` is where it begins, in the
+ * profile. */
+uint32_t as_record_code_function(struct as_record_code *code, const struct as_image *image,
+                                 const struct as_call_node *call, uint64_t *address);
 /* Converts an address of an image to the profile's; 0 stays 0. */
 void as_record_code_move(struct as_record_code *code, const struct as_image *image, uint64_t *address);
 /* The module of an address of data in a file, which becomes the profile's. AS_STORE_NONE: in none. */

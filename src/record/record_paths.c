@@ -16,11 +16,13 @@ struct as_record_paths {
     size_t n;
 };
 
-static uint32_t call_site(const struct as_record_paths *trees, uint32_t image, uint64_t address)
+static uint32_t call_site(const struct as_record_paths *trees, uint32_t image, const struct as_call_node *node)
 {
     const struct as_record_code *code = trees->all->code;
-    const struct as_insn *insn =
-        address ? as_engine_insn_at(as_model_engine(trees->all->modelled->model), image, address) : NULL;
+    const struct as_engine *engine = as_model_engine(trees->all->modelled->model);
+    const struct as_insn *insn = node->site        ? as_engine_insn(engine, node->site - 1)
+                                 : node->call_site ? as_engine_insn_at(engine, image, node->call_site)
+                                                   : NULL;
     return insn && insn->id < code->n ? code->number_of[insn->id] : AS_STORE_NONE;
 }
 
@@ -28,12 +30,11 @@ static uint32_t add_node(struct as_record_paths *trees, size_t tree, const struc
 {
     const struct as_image *image = as_call_tracker_image(trees->calls, tree);
     struct as_store_path path = {.parent = node->parent ? trees->numbers[tree][node->parent] : AS_STORE_NONE,
-                                 .call_site = call_site(trees, image->number, node->call_site),
-                                 .address = node->function,
+                                 .call_site = call_site(trees, image->number, node),
                                  .call_address = node->call_site,
                                  .signal = node->signal};
     char key[120];
-    path.function = as_record_code_function(trees->all->code, image, &path.address);
+    path.function = as_record_code_function(trees->all->code, image, node, &path.address);
     as_record_code_move(trees->all->code, image, &path.call_address);
     snprintf(key, sizeof key, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %d", path.parent, path.function,
              path.address, path.call_address, path.signal);

@@ -14,6 +14,7 @@ struct frame {
     uint64_t slot;   /* where the return address lies; 0: unknown */
     uint64_t callee; /* the slot of its last call; 0: unknown */
     uint32_t node;
+    uint32_t site; /* as_call_node.site */
     bool signal;
 };
 
@@ -44,7 +45,8 @@ struct as_callpath *as_callpath_new(struct as_call_tree *tree, uint64_t entry)
 {
     struct as_callpath *path = as_alloc(sizeof *path);
     path->tree = tree;
-    *as_vec_push(&path->frames) = (struct frame){.node = as_call_tree_child(tree, 0, entry, 0, false)};
+    *as_vec_push(&path->frames) =
+        (struct frame){.node = as_call_tree_child(tree, &(struct as_call_node){.function = entry})};
     return path;
 }
 
@@ -107,20 +109,47 @@ static void push(struct as_callpath *path, const struct frame *frame)
         ++*filter_of(path, frame->return_address);
 }
 
-void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t return_address, uint64_t target)
+void as_callpath_call_from(struct as_callpath *path, uint32_t site, uint64_t call_site, uint64_t return_address,
+                           uint64_t target)
 {
     if (target == return_address)
         return;
-    struct frame frame = {.return_address = return_address, .call_site = call_site};
-    frame.node = as_call_tree_child(path->tree, top(path)->node, target, call_site, false);
+    struct frame frame = {.return_address = return_address, .call_site = call_site, .site = site};
+    frame.node = as_call_tree_child(
+        path->tree,
+        &(struct as_call_node){.parent = top(path)->node, .function = target, .call_site = call_site, .site = site});
     push(path, &frame);
+}
+
+void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t return_address, uint64_t target)
+{
+    as_callpath_call_from(path, 0, call_site, return_address, target);
+}
+
+/* Puts another function in the place of the top one. */
+static void replace_top(struct as_callpath *path, uint64_t function, uint32_t entry)
+{
+    struct frame *frame = top(path);
+    frame->node = as_call_tree_child(path->tree, &(struct as_call_node){
+                                                     .parent = path->frames.len > 1 ? frame[-1].node : 0,
+                                                     .function = function,
+                                                     .call_site = frame->call_site,
+                                                     .signal = frame->signal,
+                                                     .entry = entry,
+                                                     .site = frame->site,
+                                                 });
 }
 
 void as_callpath_tail(struct as_callpath *path, uint64_t target)
 {
-    struct frame *frame = top(path);
-    uint32_t parent = path->frames.len > 1 ? frame[-1].node : 0;
-    frame->node = as_call_tree_child(path->tree, parent, target, frame->call_site, frame->signal);
+    replace_top(path, target, 0);
+}
+
+void as_callpath_enter(struct as_callpath *path, uint64_t address, uint32_t entry)
+{
+    const struct as_call_node *node = as_call_tree_node(path->tree, top(path)->node);
+    if (node->function == address && node->entry != entry)
+        replace_top(path, address, entry);
 }
 
 static size_t find_function(const struct as_callpath *path, uint64_t function)
@@ -323,7 +352,8 @@ uint32_t as_callpath_node_at(const struct as_callpath *path, uint64_t target, ui
 void as_callpath_signal(struct as_callpath *path, uint64_t handler, uint64_t interrupted)
 {
     struct frame frame = {.return_address = interrupted, .signal = true};
-    frame.node = as_call_tree_child(path->tree, top(path)->node, handler, 0, true);
+    frame.node = as_call_tree_child(
+        path->tree, &(struct as_call_node){.parent = top(path)->node, .function = handler, .signal = true});
     push(path, &frame);
 }
 

@@ -49,6 +49,9 @@ struct as_call_node {
     uint64_t call_site; /* address of the call instruction, in the parent (also where a tail call replaced the callee);
                            0 for the root, thread entries and signal handlers */
     bool signal;        /* entered as a signal handler */
+    /* Of code that the program made, which may be other code later: the numbers of the callee's first instruction and of
+     * the call instruction, as the caller counts them, from 1; 0: not such code. */
+    uint32_t entry, site;
 };
 /* Valid until the next call, tail call, landing or signal on any path of the tree. */
 const struct as_call_node *as_call_tree_node(const struct as_call_tree *tree, uint32_t node);
@@ -59,6 +62,12 @@ struct as_callpath *as_callpath_fork(const struct as_callpath *path); /* for a f
 void as_callpath_free(struct as_callpath *path);
 
 void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t return_address, uint64_t target);
+/* … by an instruction of code that the program made; as_call_node.site says which. */
+void as_callpath_call_from(struct as_callpath *path, uint32_t site, uint64_t call_site, uint64_t return_address,
+                           uint64_t target);
+/* Control is at `address`, and what lies there is made code, with this instruction (as_call_node.entry). If the top function
+ * begins there, its path is that of this version of the code. */
+void as_callpath_enter(struct as_callpath *path, uint64_t address, uint32_t entry);
 void as_callpath_return(struct as_callpath *path, uint64_t target);
 /* Where the return address of the top frame lies. */
 void as_callpath_set_slot(struct as_callpath *path, uint64_t slot);

@@ -1,4 +1,4 @@
-/* The calling-context tree: an array of nodes, and a hash table over (parent, function, call site, kind) that finds a
+/* The calling-context tree: an array of nodes, and a hash table over all properties of a node that finds a
  * child in constant time. Nodes are never removed. */
 #include "symbol/calltree.h"
 
@@ -66,6 +66,7 @@ static size_t hash(const struct as_call_node *key)
 {
     uint64_t h = key->function * 0x9e3779b97f4a7c15 ^ key->call_site * 0xc2b2ae3d27d4eb4f;
     h ^= ((uint64_t)key->parent << 1 | key->signal) * 0x165667b19e3779f9;
+    h ^= ((uint64_t)key->entry << 32 | key->site) * 0x27d4eb2f165667c5;
     h ^= h >> 29;
     h *= 0xbf58476d1ce4e5b9;
     return (size_t)(h ^ h >> 32);
@@ -74,7 +75,7 @@ static size_t hash(const struct as_call_node *key)
 static bool equal(const struct as_call_node *a, const struct as_call_node *b)
 {
     return a->parent == b->parent && a->function == b->function && a->call_site == b->call_site &&
-           a->signal == b->signal;
+           a->signal == b->signal && a->entry == b->entry && a->site == b->site;
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
@@ -95,19 +96,17 @@ static void grow(struct as_call_tree *tree)
         *find_slot(tree, &tree->nodes.data[i].shown) = (uint32_t)i;
 }
 
-uint32_t as_call_tree_child(struct as_call_tree *tree, uint32_t parent, uint64_t function, uint64_t call_site,
-                            bool signal)
+uint32_t as_call_tree_child(struct as_call_tree *tree, const struct as_call_node *node)
 {
-    struct as_call_node key = {.parent = parent, .function = function, .call_site = call_site, .signal = signal};
-    uint32_t *slot = find_slot(tree, &key), depth = tree->nodes.data[parent].depth + 1;
+    uint32_t *slot = find_slot(tree, node), depth = tree->nodes.data[node->parent].depth + 1;
     if (*slot != 0)
         return *slot;
     if (depth > AS_CALLPATH_MAX_DEPTH || tree->nodes.len >= AS_CALL_TREE_MAX_NODES) {
         tree->folded++;
-        return parent;
+        return node->parent;
     }
     uint32_t id = *slot = (uint32_t)tree->nodes.len;
-    *as_vec_push(&tree->nodes) = (struct node){.shown = key, .depth = depth};
+    *as_vec_push(&tree->nodes) = (struct node){.shown = *node, .depth = depth};
     if (2 * tree->nodes.len > tree->n_slots)
         grow(tree);
     return id;

@@ -21,10 +21,16 @@ struct source {
     size_t size;
 };
 
+struct covering {
+    size_t piece;
+    uint32_t order;
+};
+
 struct as_jit {
     AS_VEC(struct source *) sources;
     AS_VEC(struct as_jit_piece) pieces;
-    AS_VEC(uint64_t) reach; /* by piece: the farthest end up to it */
+    AS_VEC(uint64_t) reach;           /* by piece: the farthest end up to it */
+    AS_VEC(struct covering) covering; /* during a look-up */
     bool sorted;
 };
 
@@ -45,6 +51,7 @@ void as_jit_free(struct as_jit *jit)
     as_vec_free(&jit->sources);
     as_vec_free(&jit->pieces);
     as_vec_free(&jit->reach);
+    as_vec_free(&jit->covering);
     free(jit);
 }
 
@@ -260,32 +267,60 @@ static bool has_bytes(const struct as_jit_piece *piece, uint64_t address, const 
            memcmp(piece->bytes + offset, insn->bytes, insn->n) == 0;
 }
 
+/* Whether the first instruction of a piece is known to have been executed before. `i` is its place in the list. */
+static bool has_begun(const struct as_jit *jit, size_t i, const struct as_jit_insn *insn)
+{
+    uint32_t before = 0; /* pieces that begin at one place are in the order of the file */
+    if (!insn || !insn->versions)
+        return false;
+    while (i > before && jit->pieces.data[i - before - 1].start == jit->pieces.data[i].start)
+        before++;
+    return insn->versions(insn->context, jit->pieces.data[i].start) > before;
+}
+
 /* Whether a piece is a better answer than the one found so far: with the right bytes, then the last one that was there in
  * time. `index`: how many pieces at the address came before it. */
-static bool is_better(const struct as_jit_piece *piece, bool fits, const struct as_jit_piece *found, bool found_fits,
+static bool is_better(const struct as_jit *jit, size_t piece, bool fits, bool found_fits,
                       const struct as_jit_insn *insn, uint32_t index)
 {
-    if (!found || fits != found_fits)
-        return !found || fits;
-    return piece->order > found->order && (!insn || insn->version == AS_JIT_LAST || index <= insn->version);
+    if (fits != found_fits)
+        return fits;
+    return !insn || insn->version == AS_JIT_LAST || index <= insn->version || has_begun(jit, piece, insn);
+}
+
+static int compare_orders(const void *a, const void *b)
+{
+    const struct covering *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Lists the pieces that cover an address and were there in time, in the order of the file. */
+static void find_covering(struct as_jit *jit, uint64_t address, const struct as_jit_insn *insn)
+{
+    sort(jit);
+    size_t end = as_search(0, jit->pieces.len, i, jit->pieces.data[i].start <= address), first = end;
+    while (first > 0 && jit->reach.data[first - 1] > address)
+        first--;
+    as_vec_clear(&jit->covering);
+    for (size_t i = first; i < end; i++) {
+        const struct as_jit_piece *piece = &jit->pieces.data[i];
+        if (address - piece->start < piece->size && !(insn && insn->time && piece->time > insn->time))
+            *as_vec_push(&jit->covering) = (struct covering){.piece = i, .order = piece->order};
+    }
+    if (jit->covering.len)
+        qsort(jit->covering.data, jit->covering.len, sizeof *jit->covering.data, compare_orders);
 }
 
 const struct as_jit_piece *as_jit_find(struct as_jit *jit, uint64_t address, const struct as_jit_insn *insn)
 {
     const struct as_jit_piece *found = NULL;
     bool found_fits = false;
-    uint32_t index = 0;
-    sort(jit);
-    size_t end = as_search(0, jit->pieces.len, i, jit->pieces.data[i].start <= address), first = end;
-    while (first > 0 && jit->reach.data[first - 1] > address)
-        first--;
-    /* Pieces that begin at one place are in the order of the file. */
-    for (size_t i = first; i < end; i++) {
-        const struct as_jit_piece *piece = &jit->pieces.data[i];
-        if (address - piece->start >= piece->size || (insn && insn->time && piece->time > insn->time))
-            continue;
+    find_covering(jit, address, insn);
+    for (uint32_t i = 0; i < jit->covering.len; i++) {
+        size_t at = jit->covering.data[i].piece;
+        const struct as_jit_piece *piece = &jit->pieces.data[at];
         bool fits = has_bytes(piece, address, insn);
-        if (is_better(piece, fits, found, found_fits, insn, index++)) {
+        if (!found || is_better(jit, at, fits, found_fits, insn, i)) {
             found = piece;
             found_fits = fits;
         }

@@ -3,8 +3,9 @@
  *   /tmp/perf-PID.map   lines of START SIZE NAME, in hexadecimal: V8 (--perf-basic-prof), Java agents, Python (-X perf)
  *   jit-PID.dump        perf's jitdump, with the bytes of each piece: V8 (--perf-prof), LLVM, Java agents
  *
- * A piece may lie where another one was before. A caller that knows when an instruction was executed, its bytes, or how many
- * others were at its address before, gets the piece that it was in; everyone else the one that came last. Files are untrusted: what is
+ * A piece may lie where another one was before. A caller that knows when an instruction was executed, its bytes, how many
+ * others were at its address before, or what had been executed by then, gets the piece that it was in; everyone else the one that
+ * came last. Files are untrusted: what is
  * damaged costs names. One that another user owns is not read, as anyone can write to /tmp.
  */
 #ifndef AS_SYMBOL_JITCODE_H
@@ -28,6 +29,10 @@ struct as_jit_insn {
     size_t n;         /* 0: unknown */
     uint32_t version; /* how many others were at its address before it; AS_JIT_LAST: unknown */
     uint64_t time;    /* at which it was executed; 0: unknown */
+    /* How many different instructions had been executed at an address by the time that this one first was. A piece whose
+     * first instruction was one of them was there. NULL: unknown. */
+    uint32_t (*versions)(void *context, uint64_t address);
+    void *context;
 };
 #define AS_JIT_LAST UINT32_MAX
 

@@ -240,6 +240,13 @@ bool as_space_has_anonymous(const struct as_space *space)
     return false;
 }
 
+bool as_space_is_made(struct as_space *space, uint64_t address)
+{
+    const struct mapping *map = find_map(space, address);
+    const char *path = map ? map->module->path : "";
+    return strncmp(path, "[anon", 5) == 0 || strncmp(path, "/memfd:", 7) == 0;
+}
+
 static void find_generated(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,
                            struct as_location *location)
 {
@@ -278,11 +285,10 @@ void as_space_find(struct as_space *space, uint64_t address, struct as_location 
     find(space, address, NULL, location);
 }
 
-void as_space_find_insn(struct as_space *space, const struct as_insn *insn, uint32_t version,
+void as_space_find_insn(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,
                         struct as_location *location)
 {
-    find(space, insn->address, &(struct as_jit_insn){.bytes = insn->bytes, .n = insn->length, .version = version},
-         location);
+    find(space, address, insn, location);
 }
 
 const char *as_space_name(struct as_space *space, uint64_t address)

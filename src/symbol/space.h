@@ -49,14 +49,16 @@ struct as_location {
 /* Strings stay valid as long as the space. Always fills `location`. */
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location);
 
-/* The same of an instruction: code that the program made may have been replaced by other code at the same address.
- * `version`: how many instructions were at its address before it. */
-void as_space_find_insn(struct as_space *space, const struct as_insn *insn, uint32_t version,
+/* The same of an instruction, as far as somebody knows it: code that the program made may have been replaced by other code at
+ * the same address. */
+void as_space_find_insn(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,
                         struct as_location *location);
 /* Names for code in memory without a file, from the file that the program wrote for profilers. Ones that are there
  * already stay. */
 void as_space_read_jit(struct as_space *space, const char *path, int64_t since);
 bool as_space_has_anonymous(const struct as_space *space); /* whether there is such memory */
+/* Whether an address is in memory that only the program can have filled with code. Reads no file. */
+bool as_space_is_made(struct as_space *space, uint64_t address);
 
 /* "main", or "libfoo.so+0x1234" (the module offset) where there is no symbol, "[anon]+0x7f…" and "[unknown]+0x7f…" (the
  * address) where there is no module: for people. */

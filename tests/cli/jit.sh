@@ -23,6 +23,21 @@ for program in jit jit-riscv64; do
         tidy
         check_json "… keeps apart what was at one address" '(lambda of: of["jit_second"] > 1.8 * of["jit_first"] and of["jit_third"] > 1.8 * of["jit_second"])(
                 {r["function"]: r["cycles"] for r in d["rows"]})' "$ASSAY" report --json jit.db
+        # Two pieces of code at one address stay apart as callees and as callers: jit_heavy and jit_light, jit_caller and jit_other.
+        directory=$([ $kind = map ] && echo /tmp || echo .)
+        check_json "… as stat's call paths" '(lambda name, total: sorted((name[n["parent"]], n["function"], n["self"] // 131072) for n in d["call_tree"] if n["function"] in ("jit_heavy", "jit_light"))
+                == [("jit_caller", "jit_heavy", 8), ("jit_caller", "jit_light", 1), ("jit_other", "jit_light", 1)]
+                and [total[f] // 131072 for f in ("jit_caller", "jit_other")] == [9, 1])(
+                {n["node"]: n["function"] for n in d["call_tree"]}, {n["function"]: n["total"] for n in d["call_tree"]})' \
+            "$ASSAY" stat --json --calls=0 -- "$WORKLOADS/$program" $kind 65536 "$directory" calls
+        tidy
+        check "… record of callers" "$ASSAY" record -q -o calls.db -- "$WORKLOADS/$program" $kind 65536 "$directory" calls
+        tidy
+        check_json "… have their own totals" '(lambda self, total: self["jit_heavy"] > 3.9 * self["jit_light"] > 0 and total["jit_caller"] > total["jit_heavy"] > 0.99 * self["jit_heavy"]
+                and total["jit_caller"] > self["jit_heavy"] + 0.45 * self["jit_light"] and 0.45 * self["jit_light"] < total["jit_other"] < 0.6 * self["jit_light"])(
+                {r["function"]: r["cycles"] for r in d["rows"]}, {r["function"]: r["total"] for r in d["rows"]})' "$ASSAY" report --json calls.db
+        paths() { "$ASSAY" export --to=folded calls.db | sed -n 's/.*;\(jit_[a-z]*;jit_[a-z]*\) .*/\1/p' | sort -u | tr '\n' ' '; }
+        check_same "… and paths" "jit_caller;jit_heavy jit_caller;jit_light jit_other;jit_light " "$(paths)"
     done
 done
 check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f in d["functions"])' \

@@ -77,6 +77,33 @@ static void test_plain(void **state)
     assert_int_equal(as_call_tree_count(tree), 5);
 }
 
+/* Made code: what is at an address is another function from time to time, as callee and as caller. */
+static void test_versions(void **state)
+{
+    uint32_t nodes[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        call(1, 0x10, 2);
+        as_callpath_enter(path, F(2) + 1, 9); /* not where the function begins */
+        assert_int_equal(as_call_tree_node(tree, as_callpath_node(path))->entry, 0);
+        as_callpath_enter(path, F(2), 7 + i % 2);
+        nodes[i] = as_callpath_node(path);
+        as_callpath_enter(path, F(2), 7 + i % 2);
+        assert_int_equal(as_callpath_node(path), nodes[i]);
+        as_callpath_call_from(path, 20 + i, F(2) + 0x20, F(2) + 0x25, F(3));
+        EXPECT(1, 2, 3);
+        const struct as_call_node *callee = as_call_tree_node(tree, as_callpath_node(path));
+        assert_int_equal(callee->parent, nodes[i]);
+        assert_int_equal(callee->site, 20 + i);
+        ret(2, 0x20);
+        assert_int_equal(as_callpath_node(path), nodes[i]);
+        ret(1, 0x10);
+    }
+    assert_int_equal(nodes[0], nodes[2]);
+    assert_int_not_equal(nodes[0], nodes[1]);
+    assert_int_equal(as_call_tree_node(tree, nodes[1])->entry, 8);
+    assert_int_equal(as_call_tree_node(tree, nodes[1])->call_site, F(1) + 0x10);
+}
+
 static void test_recursion(void **state)
 {
     call(1, 0x10, 2);
@@ -369,25 +396,11 @@ static void test_resumed_stacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_plain),
-        TEST(test_recursion),
-        TEST(test_longjmp),
-        TEST(test_longjmp_unseen),
-        TEST(test_longjmp_far),
-        TEST(test_exception),
-        TEST(test_tail),
-        TEST(test_signal),
-        TEST(test_siglongjmp),
-        TEST(test_coroutine),
-        TEST(test_round_robin),
-        TEST(test_call_next),
-        TEST(test_push_ret),
-        TEST(test_deep),
-        TEST(test_endless),
-        TEST(test_many_paths),
-        TEST(test_threads_and_fork),
-        TEST(test_no_resolver),
-        TEST(test_slots),
+        TEST(test_plain),          TEST(test_versions),         TEST(test_recursion),   TEST(test_longjmp),
+        TEST(test_longjmp_unseen), TEST(test_longjmp_far),      TEST(test_exception),   TEST(test_tail),
+        TEST(test_signal),         TEST(test_siglongjmp),       TEST(test_coroutine),   TEST(test_round_robin),
+        TEST(test_call_next),      TEST(test_push_ret),         TEST(test_deep),        TEST(test_endless),
+        TEST(test_many_paths),     TEST(test_threads_and_fork), TEST(test_no_resolver), TEST(test_slots),
         TEST(test_resumed_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,28 @@ static void test_versions(void **state)
         assert_string_equal(name_at(0x1105, &(struct as_jit_insn){.version = version}), names[version]);
 }
 
+static uint32_t versions_at(void *context, uint64_t address)
+{
+    const uint64_t *seen = context; /* the place, and how many were executed there */
+    return address == seen[0] ? (uint32_t)seen[1] : 0;
+}
+
+/* Code that is new at its place belongs to the last piece whose beginning had been executed. Pieces that cover the place come in
+ * the order of the file, wherever they begin. */
+static void test_begun(void **state)
+{
+    write_text("1100 40 a\n1100 40 b\n10f0 80 c\n1100 40 d\n");
+    assert_true(as_jit_read(jit, path, 0));
+    const char *const names[] = {"a", "a", "b", "d", "d"};
+    for (uint64_t n = 0; n < 5; n++) {
+        uint64_t seen[] = {0x1100, n};
+        struct as_jit_insn insn = {.versions = versions_at, .context = seen};
+        assert_string_equal(name_at(0x1120, &insn), names[n]);
+    }
+    uint64_t seen[] = {0x10f0, 1};
+    assert_string_equal(name_at(0x1120, &(struct as_jit_insn){.versions = versions_at, .context = seen}), "c");
+}
+
 struct load {
     uint32_t id, total;
     uint64_t time;
@@ -169,7 +191,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_map),        TEST(test_versions), TEST(test_dump),
+    const struct CMUnitTest tests[] = {TEST(test_map),        TEST(test_versions), TEST(test_begun),  TEST(test_dump),
                                        TEST(test_same_bytes), TEST(test_damage),   TEST(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
