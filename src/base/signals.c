@@ -2,9 +2,12 @@
 #include "base/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM};
 enum { CAUGHT = sizeof caught / sizeof *caught };
@@ -35,18 +38,56 @@ static void pass_on(int signal)
         atomic_store(&early, signal);
 }
 
+/* The text of /proc/PID/status, as far as it fits. In a signal handler only system calls are allowed. */
+static void read_status(pid_t pid, char *text, size_t size)
+{
+    char path[40] = "/proc/", digits[12];
+    size_t at = strlen(path), n = 0;
+    for (; pid > 0; pid /= 10)
+        digits[n++] = (char)('0' + pid % 10);
+    while (n > 0)
+        path[at++] = digits[--n];
+    memcpy(path + at, "/status", sizeof "/status");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : 0;
+    text[got > 0 ? got : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Whether the program ignores SIGINT. One that has not started will, if Assay does. */
+static bool program_ignores(void)
+{
+    static const char field[] = "\nSigIgn:\t";
+    enum { DIGITS = 16 }; /* of a mask of 64 signals, the first one last */
+    char status[4096];
+    pid_t pid = atomic_load(&program);
+    if (pid <= 0)
+        return true;
+    if (current.ignores)
+        return current.ignores(current.context);
+    read_status(pid, status, sizeof status);
+    const char *mask = strstr(status, field);
+    if (!mask || strlen(mask) < sizeof field - 1 + DIGITS)
+        return true;
+    char last = mask[sizeof field - 1 + DIGITS - 1];
+    int digit = last <= '9' ? last - '0' : last - 'a' + 10;
+    return digit >> (SIGINT - 1) & 1;
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
     bool by_process = info->si_code <= 0; /* sent by a process, not by the terminal */
     if (signal == SIGINT && in_background && !by_process)
         return;
+    bool ignored = signal == SIGINT && in_background && program_ignores(); /* asked before it may end */
     if (by_process && signal != SIGALRM)
         pass_on(signal);
     bool ends = signal == SIGALRM;
     if (is_interrupt(signal)) {
         unsigned patience = current.patience ? current.patience : PATIENCE;
-        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (in_background && signal == SIGINT ? 1 : patience);
+        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (ignored ? 1 : patience);
         if (ends)
             atomic_store(&insisted, true);
     }

@@ -4,7 +4,8 @@
  * is passed on to the program; if it comes before the program has started, it is passed on when it has. A process that
  * Assay is attached to is left alone. Signals that were ignored before stay ignored, but for one: a shell ignores SIGINT for
  * what it starts in the background, so that Ctrl-C does not reach it. One that somebody sends to Assay then ends the run
- * at once, as the program ignores it too.
+ * at once if the program ignores it too, as it does unless it has changed that. A program that handles the signal gets it, and
+ * ends by itself.
  *
  * Signal handlers belong to the process, so one program is watched over at a time. Calls: catch; pass_to as soon as the
  * program runs; restore, or shield to save what was found.
@@ -20,7 +21,9 @@ struct as_signals {
     /* Called in the signal handler when the user wants the run to end: at interrupt number `patience` (SIGINT or
      * SIGTERM), or when the alarm goes off. NULL: the caller asks as_signals_insisted. */
     void (*stop)(void *context);
-    void *context;
+    /* Called in the signal handler: whether the program ignores SIGINT. NULL: the kernel is asked (/proc/PID/status). */
+    bool (*ignores)(void *context);
+    void *context;     /* of both */
     unsigned patience; /* 0: two interrupts */
 };
 
@@ -29,7 +32,7 @@ void as_signals_pass_to(pid_t pid);
 void as_signals_alarm(double seconds); /* stops the run after that time */
 unsigned as_signals_interrupts(void);  /* since as_signals_catch */
 /* Whether the user wants the run to end now, whatever the program makes of the signals: `patience` interrupts came, or one
- * SIGINT where it was ignored before. */
+ * SIGINT where it was ignored before, by the program too. */
 bool as_signals_insisted(void);
 /* Undoes as_signals_catch. Nothing happens after as_signals_shield. */
 void as_signals_restore(void);

@@ -172,6 +172,13 @@ static bool start_reaper(struct as_child *child, struct as_error *err)
     return child->reaper_runs || as_error_set(err, "cannot start a thread: %s", strerror(errno));
 }
 
+/* Called in a signal handler. */
+static bool ignores_interrupt(void *context)
+{
+    const struct as_child *child = context;
+    return !atomic_load(&child->wire->minds_interrupt);
+}
+
 bool as_child_start(struct as_child *child, const struct as_engine_options *options, struct as_error *err)
 {
     struct as_program *program = as_alloc(sizeof *program);
@@ -200,7 +207,7 @@ bool as_child_start(struct as_child *child, const struct as_engine_options *opti
     }
     ok = spawn(child, &command, options, err);
     if (ok) {
-        as_signals_catch(&(struct as_signals){0});
+        as_signals_catch(&(struct as_signals){.ignores = ignores_interrupt, .context = child});
         as_signals_pass_to(child->pid);
         ok = start_reaper(child, err);
     }

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 11,
+    AS_WIRE_VERSION = 12,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -183,6 +183,8 @@ struct as_wire_header {
     _Atomic uint32_t detached; /* there is no reader any more: writers go on without writing */
     _Atomic uint32_t next_block, next_image, next_process, next_thread;
     _Atomic uint32_t lanes_used; /* lanes at and above were never claimed */
+    /* The first process does not ignore SIGINT. The kernel does not know: QEMU has handlers of its own. */
+    _Atomic uint32_t minds_interrupt;
 
     /* What a plugin needs to follow an execve. Empty: not available. */
     char qemu[2][PATH_MAX]; /* by enum as_arch */

@@ -255,6 +255,22 @@ static void note_handler(uint64_t action)
             return;
 }
 
+/* What the first process does with SIGINT; `action` is in its memory. */
+static void note_interrupt(uint64_t action)
+{
+    uint64_t handler;
+    if (as_plugin.process == 1 && action && as_guest_read(action, &handler, sizeof handler))
+        atomic_store(&as_plugin.wire->minds_interrupt, handler != (uint64_t)(uintptr_t)SIG_IGN);
+}
+
+/* … when it begins, or executes another program: before QEMU has handlers of its own. */
+static void inherit_interrupt(void)
+{
+    struct sigaction action;
+    if (as_plugin.process == 1 && sigaction(SIGINT, NULL, &action) == 0)
+        atomic_store(&as_plugin.wire->minds_interrupt, action.sa_handler != SIG_IGN);
+}
+
 /* Whether an instruction of the block is a landmark that the reader waits for. */
 static bool is_watched(const struct qemu_plugin_tb *tb, size_t n)
 {
@@ -389,6 +405,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     as_shared_note_syscall(lane, number, call_args, result);
     if (number == numbers->prctl && call_args[0] == PR_SET_NAME && result == 0)
         push_name(lane);
+    if (number == numbers->sigaction && call_args[0] == SIGINT && result == 0)
+        note_interrupt(call_args[1]);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
 }
@@ -481,6 +499,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     bool is_child = as_plugin.process > 1; /* the first process dies with the reader by PR_SET_PDEATHSIG */
     if (!as_plugin.process)
         as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
+    inherit_interrupt();
     info_is_known = info_layout_is_known();
     on_access = info_is_known ? on_access_fast : on_access_slow;
     as_lane_setup();

@@ -336,6 +336,50 @@ kill -INT $pid
 wait $pid
 check_same "an interrupt in the background" 130 $?
 db "… leaves what ran, marked" '"interrupted" in meta("partial") or "signal 2" in meta("partial")' background.db
+# … unless the program handles it: then it ends by itself. One that ignores it again is like the others.
+cat >minds.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t caught;
+static void on_interrupt(int number) { caught = 1; }
+int main(int argc, char **argv)
+{
+    signal(SIGINT, on_interrupt);
+    if (argc > 1)
+        signal(SIGINT, SIG_IGN);
+    FILE *file = fopen("minding", "w");
+    fprintf(file, "%d\n", getpid());
+    fclose(file);
+    while (!caught)
+        ;
+    write(1, "cleaned up\n", 11);
+    return 7;
+}
+END
+cc -O1 -o minds minds.c
+for source in model timer; do
+    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- true 2>/dev/null; then
+        skip "an interrupt in the background, handled: $source" "no timer source here"
+        continue
+    fi
+    rm -f minding
+    (trap '' INT && exec "$ASSAY" record --source=$source -o minds.db -- ./minds) >minds.txt 2>&1 &
+    pid=$!
+    wait_until test -s minding
+    kill -INT $pid
+    wait $pid
+    check_same "an interrupt in the background, handled: the program's own end ($source)" "7 cleaned up" "$? $(grep -o 'cleaned up' minds.txt)"
+    db "… and a part of the run, marked" '"interrupted" in meta("partial") and meta("status") == "7"' minds.db
+    rm -f minding
+    (trap '' INT && exec "$ASSAY" record --source=$source -o minds.db -- ./minds again) >minds.txt 2>&1 &
+    pid=$!
+    wait_until test -s minding
+    kill -INT $pid
+    wait $pid
+    check_same "… ignored again: ended at once ($source)" "130 0" "$? $(grep -c 'cleaned up' minds.txt)"
+    kill -KILL "$(cat minding)" 2>/dev/null # on the machine it goes on
+done
 rm begun
 "$ASSAY" record -o kept.db -- "${begun[@]}" >/dev/null 2>&1 &
 pid=$!
