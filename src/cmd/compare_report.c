@@ -7,11 +7,13 @@
 #include "cmd/compare_events.h"
 #include "cmd/compare_pics.h"
 #include "cmd/regions_shown.h"
+#include "record/modelled.h"
 #include "score/confidence.h"
 #include "score/errors.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double error_of(const struct as_compare *compare, const struct as_sampling_result *result, enum as_level level)
@@ -523,15 +525,21 @@ static void text_cores(FILE *out, const struct as_compare *const *compares, size
 static void text_head(FILE *out, const struct as_compare *compare)
 {
     const struct as_model_result *result = &compare->result;
-    char part[AS_ENGINE_PART];
-    if (!as_engine_part(&result->engine, result->instructions, part, sizeof part))
-        snprintf(part, sizeof part, "%s instructions", AS_COUNT(result->instructions));
+    struct as_modelled_start start = as_modelled_start_of(compare->model, compare->oracle);
+    char *part = as_modelled_part(&result->engine, result->instructions, &start);
+    char *start_up = as_modelled_start_up(&result->engine, result->instructions, &start);
+    if (!part)
+        part = as_format("%s instructions", AS_COUNT(result->instructions));
     const char *until = as_run_end_until(&result->engine.end);
     fprintf(out, "\n'%s' on %s: %s, %s cycles, IPC %.2f%s%s%s\n", AS_SHOW(compare->argv[0]), compare->machine->name,
             part, AS_COUNT(result->cycles), as_ratio(result->instructions, result->cycles), until ? " (" : "",
             until ? until : "", until ? ")" : "");
     if (as_engine_clock_note(&result->engine))
         fprintf(out, "note: %s\n", as_engine_clock_note(&result->engine));
+    if (start_up)
+        fprintf(out, "note: %.0f %% of %s\n", 100 * as_ratio(start.instructions, result->instructions), start_up);
+    free(part);
+    free(start_up);
 }
 
 void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out)

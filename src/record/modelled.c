@@ -2,12 +2,16 @@
 #include "record/modelled.h"
 
 #include "base/log.h"
+#include "base/ratio.h"
+#include "base/show.h"
 #include "base/split.h"
 #include "base/str.h"
 #include "model/machine_events.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 bool as_modelled_machine(struct as_machine *machine, const char *core, const struct as_strlist *set,
@@ -133,6 +137,57 @@ size_t as_modelled_free(struct as_modelled *modelled)
     as_vec_free(&modelled->samplings);
     as_model_free(modelled->model);
     return crashed;
+}
+
+/* ---- start-up ---- */
+
+static bool is_linker(const char *module)
+{
+    static const char *const patterns[] = {"ld-*.so*", "ld.so*", "ld64.so*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fnmatch(patterns[i], module, 0) == 0)
+            return true;
+    return false;
+}
+
+struct as_modelled_start as_modelled_start_of(const struct as_model *model, const struct as_oracle *oracle)
+{
+    struct as_modelled_start start = {0};
+    size_t n = 0;
+    const struct as_oracle_row *rows = oracle ? as_oracle_rows(oracle, &n) : NULL;
+    for (uint32_t id = 0; id < n; id++) {
+        struct as_location location;
+        if (!rows[id].executions || !as_model_locate(model, id, &location) || !is_linker(location.module_name))
+            continue;
+        start.instructions += rows[id].executions;
+        snprintf(start.linker, sizeof start.linker, "%s", location.module_name);
+    }
+    return start;
+}
+
+char *as_modelled_part(const struct as_engine_result *engine, uint64_t instructions,
+                       const struct as_modelled_start *start)
+{
+    char part[AS_ENGINE_PART];
+    double share = as_ratio(start->instructions, instructions);
+    if (!as_engine_part(engine, instructions, part, sizeof part))
+        return NULL;
+    return share >= 0.01 ? as_format("%s, %.0f %% of them in %s", part, 100 * share, start->linker) : as_strdup(part);
+}
+
+char *as_modelled_start_up(const struct as_engine_result *engine, uint64_t instructions,
+                           const struct as_modelled_start *start)
+{
+    /* The share that is worth a remark: lower if the run was cut, because everything that was left out belongs to the program. */
+    static const double most_of_cut = 0.25, most_of_whole = 0.5;
+    char part[AS_ENGINE_PART];
+    bool cut = as_engine_part(engine, instructions, part, sizeof part);
+    if (as_ratio(start->instructions, instructions) < (cut ? most_of_cut : most_of_whole) ||
+        (instructions < engine->executed && !engine->from_start))
+        return NULL;
+    return as_format("the instructions (%s) are in the dynamic linker: start-up dominates; --from main or --skip "
+                     "leaves them out",
+                     AS_COUNT(start->instructions));
 }
 
 static bool choose(const char *name, const struct as_sampler **samplers, size_t *n, struct as_error *err)

@@ -47,6 +47,23 @@ bool as_modelled_events(const struct as_modelled *modelled, const char *list, ui
 void as_modelled_set_events(struct as_modelled *modelled, uint32_t events);
 /* The engine's tick is used for the meter. */
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
+/* The instructions that the dynamic linker executed in a run with an Oracle; 0: none, or unknown. A run that is cut after its first
+ * instructions is mostly a run of the linker: of 20 M instructions of a large program 12 M can be relocations. Every number of
+ * such a run is exact, but none is about the program itself. */
+struct as_modelled_start {
+    uint64_t instructions;
+    char linker[64];
+};
+struct as_modelled_start as_modelled_start_of(const struct as_model *model, const struct as_oracle *oracle);
+/* "the first 3,000,000 of 40,420,563 instructions (7.42 %), 61 % of them in ld.so": which part of a run was measured. The caller
+ * frees. NULL: all of it. */
+char *as_modelled_part(const struct as_engine_result *engine, uint64_t instructions,
+                       const struct as_modelled_start *start);
+/* A remark for a run that is mostly start-up, behind the share that the linker has of it: "the instructions (12,000) are in …". The
+ * caller frees. NULL: it is not. */
+char *as_modelled_start_up(const struct as_engine_result *engine, uint64_t instructions,
+                           const struct as_modelled_start *start);
+
 /* Returns the number of observers that crashed. */
 size_t as_modelled_free(struct as_modelled *modelled);
 

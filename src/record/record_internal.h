@@ -2,6 +2,7 @@
 #ifndef AS_RECORD_INTERNAL_H
 #define AS_RECORD_INTERNAL_H
 
+#include "record/modelled.h"
 #include "record/record.h"
 #include "store/store_write.h"
 
@@ -14,17 +15,11 @@ struct as_record {
     struct as_sampled *sampled; /* how a long run in the model is measured; NULL: completely, or as asked for */
 };
 
-/* The instructions that the dynamic linker executed; 0: none, or unknown. */
-struct as_record_start {
-    uint64_t instructions;
-    char linker[64];
-};
-
 /* The results of one run besides its profile. */
 struct as_record_run {
     struct as_store_run row;
     struct as_record_result result;
-    struct as_record_start start;
+    struct as_modelled_start start;
 };
 
 struct as_record_source {

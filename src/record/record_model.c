@@ -281,7 +281,7 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
         struct as_model_result what = result_of(&run, &modelled);
         describe_run(result, &what, &modelled);
         if (!estimate_of(&run))
-            result->start = as_record_start_of(&modelled);
+            result->start = as_modelled_start_of(modelled.model, modelled.oracle);
     }
     as_modelled_free(&modelled);
     as_record_waits_free(run.waits);
