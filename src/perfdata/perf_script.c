@@ -11,6 +11,9 @@
  * has an address behind the thread, or if frames follow it; text with times or events has none, and text of which more lines
  * are skipped than read is not perf's.
  *
+ * Addresses with symbols and nothing else (-F ip,sym) are frames if they are indented by a tab. Without one, and without any other or
+ * empty line between them, each is a sample. In groups, they could be samples or frames, and are refused.
+ *
  * perf indents frames by a tab. Copies of its text have spaces instead, or no indentation, so without a tab a frame is
  * recognised by its form too. -F +srcline adds a line with the source position under each frame.
  */
@@ -34,6 +37,9 @@ struct script {
     bool open, chained; /* a sample is open; frames follow it */
     bool plain;         /* the open sample has neither an event nor a time … */
     uint64_t n_plain;   /* … like so many before it */
+    bool bare;          /* the text is addresses with symbols … */
+    bool begun, gap;    /* … as far as it has begun; an empty line came last */
+    bool mixed;         /* … but not only that */
     struct as_perf_sample sample;
     AS_VEC(struct as_perf_frame) frames;
     AS_VEC(struct as_perf_branch) branches;
@@ -564,6 +570,48 @@ static bool take_under_sample(struct script *script, char *line)
     return true;
 }
 
+static bool has_digit(struct word word)
+{
+    for (size_t i = 0; i < word.length; i++)
+        if (word.start[i] >= '0' && word.start[i] <= '9')
+            return true;
+    return false;
+}
+
+/* "401136 main": an address and a name, and nothing that makes a sample's line of them. */
+static bool is_bare(const char *line)
+{
+    enum { SHORT = 4 }; /* digits of an address; shorter words may be numbers or names */
+    const char *at = line, *event, *rest;
+    struct word address = next_word(&at), name = next_word(&at);
+    struct columns columns = {0};
+    uint64_t time;
+    if (line[0] == '\t' || address.length < SHORT || !is_hex(address) || !has_digit(address) || name.length == 0 ||
+        is_number(name) || (name.length >= SHORT && is_hex(name)) || split_line(line, &columns, &event, &rest))
+        return false;
+    for (size_t i = 0; i < columns.count; i++)
+        if (is_time(columns.words[i], &time))
+            return false;
+    return columns.count > 0;
+}
+
+/* Takes a line of a text of addresses alone. Returns false if the text is not one. */
+static bool take_bare(struct script *script, char *line)
+{
+    const char *at = line;
+    if (!script->begun)
+        script->bare = is_bare(line);
+    script->begun = true;
+    if (!script->bare)
+        return false;
+    bool bare = line[0] != '\t' && is_hex(next_word(&at)) && next_word(&at).length > 0;
+    script->mixed |= script->gap || !bare;
+    start_sample(script);
+    script->open = script->plain = bare && add_frame(script, line);
+    finish_sample(script);
+    return true;
+}
+
 static void take_line(struct script *script, char *line)
 {
     size_t length = strlen(line);
@@ -571,13 +619,14 @@ static void take_line(struct script *script, char *line)
         line[--length] = '\0';
     if (length == 0) {
         finish_sample(script);
+        script->gap = script->begun;
         return;
     }
     if (line[0] == '#') {
         read_comment(script->reader, line);
         return;
     }
-    if (script->open && take_under_sample(script, line))
+    if (take_bare(script, line) || (script->open && take_under_sample(script, line)))
         return;
     finish_sample(script);
     start_sample(script);
@@ -620,6 +669,10 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
     as_str_free(&line);
     as_vec_free(&script.frames);
     as_vec_free(&script.branches);
+    if (script.mixed)
+        return as_error_set(err, "the text has addresses alone, with other or empty lines between them: they could be "
+                                 "samples or the frames of stacks; print their threads, too (perf script -F "
+                                 "comm,tid,ip,sym)");
     if (reader->summary.samples == 0 ||
         (reader->summary.samples == script.n_plain && reader->summary.skipped_lines > script.n_plain))
         return as_error_set(err,

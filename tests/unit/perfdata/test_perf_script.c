@@ -198,6 +198,8 @@ static void test_plain_lines(void **state)
         {"prog       401136 main (a)\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog'"},
         {"   42 \n\t          401136 main\n\n", "42/42 time -1 cpu -1 period 1 plain"},
         {"\t          401136 main\n\t          40100a start\n\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+        {"          401136 main\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+        {"          401136 f(int, char const*) (/a b)\n", "-1/-1 time -1 cpu -1 period 1 plain"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char twice[256];
@@ -209,7 +211,7 @@ static void test_plain_lines(void **state)
         assert_non_null(strstr(text.data, samples));
         if (!strstr(text.data, cases[i].sample))
             fail_msg("%s: %s", cases[i].script, text.data);
-        assert_non_null(strstr(text.data, "401136 main"));
+        assert_non_null(strstr(text.data, i + 1 < sizeof cases / sizeof *cases ? "401136 main" : "401136 f(int, "));
         as_str_free(&text);
     }
 }
@@ -218,7 +220,8 @@ static void test_plain_lines(void **state)
 static void test_prose(void **state)
 {
     static const char *const prose[] = {"chapter 12\n\nit begins\n", "one\ntwo\nthe face 12 abcdef is\n",
-                                        "    401136 main\n"};
+                                        "401136 main\n40100a start\n\n401136 main\n", /* stacks? */
+                                        "401136 main\nand more\n"};
     struct as_perf_summary summary;
     for (size_t i = 0; i < sizeof prose / sizeof *prose; i++) {
         bool ok = true;
@@ -226,6 +229,11 @@ static void test_prose(void **state)
         assert_false(ok);
         as_str_free(&text);
     }
+    static const char facade[] =
+        "facade job 42 1.5: cycles:\n\t401000 main\n\nfacade job 42 2.5: cycles:\n\t401000 main\n";
+    struct as_str named = read_as_text(facade, strlen(facade), NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 2);
+    as_str_free(&named);
     static const char script[] = "prog 42 1.5: cycles:\n\t401000 main\n\nprog 42 401000 main\n";
     struct as_str text = read_as_text(script, strlen(script), NULL, &summary, NULL);
     assert_int_equal(summary.samples, 1);
