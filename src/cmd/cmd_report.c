@@ -402,12 +402,33 @@ static bool apply_gate(const struct report *report, int *status, struct as_error
         report->kind == &as_report_diff && report->state ? as_report_diff_gate(report->state) : NULL;
     if (!gate)
         return true;
-    *status = as_gate_fails(gate, gate->verdict) ? EXIT_GATE : AS_EXIT_OK;
+    *status = !as_gate_judged(gate) ? AS_EXIT_FAILURE : as_gate_fails(gate, gate->verdict) ? EXIT_GATE : AS_EXIT_OK;
     if (gate->verdict == AS_GATE_INCONCLUSIVE)
         as_log_warn("too few samples to tell whether the limits hold%s",
                     gate->gate.strict ? "" : "; --strict makes that a failure");
     return write_gate_file(report, report->options->markdown, as_gate_markdown, err) &&
            write_gate_file(report, report->options->junit, as_gate_junit, err);
+}
+
+static bool write_refusal(const char *path, void (*write)(const char *why, FILE *out), const char *why)
+{
+    struct as_output output;
+    struct as_error ignored = AS_ERROR_INIT; /* the failure is reported already */
+    if (!path || !as_output_open(&output, path, &ignored))
+        return false;
+    write(why, output.file);
+    return as_output_finish(&output, &ignored);
+}
+
+/* The files of a gate say why there is no verdict. */
+static int refuse(const struct report_options *options, const struct as_error *err)
+{
+    int status = as_cli_fail(&as_command_report, err);
+    if (status == AS_EXIT_FAILURE && (options->fail_over || options->fail_row_over)) {
+        (void)write_refusal(options->markdown, as_gate_refuse_markdown, err->message);
+        (void)write_refusal(options->junit, as_gate_refuse_junit, err->message);
+    }
+    return status;
 }
 
 static int run_report(int argc, char **argv)
@@ -426,7 +447,7 @@ static int run_report(int argc, char **argv)
             as_cli_usage(&as_command_report, "report reads one profile at a time; unexpected '%s'", files.words[1]);
     else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err) ||
              !apply_gate(&report, &status, &err))
-        status = as_cli_fail(&as_command_report, &err);
+        status = refuse(&options, &err);
     status = failed ? failed : status;
     free_report(&report);
     as_strlist_free(&options.threads);

@@ -51,6 +51,12 @@ static const char *word_of(const struct as_gate_result *result, enum as_gate_ver
     return words[as_gate_fails(result, verdict) && result->gate.strict ? AS_GATE_FAILED : verdict];
 }
 
+/* Times as whole numbers, alike in all formats. */
+static uint64_t whole(double time)
+{
+    return time > 0 && time < 0x1p63 ? (uint64_t)(time + 0.5) : 0;
+}
+
 /* Two digits: the number is a guide. */
 static uint64_t rounded(double number)
 {
@@ -118,7 +124,7 @@ void as_gate_text(const struct as_gate_result *result, const struct as_diff *dif
 {
     struct as_str text = {0};
     for (size_t i = 0; i < result->obstacles.len; i++)
-        as_str_addf(&text, "FAILED %s: not comparable: %s\n", AS_SHOW(program_of(diff)),
+        as_str_addf(&text, "NOT JUDGED %s: not comparable: %s\n", AS_SHOW(program_of(diff)),
                     AS_SHOW(result->obstacles.data[i]));
     for (size_t i = 0; i < result->findings.len; i++) {
         as_str_addf(&text, "%s ", word_of(result, result->findings.data[i].verdict));
@@ -153,8 +159,8 @@ static void put_row(FILE *out, const char *name, const double cycles[AS_DIFF_SID
                significant);
     fputs("| ", out);
     put_cell(out, AS_SHOW(name));
-    fprintf(out, " | %s | %s | %s |\n", AS_COUNT((uint64_t)cycles[AS_DIFF_BEFORE]),
-            AS_COUNT((uint64_t)cycles[AS_DIFF_AFTER]), as_str_get(&growth));
+    fprintf(out, " | %s | %s | %s |\n", AS_COUNT(whole(cycles[AS_DIFF_BEFORE])), AS_COUNT(whole(cycles[AS_DIFF_AFTER])),
+            as_str_get(&growth));
     as_str_free(&growth);
 }
 
@@ -173,7 +179,7 @@ static void put_items(const struct as_gate_result *result, const struct as_diff 
 {
     struct as_str text = {0};
     for (size_t i = 0; i < result->obstacles.len; i++)
-        put_item(out, "failed", AS_SHOW(result->obstacles.data[i]));
+        put_item(out, "not judged", AS_SHOW(result->obstacles.data[i]));
     for (size_t i = 0; i < result->findings.len; i++) {
         as_str_clear(&text);
         add_finding(&text, result, &result->findings.data[i], diff);
@@ -216,6 +222,24 @@ static void put_xml(FILE *out, const char *text)
             fputc(*c, out);
 }
 
+/* A test that could not be run. */
+static void put_error_case(const char *program, const char *why, FILE *out)
+{
+    fputs("  <testcase classname=\"", out);
+    put_xml(out, program);
+    fputs("\" name=\"comparable\">\n    <error message=\"", out);
+    put_xml(out, why);
+    fputs("\"/>\n  </testcase>\n", out);
+}
+
+static void put_suite(size_t tests, size_t failures, size_t errors, size_t skipped, FILE *out)
+{
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"assay\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+            tests, failures, errors, skipped);
+}
+
 /* `details` can be NULL. */
 static void put_case(const struct as_gate_result *result, const struct as_diff *diff, const char *name,
                      enum as_gate_verdict verdict, const char *message, const char *details, FILE *out)
@@ -244,7 +268,8 @@ static void put_finding(const struct as_gate_result *result, const struct as_gat
     struct as_str text = {0};
     char details[128];
     add_finding(&text, result, finding, diff);
-    snprintf(details, sizeof details, "%.0f %s before, %.0f after", finding->before, unit_of(diff), finding->after);
+    snprintf(details, sizeof details, "%s %s before, %s after", AS_COUNT(whole(finding->before)), unit_of(diff),
+             AS_COUNT(whole(finding->after)));
     put_case(result, diff, finding->row ? AS_SHOW(finding->row->name) : "whole program", finding->verdict,
              as_str_get(&text), details, out);
     as_str_free(&text);
@@ -253,7 +278,8 @@ static void put_finding(const struct as_gate_result *result, const struct as_gat
 static void put_rows_case(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
     struct as_str name = {0}, text = {0};
-    as_str_addf(&name, "%zu %ss", result->rows, as_view_level_name(diff->level));
+    as_str_addf(&name, "%s %s%s", AS_COUNT(result->rows), as_view_level_name(diff->level),
+                result->rows == 1 ? "" : "s");
     add_rows(&text, result, diff);
     put_case(result, diff, as_str_get(&name), verdict_of_rows(result), as_str_get(&text), NULL, out);
     as_str_free(&name);
@@ -262,22 +288,34 @@ static void put_rows_case(const struct as_gate_result *result, const struct as_d
 
 void as_gate_junit(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
-    size_t of[] = {[AS_GATE_PASSED] = 0, [AS_GATE_INCONCLUSIVE] = 0, [AS_GATE_FAILED] = result->obstacles.len};
+    size_t of[] = {[AS_GATE_PASSED] = 0, [AS_GATE_INCONCLUSIVE] = 0, [AS_GATE_FAILED] = 0};
     size_t tests = result->obstacles.len + result->findings.len + tells_rows(result);
     for (size_t i = 0; i < result->findings.len; i++)
         of[result->findings.data[i].verdict]++;
     of[verdict_of_rows(result)] += tells_rows(result);
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuite name=\"assay\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
-            tests, of[AS_GATE_FAILED] + (result->gate.strict ? of[AS_GATE_INCONCLUSIVE] : 0),
-            result->gate.strict ? 0 : of[AS_GATE_INCONCLUSIVE]);
+    put_suite(tests, of[AS_GATE_FAILED] + (result->gate.strict ? of[AS_GATE_INCONCLUSIVE] : 0), result->obstacles.len,
+              result->gate.strict ? 0 : of[AS_GATE_INCONCLUSIVE], out);
     for (size_t i = 0; i < result->obstacles.len; i++)
-        put_case(result, diff, "comparable", AS_GATE_FAILED, AS_SHOW(result->obstacles.data[i]), NULL, out);
+        put_error_case(AS_SHOW(program_of(diff)), AS_SHOW(result->obstacles.data[i]), out);
     for (size_t i = 0; i < result->findings.len; i++)
         put_finding(result, &result->findings.data[i], diff, out);
     if (tells_rows(result))
         put_rows_case(result, diff, out);
+    fputs("</testsuite>\n", out);
+}
+
+/* ---- profiles that cannot even be compared ---- */
+
+void as_gate_refuse_markdown(const char *why, FILE *out)
+{
+    fputs("### Not comparable\n\n", out);
+    put_item(out, "not judged", AS_SHOW(why));
+}
+
+void as_gate_refuse_junit(const char *why, FILE *out)
+{
+    put_suite(1, 0, 1, 0, out);
+    put_error_case("assay", AS_SHOW(why), out);
     fputs("</testsuite>\n", out);
 }
 
@@ -286,6 +324,7 @@ void as_gate_junit(const struct as_gate_result *result, const struct as_diff *di
 void as_gate_json(const struct as_gate_result *result, const struct as_diff *diff, struct as_json *json)
 {
     as_json_object(json, "gate");
+    as_json_bool(json, "judged", as_gate_judged(result));
     as_json_bool(json, "failed", as_gate_fails(result, result->verdict));
     as_json_bool(json, "inconclusive", result->verdict == AS_GATE_INCONCLUSIVE);
     as_json_array(json, "not_comparable");

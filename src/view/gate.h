@@ -4,7 +4,7 @@
  * has grown without bound. Rows count only if their change is at least AS_GATE_LEAST of the program's earlier time:
  * smaller ones change with every compiler.
  *
- * Profiles of different work are not judged: a program that crashed was not fast. That counts as failed.
+ * Profiles of different work are not judged: a program that crashed was not fast. That is neither a pass nor a slowdown.
  *
  * A limit that is smaller than the smallest change that the samples can show is inconclusive, unless the change is
  * significant. That counts as failed if the gate is strict.
@@ -34,13 +34,18 @@ struct as_gate_finding {
 
 struct as_gate_result {
     struct as_gate gate;
-    AS_VEC(char *) obstacles; /* why the profiles are not judged, in words; then there is nothing below */
+    AS_VEC(char *) obstacles;                /* why the profiles are not judged, in words; then there are no findings */
     AS_VEC(struct as_gate_finding) findings; /* the program if it has a limit, then the rows that failed */
     size_t rows, failed_rows;                /* rows checked, and rows that failed */
     size_t noisy_rows;                       /* rows that seem to have grown beyond the limit, within noise */
     bool exact;                              /* the times of both profiles are */
     enum as_gate_verdict verdict;            /* of all */
 };
+
+static inline bool as_gate_judged(const struct as_gate_result *result)
+{
+    return result->obstacles.len == 0;
+}
 
 /* Whether the verdict makes the gate fail. */
 static inline bool as_gate_fails(const struct as_gate_result *result, enum as_gate_verdict verdict)

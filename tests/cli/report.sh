@@ -256,26 +256,34 @@ import sys, xml.etree.ElementTree as xml
 failed = xml.parse(sys.argv[1]).getroot()
 passed = xml.parse(sys.argv[2]).getroot()
 print(int(failed.get("failures")) == len(failed.findall("testcase/failure")) > 1, passed.get("failures") == "0" and passed.get("tests") == "2")' gate.xml same.xml)"
+counts_of() { # FILE LINE: the two times of a line
+    grep -E "$2" "$1" | head -1 | grep -oE '[0-9][0-9,]{3,}' | head -2 | tr '\n' ' '
+}
+check_same "… both with the same numbers" "$(counts_of gate.md '^\| all ')" "$(counts_of gate.xml ' before, ')"
 check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fail-over=1000%
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
 check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
 check_fails 2 'need --fail-over' "--strict without a limit" "$ASSAY" report slow.db --diff assay.db --strict
 
-# … of different work it is never green.
-gate_fails() { # NAME AFTER BEFORE WHY
-    check_status 1 "a gate of $1" "$ASSAY" report "$2" --diff "$3" --fail-over=1000% --fail-row-over=100000% --markdown not.md --junit not.xml
-    check_same "… says why" "1 1 1 0" "$(grep -c "^FAILED .*: not comparable: $4" <<<"$out") $(grep -c "^- \*\*failed\*\* $4" not.md) $(grep -c "<failure message=.$4" not.xml) $(grep -c '^passed' <<<"$out")"
+# … of different work it is neither a pass nor a slowdown.
+not_judged() { # NAME AFTER BEFORE WHY
+    check_status 125 "a gate of $1" "$ASSAY" report "$2" --diff "$3" --fail-over=1000% --fail-row-over=100000% --markdown not.md --junit not.xml
+    check_same "… says why" "1 1 1 0" "$(grep -c "^NOT JUDGED .*: not comparable: $4" <<<"$out") $(grep -c "^- \*\*not judged\*\* $4" not.md) $(grep -A2 'failures="0" errors="1"' not.xml | grep -c "<error message=.$4") $(grep -cE '^(passed|FAILED)' <<<"$out")"
 }
 check_status 134 "a program that crashes" "$RECORDER" record -q -o crashed.db -- sh -c 'kill -ABRT $$'
 check_status 0 "… one that does not" "$RECORDER" record -q -o whole.db -- sh -c 'exit 0'
 check_status 3 "… one that fails" "$RECORDER" record -q -o status.db -- sh -c 'exit 3'
+check "… one that is counted in samples" "$ASSAY" import -q -o counted.db - < <(printf 'sh 7 40%04d f (/bin/sh)\n' {1..40})
 check "… a part" "$RECORDER" record -q -o part.db --max 20k -- sh -c 'exit 0'
-gate_fails "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
-gate_fails "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
-gate_fails "two programs" threads.db whole.db 'other program: .* before, threads after'
-gate_fails "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
+not_judged "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
+not_judged "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
+not_judged "two programs" threads.db whole.db 'other program: .* before, threads after'
+not_judged "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
 check_status 0 "a gate of two equal parts" "$ASSAY" report part.db --diff part.db --fail-over=0%
+rm -f not.md not.xml
+check_fails 125 'one profile counts' "a gate of cycles and samples" "$ASSAY" report counted.db --diff whole.db --fail-over=2% --markdown not.md --junit not.xml
+check_same "… says why in its files" "1 1" "$(grep -c '^- \*\*not judged\*\* .*one profile counts cycles, the other samples' not.md) $(grep -A2 'failures="0" errors="1"' not.xml | grep -c '<error message=.*one profile counts')"
 
 # … of too few samples it decides nothing: 29 and 42 of them, then 2,900 and 4,200.
 samples() { # NUMBER
@@ -297,7 +305,7 @@ INCONCLUSIVE 1 function: none grew significantly by more than 2 %, 1 did within 
 check_same "… warns" 1 "$(grep -c 'too few samples to tell' <<<"$err")"
 check_same "… as Markdown and JUnit XML" "1 2 2" "$(grep -c '^### Inconclusive' few.md) $(grep -c '^- \*\*inconclusive\*\*' few.md) $(grep -c '<skipped message=' few.xml)"
 check_status 1 "… fails with --strict" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --strict --junit few.xml
-check_same "… as JUnit XML, too" 1 "$(grep -c 'failures="1" skipped="0"' few.xml)"
+check_same "… as JUnit XML, too" 1 "$(grep -c 'failures="1" errors="0" skipped="0"' few.xml)"
 check_status 1 "a gate of enough samples" "$ASSAY" report s4200.db --diff s2900.db --fail-over=2%
 check_same "… is one" 1 "$(grep -c '^FAILED t: +44.83 %, at most 2 % allowed$' <<<"$out")"
 check_status 0 "… the other way round" "$ASSAY" report s2900.db --diff s4200.db --fail-over=2% --fail-row-over=2% --strict
