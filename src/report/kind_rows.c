@@ -266,10 +266,11 @@ static bool has_address(enum as_store_level level)
     return level == AS_STORE_BY_INSTRUCTION || level == AS_STORE_BY_BLOCK || level == AS_STORE_BY_FUNCTION;
 }
 
-/* Text of perf script may name functions without the offset in them, so that their start is not known. */
+/* Text of perf script may name functions without the offset in them, so that their start is not known. A row of code without a
+ * function has instructions at many addresses. */
 static bool is_unplaced(enum as_store_level level, const struct as_store_row *row)
 {
-    return level == AS_STORE_BY_FUNCTION && row->address == 0;
+    return level == AS_STORE_BY_FUNCTION && (row->address == 0 || row->id == AS_STORE_NONE);
 }
 
 static void json_thread(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,

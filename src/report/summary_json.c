@@ -1,6 +1,7 @@
 /* The member "summary" of JSON reports. See report_json.h. */
 #include "report/report_json.h"
 
+#include <math.h>
 #include <string.h>
 
 static void json_spread(struct as_json *json, const char *name, const struct as_spread *spread)
@@ -38,6 +39,7 @@ void as_summary_error_json(const struct as_summary *summary, struct as_json *jso
         as_json_double(json, as_summary_levels[i], summary->error_by[i]);
     as_json_end(json);
     as_json_double(json, "runs_apart", summary->runs_apart);
+    as_json_double(json, "unnamed", summary->expected ? summary->unnamed : NAN);
 }
 
 /* {name: share} of one bar of the program, if the profile has it. */

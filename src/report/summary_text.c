@@ -62,8 +62,10 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, "%s, ", AS_SHOW(summary->part));
     else if (summary->instructions)
         as_str_addf(line, "%s instructions, ", AS_COUNT(summary->instructions));
-    if (summary->cycles || (isnan(summary->seconds) && !empty)) /* clocks do not count cycles */
+    if (summary->cycles || summary->exact || summary->contradicts) /* clocks do not count cycles */
         as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
+    else if (isnan(summary->seconds) && !empty)
+        as_str_addf(line, "%s samples", AS_COUNT(summary->samples));
     if (summary->cycles && summary->instructions)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
@@ -123,6 +125,21 @@ static void add_too_few(const struct as_summary *summary, struct as_str *line)
     as_str_add(line, ") to tell");
 }
 
+/* If no function is known, rows by function are modules. */
+static const char *level_word(const struct as_summary *summary, size_t level)
+{
+    return level == 0 && summary->unnamed >= AS_SUMMARY_NO_NAMES ? "module" : as_summary_levels[level];
+}
+
+static void add_unnamed(const struct as_summary *summary, struct as_str *line)
+{
+    if (summary->unnamed >= AS_SUMMARY_NO_NAMES)
+        as_str_add(line, ". No function is known, so there is no error by function");
+    else if (summary->unnamed >= AS_SUMMARY_UNNAMED)
+        as_str_addf(line, ". %.0f %% of the time is in code of which no function is known: it counts by module",
+                    100 * summary->unnamed);
+}
+
 /* A sampled profile is more accurate by function than by instruction. A number that holds for several levels is
  * written once: "more than 50 % by block and instruction". */
 static void add_levels(const struct as_summary *summary, struct as_str *line)
@@ -139,7 +156,7 @@ static void add_levels(const struct as_summary *summary, struct as_str *line)
             add_percent(summary, line, error);
             as_str_add(line, " by ");
         }
-        as_str_add(line, as_summary_levels[i]);
+        as_str_add(line, level_word(summary, i));
         before = error;
     }
 }
@@ -156,12 +173,13 @@ static void add_error(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, ": %s", summary->error_how);
     else
         as_str_addf(line, "error %.2f %%: %s", 100 * summary->error, summary->error_how);
-    if (isnan(summary->runs_apart))
-        return;
-    as_str_add(line, summary->runs_apart > 0.5 ? ". Two such runs would differ by "
-                                               : ". Two such runs would differ by about ");
-    add_percent(summary, line, summary->runs_apart);
-    as_str_addf(line, " by %s", as_summary_levels[0]);
+    if (!isnan(summary->runs_apart)) {
+        as_str_add(line, summary->runs_apart > 0.5 ? ". Two such runs would differ by "
+                                                   : ". Two such runs would differ by about ");
+        add_percent(summary, line, summary->runs_apart);
+        as_str_addf(line, " by %s", level_word(summary, 0));
+    }
+    add_unnamed(summary, line);
 }
 
 static void add_range(struct as_str *line, struct as_bias_range range)

@@ -1,6 +1,7 @@
 /* See summary.h. */
 #include "view/summary.h"
 
+#include "base/ratio.h"
 #include "score/sampling_error.h"
 
 #include <math.h>
@@ -32,6 +33,7 @@ static void find_error_by_level(const struct as_store *store, struct as_summary 
 static void expect_error(const struct as_store *store, struct as_summary *summary)
 {
     /* The bias was measured by block, not by line: a line is about as long. */
+    enum { LINE = 1 };
     static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_BLOCK, AS_BIAS_BLOCK,
                                                                  AS_BIAS_INSTRUCTION};
     summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
@@ -45,7 +47,8 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     if (!summary->bias)
         return;
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
-        summary->error_by[i] = summary->trust[levels[i]].expected.median;
+        if (i != LINE || !isnan(summary->error_by[i])) /* no line is known: it would be the error by block */
+            summary->error_by[i] = summary->trust[levels[i]].expected.median;
     summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
     summary->error_how = "expected from the number of samples and the bias of the sampler";
 }
@@ -173,6 +176,32 @@ static bool find_clocked(struct as_store *store, struct as_summary *summary, str
     return true;
 }
 
+/* Code of a file without symbols is one function with the module's name: "[libc.so.6]". */
+static bool is_unnamed(const struct as_store *store, uint32_t id)
+{
+    size_t n;
+    const struct as_store_function *functions = as_store_functions(store, &n);
+    const char *name = id < n ? functions[id].name : NULL;
+    return !name || (name[0] == '[' && name[strlen(name) - 1] == ']' && functions[id].size == 0);
+}
+
+static bool find_unnamed(struct as_store *store, struct as_summary *summary, struct as_error *err)
+{
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    struct as_store_rows rows;
+    uint64_t units = 0;
+    if (!summary->expected || isnan(summary->error_by[0]))
+        return true;
+    query.series = summary->series;
+    if (!as_store_query(store, &query, &rows, err))
+        return false;
+    for (size_t i = 0; i < rows.n; i++)
+        units += is_unnamed(store, rows.rows[i].id) ? rows.rows[i].units : 0;
+    summary->unnamed = as_ratio(units, rows.total);
+    as_store_rows_free(&rows);
+    return true;
+}
+
 bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
@@ -221,7 +250,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     if (!find_clocked(store, summary, err) || !check_exact(store, summary, err))
         return false;
     find_error(store, summary);
-    return true;
+    return find_unnamed(store, summary, err);
 }
 
 static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)

@@ -13,6 +13,9 @@ enum { AS_SUMMARY_LEAST_SAMPLES = 50 };
 /* The levels at which errors are reported, coarsest first. */
 enum { AS_SUMMARY_LEVELS = 4 };
 extern const char *const as_summary_levels[AS_SUMMARY_LEVELS]; /* "function" … */
+/* Shares of `unnamed` from which it is said, and from which nothing is left of functions. */
+#define AS_SUMMARY_UNNAMED 0.05
+#define AS_SUMMARY_NO_NAMES 0.995
 
 /* The expected error at a level (trust_levels.c): by chance with this number of samples, by the bias of the sampler, and
  * both together. */
@@ -47,8 +50,9 @@ struct as_summary {
     bool expected;                      /* the error is one to expect of such samples, it was not measured */
     bool too_few;                       /* samples to expect an error of: none is stated */
     double error_by[AS_SUMMARY_LEVELS]; /* at each level; NAN: unknown */
-    double runs_apart;                  /* expected distance of two such runs at the first level; NAN: unknown */
-    const struct as_bias *bias;         /* of the sampler; NULL: unknown, or the error was measured */
+    double unnamed;             /* part of the time of samples in no known function: by function, it counts by module */
+    double runs_apart;          /* expected distance of two such runs at the first level; NAN: unknown */
+    const struct as_bias *bias; /* of the sampler; NULL: unknown, or the error was measured */
     struct as_summary_trust trust[AS_BIAS_LEVELS]; /* if the bias is known */
     bool bias_here;                                /* it was measured on this program */
     char bias_from[128];                           /* how it is known, in words */

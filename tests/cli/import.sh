@@ -136,8 +136,25 @@ print(d["summary"]["samples"], d["unit"])'; }
     check_same "… without times and events: the same samples" "$(shares periodless.db)" "$(shares timeless.db)"
     "$ASSAY" report --csv timeless.db >timeless.csv
     check_same "… functions without addresses have none in CSV" 0 "$(grep -c ',0x0,' timeless.csv)"
+    perf script -i run.data -G -F ip,sym >bare.txt 2>/dev/null # without chains
+    "$ASSAY" import -q -o bare.db bare.txt
+    check_same "… of addresses and symbols alone" "$(shares periodless.db)" "$(shares bare.db)"
     printf 'Chapter 12\n\nnothing 12 of\nthis is a sample\n' >prose.txt
     check_fails 125 'no line of it is a sample' "prose is not a recording" "$ASSAY" import -o prose.db prose.txt
+    check_fails 125 'perf script -F comm,tid,ip,sym' "nor are addresses in groups" "$ASSAY" import -o prose.db - < <(printf '401136 f\n\n401137 f\n')
+    printf 'gzip 7 40%04d [unknown] (/opt/nosuch)\n' {1..60} >nameless.txt
+    "$ASSAY" import -q -o nameless.db nameless.txt
+    check_same "a text without times counts samples" "gzip: 60 samples" "$("$ASSAY" report nameless.db | head -1)"
+    one_line() { "$ASSAY" report "$1" | tr -s '\n ' ' '; }
+    check_same "… and has no error by function if none is known" 1 "$(one_line nameless.db | grep -c '^.*error 0.0 % by module, .* by module. No function is known, so there is no error by function')"
+    check_json "… says how much of the time that is" 'd["summary"]["unnamed"] == 1 and d["summary"]["error_by"]["line"] is None' "$ASSAY" report --json nameless.db
+    (cat nameless.txt && printf 'gzip 7 50%04d f%d (/opt/nosuch)\n' {1..40}) | "$ASSAY" import -q -o half.db -
+    check_same "… of a part, that it counts by module" 1 "$(one_line half.db | grep -c ' by function. 75 % of the time is in code of which no function is known: it counts by module')"
+    printf 'gzip 7 40%04d [unknown] ([unknown])\n' {1..40} | "$ASSAY" import -q -o nowhere.db -
+    check_json "code in no module and no function has no address" \
+        '[(r["address"], r["module_offset"], r["samples"]) for r in d["rows"]] == [(None, None, 40)]' "$ASSAY" report --json nowhere.db
+    check "a --debug-path that is not there" "$ASSAY" import --debug-path=nowhere:. -o nowhere.db nameless.txt
+    check_same "… is told in one line" "assay: --debug-path: 'nowhere' is not a directory: no debug files are found there" "$(grep debug-path <<<"$err")"
     printf '%s 1.0: 1 cycles: \n\t401136 hot+0x6 (/bin/prog)\n\n' 'worker 100/101' 'main 200/200' 'helper 200/201' >leaders.txt
     "$ASSAY" import -q -o leaders.db leaders.txt
     check_json "a process whose first thread has no samples in a text has no name" \

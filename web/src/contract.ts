@@ -31,6 +31,8 @@ export interface SummaryData {
     error_by?: Record<string, number | null> | null;
     /** How far two such runs would be apart by function. */
     runs_apart?: number | null;
+    /** The part of the time in code of which no function is known: by function, it counts by module. */
+    unnamed?: number | null;
     trust?: TrustData | null;
     seconds?: number | null;
     threads?: number | null;

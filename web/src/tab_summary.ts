@@ -134,14 +134,22 @@ function expectedError(trust: TrustData, line: (name: string, value: Child) => v
     line("Bias", `${clean(trust.about, 200)}; ${clean(trust.from, 200)}`);
 }
 
+/** If no function is known, rows by function are modules (as in src/view/summary.h). */
+const functionWord = (unnamed?: number | null): string => (unnamed && unnamed >= 0.995 ? "module" : "function");
+function unnamedWords(unnamed?: number | null): string {
+    if (!unnamed || unnamed < 0.05) return "";
+    return unnamed >= 0.995 ? ". No function is known, so there is no error by function" : `. ${Math.round(100 * unnamed)} % of the time is in code of which no function is known: it counts by module`;
+}
+
 /** The error at each level, as the text report has it: expected ones above a half say no more than that. */
-function errorLevels(by: Record<string, number | null>, expected: boolean): string {
+function errorLevels(by: Record<string, number | null>, expected: boolean, rows: string): string {
     let text = "", before = "";
     for (const level of ["function", "line", "block", "instruction"]) {
         const error = by[level];
         if (typeof error !== "number") continue;
         const value = expected && error > 0.5 ? "more than 50 %" : percent(error);
-        text += value === before ? ` and ${level}` : `${text ? ", " : ""}${value} by ${level}`;
+        const word = level === "function" ? rows : level;
+        text += value === before ? ` and ${word}` : `${text ? ", " : ""}${value} by ${word}`;
         before = value;
     }
     return text;
@@ -167,8 +175,8 @@ function qualityCard({ model }: Context): HTMLElement {
     const byFunction = model.main === model.named && !model.main.exact && typeof own.error_estimate === "number" ? summary.error_by?.function : undefined;
     const error = byFunction ?? own.error_estimate;
     const part = partWarnings(model).length > 0;
-    const levels = typeof byFunction === "number" && summary.error_by ? errorLevels(summary.error_by, typeof summary.runs_apart === "number") : "";
-    const apart = typeof summary.runs_apart === "number" && model.main === model.named ? `. Two such runs would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by function` : "";
+    const levels = typeof byFunction === "number" && summary.error_by ? errorLevels(summary.error_by, typeof summary.runs_apart === "number", functionWord(summary.unnamed)) : "";
+    const apart = typeof summary.runs_apart === "number" && model.main === model.named ? `. Two such runs would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by ${functionWord(summary.unnamed)}${unnamedWords(summary.unnamed)}` : "";
     line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}${apart}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
     if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
