@@ -7,6 +7,7 @@
 #include "engine/wire.h"
 #include "isa/marker_code.h"
 
+enum { PAGE = 4096 }; /* of the program's memory */
 enum { BLOCK_PAGES = 1 << (32 - AS_BLOCK_PAGE_BITS), BLOCK_PAGE = 1 << AS_BLOCK_PAGE_BITS };
 
 void as_code_table_free(struct as_code_table *table)
@@ -36,6 +37,7 @@ void as_code_table_free(struct as_code_table *table)
     as_map_free(&table->insn_chains);
     as_map_free(&table->latest);
     as_map_free(&table->made);
+    as_map_free(&table->pages);
     as_map_free(&table->block_chains);
 }
 
@@ -74,10 +76,11 @@ const struct as_insn *as_code_table_insn_at(const struct as_code_table *table, u
 uint32_t as_code_table_versions(const struct as_code_table *table, uint32_t image, uint64_t address, uint32_t id)
 {
     const uint64_t *newest = as_map_get(&table->made, chain_key(image, address));
-    uint32_t n = 0;
+    uint32_t most = 0;
     for (const struct as_code_insn *code = newest ? (const void *)(uintptr_t)*newest : NULL; code; code = code->older)
-        n += code->image == image && code->insn.id <= id;
-    return n;
+        if (code->image == image && code->insn.id <= id && code->version >= most)
+            most = code->version + 1;
+    return most;
 }
 
 static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *code)
@@ -107,6 +110,7 @@ struct placed {
     const uint8_t *bytes;
     size_t length;
     bool made;
+    bool changed; /* its block has replaced another one */
 };
 #define ANY UINT32_MAX /* generation */
 
@@ -156,7 +160,8 @@ static struct as_code_insn *add_insn(struct as_code_table *table, struct as_imag
     code->insn.id = add_to_pages(table, code);
     code->image = image->number;
     code->generation = generation;
-    code->version = last ? last->version + 1 : 0;
+    bool same = last && !placed->changed && is_same(last, image, placed->address, placed->bytes, placed->length);
+    code->version = last ? last->version + !same : 0;
     code->next_alike = (void *)(uintptr_t)*chain;
     *chain = (uint64_t)(uintptr_t)code;
     if (placed->made) {
@@ -168,11 +173,25 @@ static struct as_code_insn *add_insn(struct as_code_table *table, struct as_imag
     return code;
 }
 
-/* Which generation of made code a block belongs to; ANY: of code that the program did not make, as what it patches in a
- * file's code stays that file's. One that differs from what was there last is an older one that came
- * back, or a new one: then all of its instructions are new, also those that happen to have the same bytes. */
-static uint32_t find_generation(struct as_code_table *table, const struct as_image *image, const struct placed *insns,
-                                size_t n)
+static uint64_t *generation_on_page(struct as_code_table *table, const struct as_image *image, uint64_t address)
+{
+    return as_map_put(&table->pages, chain_key(image->number, address / PAGE));
+}
+
+/* Code may go on on the next page. */
+static uint32_t set_generation(struct as_code_table *table, const struct as_image *image, uint64_t address,
+                               uint32_t generation)
+{
+    *generation_on_page(table, image, address) = generation;
+    *generation_on_page(table, image, address + PAGE) = generation;
+    return generation;
+}
+
+/* Which generation of made code a block belongs to. (What a program patches in a file's code stays that file's.) One that differs from what was there last is an older one that came back, or a new one: then all of its
+ * instructions are new, also those that happen to have the same bytes, and so are those of other blocks on the page that
+ * QEMU translates from then on: it forgets all of a page when the program writes there. */
+static uint32_t find_generation(struct as_code_table *table, const struct as_image *image, uint64_t address,
+                                const struct placed *insns, size_t n)
 {
     bool changed = false;
     for (size_t i = 0; i < n; i++) {
@@ -181,21 +200,32 @@ static uint32_t find_generation(struct as_code_table *table, const struct as_ima
             continue;
         const struct as_code_insn *known = find_known(table, image, &insns[i], ANY);
         if (known)
-            return insns[0].made ? known->generation : ANY;
+            return set_generation(table, image, address, known->generation);
         changed = true;
     }
-    return changed && insns[0].made ? ++table->generations : ANY;
+    return changed ? set_generation(table, image, address, ++table->generations)
+                   : (uint32_t)*generation_on_page(table, image, address);
+}
+
+/* Another number for an instruction that may belong to another piece of code now. A program that keeps patching its code gets
+ * no more after a while. */
+static bool may_split(struct as_code_table *table)
+{
+    enum { MOST = 1 << 18 };
+    return table->splits < MOST;
 }
 
 static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
                                       uint32_t generation)
 {
     struct as_code_insn *code = latest_at(table, image, placed->address);
-    if (!code || !is_same(code, image, placed->address, placed->bytes, placed->length) ||
-        (generation != ANY && code->generation != generation))
+    bool same = code && is_same(code, image, placed->address, placed->bytes, placed->length);
+    if (!same || (generation != ANY && code->generation != generation && may_split(table)))
         code = find_known(table, image, placed, generation);
-    if (!code)
+    if (!code) {
+        table->splits += same;
         code = add_insn(table, image, placed, generation == ANY ? 0 : generation);
+    }
     *as_map_put(&table->latest, chain_key(image->number, placed->address)) = (uint64_t)(uintptr_t)code;
     return code;
 }
@@ -306,7 +336,6 @@ static bool is_block_message(const struct as_code_table *table, const uint64_t *
 
 bool as_block_may_be_second_try(const struct as_block *block)
 {
-    enum { PAGE = 4096 };
     return block->n == 1 && block->outcome == AS_OUTCOME_FALLS && block->insns[0]->flags & AS_INSN_STORE &&
            !(block->flags & AS_BLOCK_REP_LAST) && block->address / PAGE == block->end / PAGE;
 }
@@ -387,9 +416,12 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
                                    .made = block->made};
         address += insns[i].length;
     }
-    uint32_t generation = find_generation(table, image, insns, block->n);
-    for (uint32_t i = 0; i < block->n; i++)
+    uint32_t newest = table->generations;
+    uint32_t generation = block->made ? find_generation(table, image, block->address, insns, block->n) : ANY;
+    for (uint32_t i = 0; i < block->n; i++) {
+        insns[i].changed = table->generations != newest;
         block->insns[i] = &find_insn(table, image, &insns[i], generation)->insn;
+    }
     reach_id(table, (uint32_t)words[1]);
     block = intern_block(table, image, block);
     table->by_id.pages[words[1] / BLOCK_PAGE][words[1] % BLOCK_PAGE] = block;

@@ -10,9 +10,10 @@
 struct as_code_insn {
     struct as_insn insn;
     uint32_t image;
-    uint32_t generation; /* code that was written over other code is of another one */
-    uint32_t version;    /* how many others were at its address before */
-    bool silent;         /* QEMU was seen not to report its accesses */
+    uint32_t
+        generation; /* code that was written over other code is of another one, with all that was translated after it there */
+    uint32_t version; /* how many others were at its address before, of blocks that differed */
+    bool silent;      /* QEMU was seen not to report its accesses */
     struct as_code_insn *next_alike;
     struct as_code_insn *older; /* of made code: the one that was added before it at its address */
 };
@@ -44,6 +45,8 @@ struct as_code_table {
                                                         can read what was there when their batch was handed over */
     size_t n_insns;
     uint32_t generations;                    /* the newest */
+    struct as_map pages;                     /* of made code: the generation of what was translated last on each page */
+    uint32_t splits;                         /* instructions that are others for their generation alone */
     struct as_map insn_chains, block_chains; /* by what they are: place and bytes, place and instructions */
     struct as_map latest;                    /* instruction by place: the one translated last */
     struct as_map made;                      /* … of made code: the one added last */

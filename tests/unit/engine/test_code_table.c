@@ -182,6 +182,37 @@ static void test_made_code_is_another(void **state)
     assert_ptr_equal(as_code_table_block(&table, 5), second);
 }
 
+/* What is translated again on the page of made code that has changed may belong to the new code, also with the same bytes. */
+static void test_made_code_around_a_change(void **state)
+{
+    enum { ELSEWHERE = 0x3000 };
+    struct as_image *image = as_code_table_image(&table, 1, AS_ARCH_X86_64);
+    as_space_map(image->space, ADDRESS & ~UINT64_C(0xfff), (ADDRESS | 0xfff) + ELSEWHERE + 1, 0, NULL);
+    static const struct {
+        uint64_t offset;
+        const char *middle;
+    } blocks[] = {{0, "\x90"}, {16, "\x90"}, {ELSEWHERE, "\x90"}, {16, "\x90"}, /* nothing has changed */
+                  {0, "\xf8"}, {16, "\x90"}, {ELSEWHERE, "\x90"}, {16, "\x90"}, /* the first has */
+                  {0, "\x90"}, {16, "\x90"}};                                   /* it is back */
+    const struct as_block *of[10];
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_true(send_code(1, i, ADDRESS + blocks[i].offset, blocks[i].middle));
+        of[i] = as_code_table_block(&table, i);
+    }
+    assert_ptr_equal(of[3], of[1]);
+    assert_ptr_not_equal(of[5], of[1]);
+    assert_int_equal(as_code_table_insn(&table, of[5]->insns[0]->id)->version, 0);
+    assert_ptr_equal(of[6], of[2]);
+    assert_ptr_equal(of[7], of[5]);
+    assert_ptr_equal(of[8], of[0]);
+    assert_ptr_equal(of[9], of[1]);
+    uint64_t entry = ADDRESS;
+    assert_int_equal(as_code_table_versions(&table, 1, entry, of[1]->insns[0]->id), 1);
+    assert_int_equal(as_code_table_versions(&table, 1, entry, of[5]->insns[0]->id), 2);
+    assert_int_equal(as_code_table_versions(&table, 1, entry + 16, of[5]->insns[0]->id), 1);
+    assert_int_equal(as_code_table_versions(&table, 1, entry + 1000, of[5]->insns[0]->id), 0);
+}
+
 /* Bytes that begin alike, of another length; images whose numbers are alike in 16 bits. */
 static void test_nearly_the_same(void **state)
 {
@@ -339,6 +370,7 @@ int main(void)
         TEST(test_same_code_is_the_same),
         TEST(test_other_code_is_another),
         TEST(test_made_code_is_another),
+        TEST(test_made_code_around_a_change),
         TEST(test_nearly_the_same),
         TEST(test_overlapping_blocks),
         TEST(test_largest_block),
