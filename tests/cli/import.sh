@@ -153,8 +153,7 @@ print(d["summary"]["samples"], d["unit"])'; }
     printf 'gzip 7 40%04d [unknown] ([unknown])\n' {1..40} | "$ASSAY" import -q -o nowhere.db -
     check_json "code in no module and no function has no address" \
         '[(r["address"], r["module_offset"], r["samples"]) for r in d["rows"]] == [(None, None, 40)]' "$ASSAY" report --json nowhere.db
-    check "a --debug-path that is not there" "$ASSAY" import --debug-path=nowhere:. -o nowhere.db nameless.txt
-    check_same "… is told in one line" "assay: --debug-path: 'nowhere' is not a directory: no debug files are found there" "$(grep debug-path <<<"$err")"
+    check_fails 125 "'nowhere' is not a directory" "a --debug-path that is not there" "$ASSAY" import --debug-path=.:nowhere -o nowhere.db nameless.txt
     printf '%s 1.0: 1 cycles: \n\t401136 hot+0x6 (/bin/prog)\n\n' 'worker 100/101' 'main 200/200' 'helper 200/201' >leaders.txt
     "$ASSAY" import -q -o leaders.db leaders.txt
     check_json "a process whose first thread has no samples in a text has no name" \
