@@ -361,6 +361,26 @@ static void pprof_tables(void **state)
     free(text);
 }
 
+static unsigned count(const char *text, const char *part)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* Three samples of 253 quarters each, at 126, 379 and 633: one in the load, and two in the store. */
+static void samples_are_chosen_evenly(void **state)
+{
+    size_t size;
+    char *text = written("perf-script", (struct as_export_options){.samples = 3}, &size);
+    assert_int_equal(count(text, "cycles:"), 3);
+    assert_int_equal(count(text, " 2000 work"), 1);
+    assert_int_equal(count(text, " 2004 work"), 2);
+    assert_int_equal(count(text, " 1004 main"), 3); /* their caller */
+    free(text);
+}
+
 /* pprof takes the first mapping for the program, which is the second module here and known by its name alone. What is
  * less than half a cycle (scale 4) is nothing. */
 static void the_program_is_the_first_mapping(void **state)
@@ -456,6 +476,7 @@ int main(void)
         cmocka_unit_test(json),
         cmocka_unit_test(pprof),
         cmocka_unit_test(pprof_tables),
+        cmocka_unit_test(samples_are_chosen_evenly),
         cmocka_unit_test(the_program_is_the_first_mapping),
         cmocka_unit_test(offsets_in_files),
         cmocka_unit_test(every_format_is_found),

@@ -1,4 +1,4 @@
-/* A profile appears whole or not at all, whatever happens; and a large one is quick. */
+/* A profile appears whole or not at all, whatever happens; a large one is quick; and estimates can be added later. */
 #include "unit.h"
 
 #include "store/store_target.h"
@@ -402,6 +402,92 @@ static void large_profile(void **state)
     assert_true(wish || cpu_seconds() - start < 20); /* sanitizers included */
 }
 
+/* ---- estimates that come later ---- */
+
+static void check_estimate(const struct as_store_estimate *estimate, const char *measure, const char *granularity,
+                           double value)
+{
+    assert_string_equal(estimate->measure, measure);
+    assert_string_equal(estimate->granularity, granularity);
+    assert_true(estimate->value == value);
+}
+
+/* Rows of a profile that is there: one in place of its like, two that are new. Everything else stays. */
+static void estimates_are_noted(void **state)
+{
+    static const struct as_store_estimate later[] = {
+        {1, "error", "function", 0.5}, {1, "error", "instruction", 0.25}, {1, "bias", "function", 0.125}};
+    struct as_error err = AS_ERROR_INIT;
+    char path[256];
+    snprintf(path, sizeof path, "%s", bed_path("noted.db"));
+    bed_write_small(path);
+    struct as_store *store = bed_open(path);
+    size_t before, after, functions, n;
+    as_store_estimates(store, &before);
+    as_store_functions(store, &functions);
+    as_store_close(store);
+    int files = bed_count_files();
+    assert_true(as_store_note_estimates(path, later, 3, &err));
+    assert_int_equal(bed_count_files(), files);
+    store = bed_open(path);
+    const struct as_store_estimate *estimates = as_store_estimates(store, &after);
+    assert_int_equal(after, before + 2);
+    for (size_t i = 0; i < 3; i++) {
+        size_t found = 0;
+        for (size_t k = 0; k < after; k++)
+            if (estimates[k].series == 1 && strcmp(estimates[k].measure, later[i].measure) == 0 &&
+                strcmp(estimates[k].granularity, later[i].granularity) == 0) {
+                check_estimate(&estimates[k], later[i].measure, later[i].granularity, later[i].value);
+                found++;
+            }
+        assert_int_equal(found, 1);
+    }
+    as_store_functions(store, &n);
+    assert_int_equal(n, functions);
+    as_store_close(store);
+}
+
+static void nothing_to_note_in(void **state)
+{
+    static const struct as_store_estimate one = {1, "error", "function", 0.5};
+    struct as_error err = AS_ERROR_INIT;
+    char path[256];
+    snprintf(path, sizeof path, "%s", bed_path("absent.db"));
+    int files = bed_count_files();
+    assert_false(as_store_note_estimates(path, &one, 1, &err));
+    bed_assert_line(&err, "it cannot be copied: No such file");
+    assert_int_equal(bed_count_files(), files);
+}
+
+/* In memory: the same, for a profile that is open. */
+static void estimates_are_put(void **state)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s", bed_path("put.db"));
+    bed_write_small(path);
+    struct as_store *store = bed_open(path);
+    size_t before, after;
+    as_store_estimates(store, &before);
+    as_store_put_estimate(store, &(struct as_store_estimate){1, "error", "function", 0.5});
+    const struct as_store_estimate *estimates = as_store_estimates(store, &after);
+    assert_int_equal(after, before);
+    size_t at = 0;
+    while (at < after && !(estimates[at].series == 1 && estimates[at].value == 0.5))
+        at++;
+    assert_true(at < after);
+    check_estimate(&estimates[at], "error", "function", 0.5);
+    static const struct as_store_estimate others[] = {
+        {0, "error", "function", 1}, {1, "bias", "function", 2}, {1, "error", "line", 3}};
+    for (size_t i = 0; i < 3; i++) {
+        as_store_put_estimate(store, &others[i]);
+        estimates = as_store_estimates(store, &after);
+        assert_int_equal(after, before + i + 1);
+        check_estimate(&estimates[after - 1], others[i].measure, others[i].granularity, others[i].value);
+    }
+    check_estimate(&estimates[at], "error", "function", 0.5);
+    as_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +505,9 @@ int main(void)
         cmocka_unit_test(named_targets),
         cmocka_unit_test(readers_beside_a_writer),
         cmocka_unit_test(large_profile),
+        cmocka_unit_test(estimates_are_noted),
+        cmocka_unit_test(nothing_to_note_in),
+        cmocka_unit_test(estimates_are_put),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,10 +200,9 @@ static void intel_syntax(void **state)
     static const struct {
         const char *text;
         bool refused;
-    } cases[] = {{"\t.intel_syntax noprefix\nf:\n\tret\n", true},
-                 {"f:\tnop; .intel_syntax noprefix\n", true},
-                 {"f: .intel_syntax noprefix\n", true},
-                 {"f:\n\tret # .intel_syntax\n", false},
+    } cases[] = {{"\t.intel_syntax noprefix\nf:\n\tret\n", true}, {"f:\tnop; .intel_syntax noprefix\n", true},
+                 {"f: .intel_syntax noprefix\n", true},           {"\t.intel_syntax\nf:\n\tret\n", true},
+                 {"f:\n\tret\n\t.intel_synta\n", false},          {"f:\n\tret # .intel_syntax\n", false},
                  {"f:\n\tcall my.intel_syntax\n", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_remedy_options options = {.arch = AS_ARCH_X86_64, .nops = 1};

@@ -20,8 +20,10 @@ static void write_waits(void)
         as_store_add_thread(writer, &(struct as_store_thread){i, 7, NULL, 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
     as_store_add_function(writer, &(struct as_store_function){.name = "work", .file = NONE, .address = 16, .size = 64});
-    for (uint32_t i = 0; i < 3; i++)
-        as_store_add_instruction(writer, &(struct as_store_insn){.location = {16 + 4 * i, 0, 0, NONE, NONE, 0, NONE}});
+    as_store_add_file(writer, "/src/work.c");
+    for (uint32_t i = 0; i < 3; i++) /* the third has a line, the second of these files a line that is not known */
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){.location = {16 + 4 * i, 0, 0, NONE, i ? 0 : NONE, i == 2 ? 77 : 0, NONE}});
     as_store_add_object(writer, &(struct as_store_object){0, "shared", 0x1000, 64});
     as_store_add_object(writer, &(struct as_store_object){0, "other", 0x2000, 64});
     uint32_t series = as_store_add_series(
@@ -70,6 +72,8 @@ static void sums(void **state)
     assert_string_equal(as_waits_object_name(&waits, waits.rows[AS_WAITS_BY_OBJECT][0].top->object, object), "shared");
     assert_int_equal(waits.rows[AS_WAITS_BY_OBJECT][0].top->units, 100); /* the longest stands for the row */
     assert_string_equal(as_waits_code_name(&waits, waits.rows[AS_WAITS_BY_PAIR][0].top->instruction, name), "work+0x4");
+    assert_string_equal(as_waits_code_name(&waits, 0, name), "work+0x0");
+    assert_string_equal(as_waits_code_name(&waits, 2, name), "work+0x8 at work.c:77");
     assert_string_equal(as_waits_code_name(&waits, NONE, name), "[unknown]");
     as_waits_free(&waits);
     as_view_free(&view);
