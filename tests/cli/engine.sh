@@ -384,8 +384,8 @@ expect() {
     run measured "$@"
     if [ "$status" -ne "$want_status" ] || [ "$out" != "$want_out" ]; then
         report "$name" "expected status $want_status and stdout: $want_out"
-    elif [ "$(counted "$expression")" != True ]; then
-        report "$name" "$expression is not true: $(head -c 700 counts.json)"
+    elif ! judge "$expression" counts.json; then
+        report "$name" "$judged: $(head -c 700 counts.json)"
     else
         pass "$name"
     fi
@@ -442,7 +442,7 @@ agree() {
 for program in "${programs[@]}"; do
     agree "${program#./} mix" "$program" mix
 done
-agree "sed" sed -nE 's/(t)(r+)[aeiou]/\2\1/gp; /pthread/h; 2q5' tricks.c
+agree "sed" sed -n 's/t/T/p; 2q5' tricks.c
 agrees_without_records() {
     local name=$1 plain
     shift

@@ -490,7 +490,7 @@ for name in run.data stacks.data "$DATA"/{lbr-skylake,lost-samples,zstd-pipe}.pe
     [ ! -r "$name" ] || whole+=("$name")
 done
 check "a damaged recording: one line, or a profile that can be read" \
-    python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 $((10 * ${#whole[@]})) "${whole[@]}"
+    python3 "$SOURCE/tests/cli/import_mutants.py" "$ASSAY" 11 $((5 * ${#whole[@]})) "${whole[@]}"
 
 # Samples that stand for unequal times say less by chance: (sum of w)^2 / sum of w^2 = 11.9 of 100 with these.
 python3 - <<'END'
