@@ -1,0 +1,236 @@
+/* Call paths from executions by hand: calls and returns, signals, forks, programs; and the sums by path. The code is that of
+ * stream_bed.h, of which no symbols are known: a function begins where a call leads to. */
+#include "../engine/stream_bed.h"
+#include "count/calls.h"
+#include "count/tracker.h"
+#include "unit.h"
+
+enum { STACK = 0x7000, CALL_SITE = CALLS + 1, BEHIND_CALL = CALLS + 6, FORK = 57, GETPID = 39 };
+
+static struct bed bed;
+static struct as_call_tracker *tracker;
+static struct as_thread first;
+
+static int set_up(void **state)
+{
+    bed_init(&bed);
+    bed_add_code(&bed);
+    tracker = as_call_tracker_new();
+    first = (struct as_thread){.number = 1, .process = 1, .image = as_code_table_find_image(&bed.code, 1)};
+    as_call_tracker_thread_start(tracker, &first);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    as_call_tracker_free(tracker);
+    bed_free(&bed);
+    return 0;
+}
+
+/* All of a block; `slot`: where its last instruction has the return address, 0: it has none. */
+static struct as_block_exec execution(uint32_t address, uint64_t next, uint64_t slot)
+{
+    const struct as_block *block = as_code_table_block(&bed.code, address);
+    bool call = address == CALLS;
+    as_vec_clear(&bed.words);
+    if (slot)
+        bed_access(&bed, call ? AS_WIRE_STORE : AS_WIRE_LOAD, block->n - 1, slot, 8);
+    return (struct as_block_exec){.block = block,
+                                  .end = block->n,
+                                  .taken = next != block->end,
+                                  .next = next,
+                                  .words = bed.words.data,
+                                  .n_words = bed.words.len};
+}
+
+/* Returns the node that the block belongs to. */
+static uint32_t run_of(const struct as_thread *thread, uint32_t address, uint64_t next, uint64_t slot)
+{
+    struct as_block_exec exec = execution(address, next, slot);
+    uint32_t node = as_call_tracker_begin(tracker, thread, &exec);
+    as_call_tracker_end(tracker, thread, &exec);
+    return node;
+}
+
+static uint32_t run(uint32_t address, uint64_t next, uint64_t slot)
+{
+    return run_of(&first, address, next, slot);
+}
+
+static void check_node(uint32_t number, uint32_t parent, uint64_t function, uint64_t call_site, bool signal)
+{
+    const struct as_call_node *node = as_call_tree_node(as_call_tracker_tree(tracker, 0), number);
+    assert_int_equal(node->parent, parent);
+    assert_int_equal(node->function, function);
+    assert_int_equal(node->call_site, call_site);
+    assert_int_equal(node->signal, signal);
+}
+
+static void calls_and_returns(void **state)
+{
+    uint32_t begin = run(MIX, CALLS, 0);
+    check_node(begin, 0, MIX, 0, false);
+    assert_int_equal(run(CALLS, CALLED, STACK), begin);
+    uint32_t called = run(CALLED, BEHIND_CALL, STACK);
+    check_node(called, begin, CALLED, CALL_SITE, false);
+    assert_int_equal(run(BACK, MIX, 0), begin); /* no function's extent is known: a jump stays in it */
+    assert_int_equal(run(CALLS, CALLED, STACK), begin);
+    assert_int_equal(run(CALLED, BEHIND_CALL, STACK), called);
+    assert_int_equal(run(MIX, MIX_REST, 0), begin);
+}
+
+/* Two frames return to the same place: the slot tells which. */
+static void returns_by_slots(void **state)
+{
+    uint32_t begin = run(CALLS, CALLS, STACK), inner = run(CALLS, CALLS, STACK - 16),
+             innermost = run(CALLS, CALLED, STACK - 32);
+    check_node(inner, begin, CALLS, CALL_SITE, false);
+    check_node(innermost, inner, CALLS, CALL_SITE, false);
+    check_node(run(CALLED, BEHIND_CALL, STACK), innermost, CALLED, CALL_SITE, false); /* as after a longjmp */
+    assert_int_equal(run(BACK, MIX, 0), begin);
+}
+
+static void signals(void **state)
+{
+    uint32_t begin = run(MIX, CALLS, 0);
+    run(CALLS, CALLED, STACK);
+    as_call_tracker_signal(tracker, &first, CALLED);
+    uint32_t handler = run(HANDLER, RESTORER, STACK - 64);
+    const struct as_call_node *node = as_call_tree_node(as_call_tracker_tree(tracker, 0), handler);
+    assert_true(node->signal && node->function == HANDLER);
+    check_node(node->parent, begin, CALLED, CALL_SITE, false);
+    run(RESTORER, 0, 0);
+    size_t nodes = as_call_tree_count(as_call_tracker_tree(tracker, 0));
+    as_call_tracker_signal_return(tracker, &first);
+    uint32_t interrupted = run(CALLED, BEHIND_CALL, STACK);
+    check_node(interrupted, begin, CALLED, CALL_SITE, false);
+    assert_int_equal(run(BACK, MIX, 0), begin);
+    assert_int_equal(as_call_tree_count(as_call_tracker_tree(tracker, 0)), nodes); /* nothing was entered again */
+}
+
+/* A handler of several blocks is one call of it. */
+static void long_handlers(void **state)
+{
+    run(MIX, CALLS, 0);
+    as_call_tracker_signal(tracker, &first, CALLS);
+    uint32_t handler = run(MIX, MIX_REST, 0);
+    assert_true(as_call_tree_node(as_call_tracker_tree(tracker, 0), handler)->signal);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(run(LOOP, LOOP, 0), handler);
+}
+
+/* A child goes on where its parent was when it asked; threads and other system calls begin anew. */
+static void children(void **state)
+{
+    run(MIX, CALLS, 0);
+    run(CALLS, CALLED, STACK);
+    uint32_t called = run(LOOP, LOOP, 0);
+    as_call_tracker_syscall(tracker, &first, GETPID);
+    struct as_thread second = {.number = 2, .parent = 1, .process = 2, .image = first.image};
+    as_call_tracker_thread_start(tracker, &second);
+    check_node(run_of(&second, LOOP, LOOP, 0), 0, LOOP, 0, false);
+    as_call_tracker_syscall(tracker, &first, FORK);
+    run(CALLED, BEHIND_CALL, STACK); /* the parent goes on */
+    struct as_thread third = {.number = 3, .parent = 1, .process = 3, .image = first.image};
+    as_call_tracker_thread_start(tracker, &third);
+    assert_int_equal(run_of(&third, CALLED, BEHIND_CALL, STACK), called);
+    as_call_tracker_thread_end(tracker, &third);
+    as_call_tracker_thread_start(tracker, &(struct as_thread){.number = 3, .process = 3, .image = first.image});
+    check_node(run_of(&third, LOOP, LOOP, 0), 0, LOOP, 0, false);
+}
+
+/* Each program has a tree. */
+static void programs(void **state)
+{
+    struct as_thread other = {.number = 2, .process = 2, .image = as_code_table_find_image(&bed.code, 2)};
+    run(MIX, CALLS, 0);
+    as_call_tracker_thread_start(tracker, &other);
+    assert_int_equal(as_call_tracker_count_images(tracker), 2);
+    assert_int_equal(as_call_tracker_image_of(tracker, &first), 0);
+    assert_int_equal(as_call_tracker_image_of(tracker, &other), 1);
+    assert_ptr_equal(as_call_tracker_image(tracker, 1), other.image);
+    as_call_tracker_thread_start(tracker, &(struct as_thread){.number = 3, .process = 3, .image = first.image});
+    assert_int_equal(as_call_tracker_count_images(tracker), 2);
+}
+
+static void what_keeps_a_path(void **state)
+{
+    const struct as_block *loop = as_code_table_block(&bed.code, LOOP), *call = as_code_table_block(&bed.code, CALLS);
+    assert_false(as_call_tracker_is_calm(tracker, &first)); /* it has no path yet */
+    run(MIX, CALLS, 0);
+    assert_true(as_call_tracker_is_calm(tracker, &first));
+    assert_true(as_call_tracker_keeps(tracker, &first, loop));
+    assert_false(as_call_tracker_keeps(tracker, &first, call));
+    assert_false(as_call_tracker_keeps(tracker, &first, as_code_table_block(&bed.code, CALLED)));
+    struct as_block_exec falls = execution(LOOP, loop->end, 0), calls = execution(CALLS, CALLED, STACK);
+    as_call_tracker_begin(tracker, &first, &falls);
+    assert_false(as_call_tracker_end(tracker, &first, &falls));
+    assert_true(as_call_tracker_end(tracker, &first, &calls));
+}
+
+/* What was left out may have been anything. */
+static void forgotten_paths(void **state)
+{
+    run(MIX, CALLS, 0);
+    run(CALLS, CALLED, STACK);
+    as_call_tracker_forget(tracker);
+    assert_false(as_call_tracker_is_calm(tracker, &first));
+    check_node(run(LOOP, LOOP, 0), 0, LOOP, 0, false);
+}
+
+static void count_part(struct as_call_counter *counter, uint32_t address, uint32_t begin, uint32_t end, uint64_t next,
+                       uint64_t slot)
+{
+    struct as_block_exec exec = execution(address, next, slot);
+    exec.first = begin;
+    exec.end = end;
+    exec.taken = next != 0;
+    as_call_counter_sink.block(counter, &first, &exec);
+}
+
+/* Instructions: 3, 2 and 2 of the beginning, 2 of what it calls, and one of a handler between these two. */
+static void sums_by_path(void **state)
+{
+    static const struct as_call_count wanted[] = {{1, 0, 0, 0, false, 0, 10},
+                                                  {1, 1, 0, MIX, false, 7, 10},
+                                                  {1, 2, 1, CALLED, false, 2, 3},
+                                                  {1, 3, 2, HANDLER, true, 1, 1}};
+    struct as_call_counter *counter = as_call_counter_new();
+    as_call_counter_sink.thread_start(counter, &first);
+    count_part(counter, MIX, 0, 3, CALLS, 0);
+    count_part(counter, CALLS, 0, 2, CALLED, STACK);
+    count_part(counter, CALLED, 0, 1, 0, 0);
+    as_call_counter_sink.signal(counter, &first, 10, CALLED + 1);
+    count_part(counter, HANDLER, 0, 1, 0, 0);
+    as_call_counter_sink.signal_return(counter, &first);
+    count_part(counter, CALLED, 1, 2, BEHIND_CALL, STACK);
+    count_part(counter, BACK, 0, 2, MIX, 0);
+    as_call_counter_sink.thread_end(counter, &first);
+    size_t n;
+    struct as_call_count *list = as_call_counter_list(counter, &n);
+    assert_int_equal(n, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(list[i].image, wanted[i].image);
+        assert_int_equal(list[i].node, wanted[i].node);
+        assert_int_equal(list[i].parent, wanted[i].parent);
+        assert_int_equal(list[i].function, wanted[i].function);
+        assert_int_equal(list[i].signal, wanted[i].signal);
+        assert_int_equal(list[i].self, wanted[i].self);
+        assert_int_equal(list[i].total, wanted[i].total);
+    }
+    assert_int_equal(as_call_counter_folded(counter), 0);
+    free(list);
+    as_call_counter_free(counter);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_and_returns), TEST(returns_by_slots),  TEST(signals),         TEST(long_handlers), TEST(children),
+        TEST(programs),          TEST(what_keeps_a_path), TEST(forgotten_paths), TEST(sums_by_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
