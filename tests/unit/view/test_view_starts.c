@@ -195,22 +195,23 @@ static void inlined_here_and_there(void **state)
 static void events_that_follow_executions(void **state)
 {
     static const struct {
-        const char *event;
+        const char *event, *unit;
         bool executions;
-    } cases[] = {{"instructions:u", true},
-                 {"INST_RETIRED.PREC_DIST", true},
-                 {"br_inst_retired.near_taken", false},
-                 {"mem_inst_retired.all_loads", false},
-                 {"ibs_op/cnt_ctl=1/", true},
-                 {"arm_spe_0//", true},
-                 {"ibs_op//", false},
-                 {"cycles", false},
-                 {NULL, false}};
+    } cases[] = {{"instructions:u", "events", true},
+                 {"INST_RETIRED.PREC_DIST", "events", true},
+                 {"br_inst_retired.near_taken", "events", true},
+                 {"br_misp_retired.near_taken", "events", false},
+                 {"mem_inst_retired.all_loads", "events", false},
+                 {"ibs_op/cnt_ctl=1/", "events", true},
+                 {"arm_spe_0//", "operations", true},
+                 {"ibs_op//", "events", false},
+                 {"cycles", "events", false},
+                 {NULL, "events", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct as_store_writer *writer = bed_writer("event.db");
-        as_store_add_series(writer,
-                            &(struct as_store_series){
-                                .name = "s", .unit = "events", .scale = 1, .precise = -1, .event = cases[i].event});
+        as_store_add_series(
+            writer, &(struct as_store_series){
+                        .name = "s", .unit = cases[i].unit, .scale = 1, .precise = -1, .event = cases[i].event});
         bed_commit(writer);
         struct as_view view = view_bed_open("event.db", NULL);
         struct as_samples *samples = as_samples_new(NULL);
