@@ -298,29 +298,32 @@ static void add_pads(struct module_graphs *all)
 }
 
 /* By block: how often control came back to behind a call otherwise than from that call, as longjmp does to that of setjmp. Some
- * longjmps end in an indirect jump, whose target is known, others in a return: of exact counts, what nothing else explains. */
+ * longjmps end in an indirect jump, whose target is known, others in a return: of exact counts, what nothing else explains, if the call
+ * was made (otherwise measuring began in it). */
 static double *find_returns(const struct as_flow *flow, uint32_t module)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     double *returns = as_alloc_array(m->blocks.len + 1, sizeof *returns);
-    for (size_t i = 0; i < m->blocks.len && !flow->samples; i++)
-        returns[i] = flow->counts[module][i];
+    double *rest = as_alloc_array(m->blocks.len + 1, sizeof *rest);
     for (size_t i = 0; i < flow->edges.len; i++) {
         const struct as_flow_edge *edge = &flow->edges.data[i];
         if (edge->to == AS_CFG_NONE || edge->to_module != module)
             continue;
-        bool jumps =
-            edge->kind == AS_EDGE_INDIRECT &&
-            (edge->module != module || m->blocks.data[edge->from].function != m->blocks.data[edge->to].function);
-        if (flow->samples ? jumps : !jumps)
-            returns[edge->to] += flow->samples ? edge->count : -edge->count;
+        bool elsewhere =
+            edge->module != module || m->blocks.data[edge->from].function != m->blocks.data[edge->to].function;
+        returns[edge->to] += edge->kind == AS_EDGE_INDIRECT && elsewhere ? edge->count : 0;
+        rest[edge->to] -= edge->count;
     }
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
-        bool behind = i && block[-1].end == block->start && ends_in_call(&block[-1]);
-        if (!behind || block->flags & AS_CFG_ENTRY || returns[i] < 0)
+        const double *count = &flow->counts[module][i];
+        rest[i] += *count;
+        if (!i || block[-1].end != block->start || !ends_in_call(&block[-1]) || block->flags & AS_CFG_ENTRY)
             returns[i] = 0;
+        else if (!flow->samples && count[-1] > 0 && rest[i] > 0)
+            returns[i] += rest[i];
     }
+    free(rest);
     for (size_t i = 0; i < m->pads.len; i++) {
         uint32_t pad = as_cfg_find_start(flow->cfg, module, m->pads.data[i].pad);
         returns[pad == AS_CFG_NONE ? m->blocks.len : pad] = 0;

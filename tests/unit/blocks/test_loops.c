@@ -50,6 +50,14 @@ static void test_longjmp(void **state)
     assert_true(loops.data[0].iterations == 100 && loops.data[0].entries == 1 && !loops.data[0].estimated);
     as_vec_free(&loops);
     end(flow);
+    /* Measuring began in the first call and ended in the second. */
+    cfg = graph_make("i c 2i c r");
+    const double part[] = {0, 0, 1, 1, 0};
+    flow = graph_flow(cfg, part, "");
+    loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 0);
+    as_vec_free(&loops);
+    end(flow);
 }
 
 /* Two ways back to one header are one loop; a cycle that is entered at two places is none. */
