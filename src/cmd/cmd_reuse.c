@@ -25,7 +25,7 @@ enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED 
 
 struct reuse_options {
     struct as_run_options run;
-    bool json, csv, html, exact, shared, disturb, no_paths, allocations;
+    bool json, csv, html, exact, shared, disturb, no_paths, allocations, adjacent;
     int method;      /* enum method */
     int replacement; /* enum as_watch_replacement */
     const char *output, *core, *pmu;
@@ -186,6 +186,11 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct reuse_options, allocations),
      .help = "Load Assay's agent into the program, so that misses of the heap are those of places that allocate. For "
              "programs of this machine's architecture that are linked dynamically."},
+    {.name = "adjacent",
+     .type = AS_OPTION_FLAG,
+     .offset = offsetof(struct reuse_options, adjacent),
+     .help = "Also count false sharing by aligned pairs of lines that there is not by lines, and how much of it an "
+             "adjacent-line prefetcher could bring about; in text and JSON."},
     {.name = "no-paths",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct reuse_options, no_paths),
@@ -223,6 +228,7 @@ struct session {
     struct as_machine machine;
     struct as_reuse_options analysis;
     struct as_reuse *exact;
+    struct as_adjacent *adjacent;
     struct as_reuse_feed *feed;
     struct as_reuse_estimate *estimate;
     struct as_fanout *fanout;
@@ -308,6 +314,12 @@ static struct as_reuse_feed *make_feed(struct session *session)
     if (options->method != METHOD_WATCH || options->exact)
         session->exact = as_reuse_new(&session->analysis);
     feed.exact = session->exact;
+    if (options->adjacent) {
+        const struct as_machine *machine = &session->machine;
+        struct as_cache_shape own =
+            shape_of(machine, machine->memory.l2.size ? &machine->memory.l2 : &machine->memory.l1d);
+        feed.adjacent = session->adjacent = as_adjacent_new((uint32_t)__builtin_ctzll(machine->memory.line), &own);
+    }
     feed.watch_options.mode = options->shared ? AS_WATCH_CACHE : AS_WATCH_THREADS;
     feed.watch_options.sockets = (uint32_t)options->sockets;
     feed.watch_options.length = UINT32_C(1) << session->analysis.shape.shift;
@@ -391,6 +403,7 @@ static int write_result(struct session *session)
                                    .exact = session->exact,
                                    .sites = as_reuse_feed_sites(session->feed),
                                    .calls = as_access_stream_calls(session->stream),
+                                   .adjacent = session->adjacent,
                                    .shared = options->shared,
                                    .pmu = options->pmu,
                                    .missed = as_reuse_feed_missed(session->feed),
@@ -434,6 +447,7 @@ static void close_session(struct session *session)
     as_reuse_feed_free(session->feed);
     as_reuse_estimate_free(session->estimate);
     as_reuse_free(session->exact);
+    as_adjacent_free(session->adjacent);
     as_reuse_objects_free(&session->objects);
     as_guest_memory_free(session->memory);
     as_sink_tee_free(session->sinks);
@@ -472,6 +486,7 @@ static const char *model_option(const struct reuse_options *options)
                  {"sockets", options->sockets != 1},
                  {"interval", options->interval != INTERVAL},
                  {"allocations", options->allocations},
+                 {"adjacent", options->adjacent},
                  {"jobs", options->jobs != UINT64_MAX},
                  {"set", options->set.len > 0}};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -549,6 +564,8 @@ static int run_reuse(int argc, char **argv)
         status =
             as_cli_usage(&as_command_reuse, "--method=watch takes a --granularity of 1, 2, 4 or 8: a debug register "
                                             "watches no more");
+    else if (options.adjacent && options.source == SOURCE_MODEL && options.method != METHOD_EXACT)
+        status = as_cli_usage(&as_command_reuse, "--adjacent is for --method=exact: it needs every access");
     else if (options.pmu && options.method != METHOD_WATCH && options.source == SOURCE_MODEL)
         status = as_cli_usage(&as_command_reuse, "--pmu is for --method=watch: the other methods see every access");
     else if (options.pid && (options.source == SOURCE_MODEL || rest < argc))

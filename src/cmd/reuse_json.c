@@ -288,6 +288,7 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
     json_pairs(json, shown, all);
     json_codes(json, shown);
     as_reuse_json_objects(json, shown);
+    as_reuse_json_adjacent(json, shown);
     json_threads(json, shown);
     json_working_set(json, shown);
     as_json_u64(json, "table_bytes", as_reuse_bytes(shown->exact));

@@ -27,6 +27,7 @@ struct as_reuse_shown {
     const struct as_code_sites *sites; /* what paths mean; NULL: there are none */
     const struct as_call_tracker *calls;
     const struct as_reuse_objects *objects;
+    struct as_adjacent *adjacent;             /* NULL: not asked for */
     const struct as_reuse_estimate *estimate; /* from watchpoints; NULL: exact alone */
     const char *pmu;                          /* whose samples they began with; NULL: an ideal sampler's */
     uint64_t missed;                          /* overflows that it missed */
@@ -95,6 +96,10 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
 /* Misses by object. */
 void as_reuse_print_objects(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_json_objects(struct as_json *json, const struct as_reuse_shown *shown);
+
+/* What an adjacent-line prefetcher could take away from threads, if that was asked for. */
+void as_reuse_print_adjacent(const struct as_reuse_shown *shown, FILE *out);
+void as_reuse_json_adjacent(struct as_json *json, const struct as_reuse_shown *shown);
 
 void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out);
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out);

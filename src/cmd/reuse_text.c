@@ -306,6 +306,7 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     print_pairs(shown, out);
     print_codes(shown, out);
     as_reuse_print_objects(shown, out);
+    as_reuse_print_adjacent(shown, out);
     print_working_set(shown, out);
     print_advice(shown, out);
     fprintf(out, "\n%.3f seconds, %.1f million accesses a second\n", shown->result->seconds,

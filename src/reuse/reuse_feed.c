@@ -68,6 +68,8 @@ static void take_span(void *context, const struct as_weave_span *given)
         code_span(feed, &span);
     if (feed->exact)
         as_reuse_take(feed->exact, span.thread, span.process, span.accesses, span.n);
+    if (feed->options.adjacent)
+        as_adjacent_take(feed->options.adjacent, span.thread, span.process, span.accesses, span.n);
     if (!feed->watch)
         return;
     as_reuse_watch_before(feed->watch, span.thread, span.accesses, span.n, as_lens_time(&feed->lens));

@@ -4,13 +4,15 @@
 #define AS_REUSE_REUSE_FEED_H
 
 #include "lens/modelled_lens.h"
+#include "reuse/adjacent.h"
 #include "reuse/code_sites.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_watch.h"
 
 struct as_reuse_feed_options {
-    struct as_reuse *exact; /* NULL: no exact analysis. It stays the caller's */
-    bool watch;             /* samples and watchpoints on a modelled machine: */
+    struct as_reuse *exact;       /* NULL: no exact analysis. It stays the caller's */
+    struct as_adjacent *adjacent; /* NULL: not asked for. It stays the caller's */
+    bool watch;                   /* samples and watchpoints on a modelled machine: */
     struct as_watch_options watch_options;
     uint64_t period;                 /* accesses; loads and stores have a counter each */
     uint32_t registers;              /* of a thread, 0 to 4 */

@@ -69,6 +69,9 @@ holds "the object" \
     '[(o["kind"], o["name"], o["lines"], o["cold"], o["capacity"], o["hottest"]["misses"]) for o in d["objects"]][0] == ("global", "lines", 1000, 1000, 9000, 10)' walk.json
 holds "… at which distances" '[(b["lo"], b["count"]) for b in d["objects"][0]["histogram"]] == [(512, 9000)]' walk.json
 holds "objects add up" 'sum(o["misses"] for o in d["objects"]) == [c["misses"] for c in d["caches"] if c["name"] == "L1"][0]' walk.json
+holds "no pairs of lines unless asked for" '"adjacent" not in d' walk.json
+check_json "pairs of lines: one thread shares nothing falsely" 'd["adjacent"]["line_pairs"] >= 500 and d["adjacent"]["false_sharing"] == 0 == d["adjacent"]["possible"] and d["adjacent"]["misses"] >= 1000' walks w walk --adjacent
+check_fails 2 "needs every access" "pairs of lines of a sample" "$ASSAY" reuse --adjacent --method=lines -- ./walks w
 check_json "without paths" '"path" not in d["pairs"][0]["use"] and d["pairs"][0]["count"] == 9000' walks w walk --no-paths
 check_json "the path from the entry" 'd["pairs"][0]["use"]["path"][:2] == ["walk", "main"]' "$ASSAY" reuse --json -- ./walks w
 walks w walk --set memory.l1d.size=64K,memory.l1d.ways=16 >large.json
