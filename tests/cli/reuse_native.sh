@@ -127,6 +127,49 @@ child() {
     holds "the child is measured" 'd["watched"]["reused"] > 0 and d["threads"] == 2 and "main" in d["pairs"][0]["use"]["path"]' odd.json
 }
 by_chance child
+# Two processes, one after the other, with the same number: the second has the first one's code, and not what was known of its stacks.
+cat >again.c <<'END'
+#define _GNU_SOURCE
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile long cells[5000];
+__attribute__((noinline)) static void walk(long rounds)
+{
+    for (long i = 0; i < rounds * 5000; i++)
+        cells[i % 5000]++;
+}
+int main(int argc, char **argv)
+{
+    pid_t number = 0, other = getpid() + 500; /* the kernel hands out numbers in turn */
+    for (int i = 0; i < 2; i++) {
+        struct clone_args how = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&other, .set_tid_size = 1};
+        pid_t child = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+        if (child < 0)
+            return 9;
+        if (!child) {
+            walk(argc > 1 ? atol(argv[1]) : 1);
+            _exit(0);
+        }
+        if (number && number != child)
+            return 8;
+        number = child;
+        waitpid(child, NULL, 0);
+    }
+    return 0;
+}
+END
+gcc -O1 -g -o again again.c
+if ./again; then
+    check "a number that two processes have one after the other" native again.json -- ./again 20000
+    holds "… both on their call paths" 'all(p["use"]["path"][:2] == ["walk", "main"] for p in d["pairs"] if p["use"]["function"] == "walk") and d["threads"] == 3' again.json
+else
+    skip "a number that two processes have one after the other" "clone3 with a number is not allowed here"
+fi
 check_status 137 "a signal that kills" native odd.json -- ./odd k
 check "an empty program" native odd.json -- true
 holds "… has no reuses, or few" 'd["watched"]["reused"] <= 3' odd.json
