@@ -20,6 +20,11 @@ static inline bool has_answer(const struct as_question *ask, struct reply reply)
     return ask->done == reply.done && ask->events == reply.events;
 }
 
+static inline struct reply reply_in(const struct as_question *ask)
+{
+    return (struct reply){.done = ask->done, .events = ask->events};
+}
+
 /* The same question with another answer; NULL: there is none. */
 static inline struct as_question *other_of(const struct as_hunt *hunt, const struct as_question *ask)
 {
@@ -84,6 +89,15 @@ static inline void put_off(const struct as_hunt *hunt, const struct as_question 
     core->n_stores++;
 }
 
+/* What was foreseen is as in the question, as a rule. Of a wrong path it only says how long it can be at most. */
+static inline bool is_foreseen(struct as_core *core, const struct as_question *ask)
+{
+    if (__builtin_expect(!core->foreseen || *core->foreseen != ask->events || ask->events & AS_PREDICT_WRONG, 0))
+        return false;
+    core->foreseen++;
+    return true;
+}
+
 static inline struct reply ask_prediction(struct as_hunt *hunt, const struct as_question *ask)
 {
     struct as_core *core = hunt->core;
@@ -108,17 +122,20 @@ static inline struct reply ask_access(const struct as_hunt *hunt, const struct a
     return kind <= AS_MEMORY_STORE ? reply_of(hunt, answer) : (struct reply){0}; /* nobody waits for the others */
 }
 
-struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
+static inline struct reply ask_translation(const struct as_hunt *hunt, const struct as_question *ask, uint64_t cycle)
+{
+    uint64_t data = hunt->base + (uint64_t)(int64_t)ask->data;
+    return reply_of(hunt, as_core_ask_translation(hunt->core, &hunt->run->accesses[ask->access], cycle, data));
+}
+
+/* Returns the last question; NULL: an answer is new. */
+static inline struct as_question *walk(struct as_hunt *hunt, struct as_question *ask)
 {
     struct as_core *core = hunt->core;
     const struct as_body_run *run = hunt->run;
-    const struct as_core_access *accesses = run->accesses;
-    struct as_question **trail = core->walk.trail, **at = trail;
-    uint64_t base = hunt->base;
-    core->insns = run->body->insns;
-    set_ideal(core, 0);
+    struct as_question **at = core->walk.trail;
     for (;; ask++) {
-        uint64_t cycle = base + (uint64_t)(int64_t)ask->cycle;
+        uint64_t cycle = hunt->base + (uint64_t)(int64_t)ask->cycle;
         struct as_memory_answer answer;
         struct reply reply = {0};
         switch ((enum as_ask_kind)ask->kind) {
@@ -130,18 +147,15 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
             if (ask[1].kind != AS_ASK_LOAD || !has_answer(ask, reply))
                 break;
             *at++ = ask++; /* as a rule the load comes next */
-            cycle = base + (uint64_t)(int64_t)ask->cycle;
+            cycle = hunt->base + (uint64_t)(int64_t)ask->cycle;
             __attribute__((fallthrough));
         case AS_ASK_LOAD:
-            if (__builtin_expect(!as_core_ask_load(core, &accesses[ask->access], cycle, &answer), 0)) {
-                ask = give_up(hunt, ask);
-                goto end;
-            }
+            if (__builtin_expect(!as_core_ask_load(core, &run->accesses[ask->access], cycle, &answer), 0))
+                goto odd;
             reply = reply_of(hunt, answer);
             break;
         case AS_ASK_TRANSLATE:
-            reply = reply_of(hunt, as_core_ask_translation(core, &accesses[ask->access], cycle,
-                                                           base + (uint64_t)(int64_t)ask->data));
+            reply = ask_translation(hunt, ask, cycle);
             break;
         case AS_ASK_ACCESS:
             reply = ask_access(hunt, ask, cycle);
@@ -151,15 +165,13 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
             break;
         case AS_ASK_PUT_OFF:
             put_off(hunt, ask, cycle);
-            *at++ = ask;
-            continue;
+            goto known;
         case AS_ASK_PREDICT:
-            reply = ask_prediction(hunt, ask);
+            reply = is_foreseen(core, ask) ? reply_in(ask) : ask_prediction(hunt, ask);
             break;
         case AS_ASK_IDEAL:
             set_ideal(core, ask->events);
-            *at++ = ask;
-            continue;
+            goto known;
         case AS_ASK_END:
             goto end;
         default:
@@ -167,9 +179,21 @@ struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
         }
         if (__builtin_expect(!has_answer(ask, reply), 0) && !(ask = find_other(hunt, ask, reply)))
             goto end;
+    known:
         *at++ = ask;
     }
+odd:
+    ask = give_up(hunt, ask);
 end:
-    core->walk.n_trail = (uint32_t)(at - trail);
+    core->walk.n_trail = (uint32_t)(at - core->walk.trail);
+    return ask;
+}
+
+struct as_known *as_core_follow(struct as_hunt *hunt, struct as_question *ask)
+{
+    struct as_core *core = hunt->core;
+    core->insns = hunt->run->body->insns;
+    set_ideal(core, 0);
+    ask = walk(hunt, ask);
     return ask ? as_memo_at(core->walk.memo, ask->other) : NULL;
 }
