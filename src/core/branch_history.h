@@ -120,6 +120,20 @@ static inline void as_history_note(struct as_branch_history *history, bool bit)
     history->words[history->head / 64] |= (uint64_t)bit << history->head % 64;
 }
 
+/* n outcomes, the last one lowest; fewer than 32. */
+static inline void as_history_note_many(struct as_branch_history *history, uint32_t bits, uint32_t n)
+{
+    if (__builtin_expect(history->head < n, 0)) {
+        while (n-- > 0)
+            as_history_note(history, bits >> n & 1);
+        return;
+    }
+    uint32_t head = history->head -= n, at = head % 64;
+    uint64_t some = bits & ((UINT64_C(1) << n) - 1);
+    history->words[head / 64] |= some << at;
+    history->words[head / 64 + 1] |= some >> 1 >> (63 - at);
+}
+
 /* The outcomes that leave with the next sixteen. */
 static inline void as_history_look_ahead(struct as_branch_history *history)
 {
@@ -196,15 +210,13 @@ static inline void as_history_repeat(struct as_branch_history *history, uint32_t
                                      const struct as_history_context *behind)
 {
     as_lanes is_short = as_history_short(history);
-    uint32_t before = history->head, head = before - n, at = head % 64;
+    uint32_t before = history->head;
     history->index.value[0] = behind->index;
     history->tag.value[0] = behind->tag;
     history->again.value[0] = behind->again;
     history->leaving[0] = (history->leaving[0] << (uint16_t)n & ~is_short) | (behind->leaving & is_short);
-    history->head = head;
-    history->words[head / 64] |= (uint64_t)outcomes << at;
-    history->words[head / 64 + 1] |= (uint64_t)outcomes >> 1 >> (63 - at);
-    if ((head + AS_HISTORY_AHEAD - 1) / AS_HISTORY_AHEAD * AS_HISTORY_AHEAD < before)
+    as_history_note_many(history, outcomes, n);
+    if ((history->head + AS_HISTORY_AHEAD - 1) / AS_HISTORY_AHEAD * AS_HISTORY_AHEAD < before)
         as_history_look_ahead(history);
 }
 
@@ -236,8 +248,7 @@ static inline void as_history_push_many(struct as_branch_history *history, uint3
 {
     uint16_t mask = (uint16_t)((1u << n) - 1);
     as_lanes enters = (as_lanes){0} + (uint16_t)(bits & mask);
-    for (uint32_t i = n; i-- > 0;)
-        as_history_note(history, bits >> i & 1);
+    as_history_note_many(history, bits, n);
     for (uint32_t group = 0; group < history->groups; group++) {
         const uint32_t *length = &history->length[group * AS_HISTORY_LANES];
         /* Not through memory: small words that are read as one are waited for. */

@@ -124,6 +124,17 @@ void as_indirect_push(struct as_indirect *indirect, bool bit)
         push_waiting(indirect);
 }
 
+void as_indirect_push_many(struct as_indirect *indirect, uint32_t bits, uint32_t n)
+{
+    if (indirect->n_waiting + n + 1 < indirect->history.narrowest) {
+        indirect->waiting = indirect->waiting << n | bits;
+        indirect->n_waiting += n;
+        return;
+    }
+    while (n-- > 0)
+        as_indirect_push(indirect, bits >> n & 1);
+}
+
 uint64_t as_indirect_bits(const struct as_indirect *indirect)
 {
     uint64_t entry = indirect->tag_bits + TARGET_BITS + 2 + 1;

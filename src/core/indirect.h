@@ -21,6 +21,7 @@ void as_indirect_predict(struct as_indirect *indirect, uint64_t address, uint64_
                          struct as_indirect_lookup *lookup);
 void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target);
 void as_indirect_push(struct as_indirect *indirect, bool bit);
+void as_indirect_push_many(struct as_indirect *indirect, uint32_t bits, uint32_t n); /* the last one lowest */
 uint64_t as_indirect_bits(const struct as_indirect *indirect);
 
 #endif

@@ -193,14 +193,14 @@ bool as_predictor_pass(struct as_predictor *predictor, const struct as_route *ro
     for (uint32_t i = 0; i < plain; i++) {
         const struct as_route_step *step = &route->steps[i];
         struct as_prediction prediction = {0};
-        if (step->taken) {
-            bool known = use_targets(predictor, step->insn, step->next, &prediction) == step->next;
-            *fast |= (uint32_t)prediction.fast << i;
-            *missed |= (uint32_t)!known << i;
-        }
-        if (predictor->indirect && step->insn->class_ == AS_CLASS_BRANCH)
-            as_indirect_push(predictor->indirect, step->taken);
+        if (!step->taken)
+            continue;
+        bool known = use_targets(predictor, step->insn, step->next, &prediction) == step->next;
+        *fast |= (uint32_t)prediction.fast << i;
+        *missed |= (uint32_t)!known << i;
     }
+    if (predictor->indirect)
+        as_indirect_push_many(predictor->indirect, look->outcomes, look->branches);
     return true;
 }
 

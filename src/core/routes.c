@@ -34,7 +34,7 @@ void as_routes_free(struct as_routes *routes)
     free(routes);
 }
 
-uint32_t as_route_outcomes(const struct as_route *route, uint32_t n, uint32_t *count)
+static void sum_up(const struct as_route *route, uint32_t n, struct as_route_look *look)
 {
     uint32_t outcomes = 0, branches = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -42,18 +42,18 @@ uint32_t as_route_outcomes(const struct as_route *route, uint32_t n, uint32_t *c
         outcomes = is_branch ? outcomes << 1 | route->steps[i].taken : outcomes;
         branches += is_branch;
     }
-    *count = branches;
-    return outcomes;
+    look->outcomes = outcomes;
+    look->branches = branches;
 }
 
-static struct place *set_of(struct as_routes *routes, const struct as_route *route, uint32_t outcomes,
-                            const struct as_history_context *before)
+static struct place *set_of(struct as_routes *routes, const struct as_route *route, const struct as_route_look *look)
 {
+    const struct as_history_context *before = &look->before;
     uint64_t words[2 * sizeof before->index / sizeof(uint64_t)];
     memcpy(words, &before->index, sizeof before->index);
     memcpy(words + 2, &before->tag, sizeof before->tag);
     uint64_t hash = (words[0] ^ words[2] << 5 ^ (uintptr_t)route) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 29 ^ words[1] ^ words[3] << 7 ^ outcomes) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 29 ^ words[1] ^ words[3] << 7 ^ look->outcomes) * UINT64_C(0xbf58476d1ce4e5b9);
     return routes->sets[hash >> 40 & (SETS - 1)];
 }
 
@@ -73,26 +73,26 @@ static bool wants_look(struct as_routes *routes)
     return true;
 }
 
-static inline bool is_at(const struct place *place, const struct as_route *route, uint32_t outcomes, uint32_t n,
+static inline bool is_at(const struct place *place, const struct as_route *route, uint32_t n,
                          const struct as_route_look *look)
 {
-    return place->route == route && place->changes == look->changes && place->outcomes == outcomes && place->n == n &&
-           as_history_same(&place->before, &look->before);
+    return place->route == route && place->changes == look->changes && place->outcomes == look->outcomes &&
+           place->n == n && as_history_same(&place->before, &look->before);
 }
 
 bool as_routes_pass(struct as_routes *routes, struct as_tage *tage, const struct as_route *route, uint32_t n,
                     struct as_route_look *look)
 {
-    uint32_t branches, outcomes = as_route_outcomes(route, n, &branches);
-    look->looked = branches > 0 && wants_look(routes) && as_tage_context(tage, branches, &look->before);
+    sum_up(route, n, look);
+    look->looked = look->branches > 0 && wants_look(routes) && as_tage_context(tage, look->branches, &look->before);
     if (!look->looked)
-        return branches == 0;
+        return look->branches == 0;
     look->changes = as_tage_changes(tage);
-    const struct place *place = set_of(routes, route, outcomes, &look->before);
-    if (!is_at(place, route, outcomes, n, look) && !is_at(++place, route, outcomes, n, look))
+    const struct place *place = set_of(routes, route, look);
+    if (!is_at(place, route, n, look) && !is_at(++place, route, n, look))
         return false;
     routes->finds++;
-    as_tage_pass(tage, outcomes, branches, &place->behind);
+    as_tage_pass(tage, look->outcomes, look->branches, &place->behind);
     return true;
 }
 
@@ -101,12 +101,11 @@ void as_routes_note(struct as_routes *routes, const struct as_tage *tage, const 
 {
     if (!look->looked || as_tage_changes(tage) != look->changes)
         return;
-    uint32_t branches, outcomes = as_route_outcomes(route, n, &branches);
-    struct place *place = set_of(routes, route, outcomes, &look->before);
+    struct place *place = set_of(routes, route, look);
     place[1] = place[0];
     place->route = route;
     place->changes = look->changes;
-    place->outcomes = outcomes;
+    place->outcomes = look->outcomes;
     place->n = n;
     place->before = look->before;
     as_tage_show(tage, &place->behind);

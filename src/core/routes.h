@@ -17,20 +17,17 @@ void as_routes_free(struct as_routes *routes);
 
 /* What a look for a route leaves for as_routes_note. */
 struct as_route_look {
-    bool looked; /* else there is nothing to note */
+    bool looked;                 /* else there is nothing to note */
+    uint32_t outcomes, branches; /* of the branches, the last one lowest; how many there are */
     uint64_t changes;
     struct as_history_context before;
 };
 
-/* Whether TAGE is right and sure about all branches of the route's first `n` transfers; then it goes on as behind them. Of several
- * branches their outcomes are bits, the last one lowest. */
+/* Whether TAGE is right and sure about all branches of the route's first `n` transfers; then it goes on as behind them. */
 bool as_routes_pass(struct as_routes *routes, struct as_tage *tage, const struct as_route *route, uint32_t n,
                     struct as_route_look *look);
 /* It was asked about each of them instead. */
 void as_routes_note(struct as_routes *routes, const struct as_tage *tage, const struct as_route *route, uint32_t n,
                     const struct as_route_look *look);
-
-/* Outcomes of the branches among the first n transfers, the last one lowest, and their number. */
-uint32_t as_route_outcomes(const struct as_route *route, uint32_t n, uint32_t *count);
 
 #endif
