@@ -135,6 +135,11 @@ fi
 
 check_stderr_line "known has no map of basic blocks.*-fbasic-block-address-map" "Propeller needs the compiler's numbers" \
     "$ASSAY" blocks --for propeller -- ./known
+if command -v clang-14 >/dev/null && clang-14 -O1 -fbasic-block-sections=labels -o labelled known.c 2>cc.log; then
+    check_fails 125 "map of basic blocks of .*/labelled is of clang 15 or older" "… with a version" "$ASSAY" blocks --for propeller -- ./labelled
+else
+    skip "… with a version" "no clang-14: $(head -1 cc.log)"
+fi
 profile --for propeller-order -o known.order
 check_same "the order of functions begins with what is called most" "main" "$(grep -m1 -x 'main\|add\|sub\|sum' known.order)"
 if command -v clang-19 >/dev/null && command -v ld.lld-19 >/dev/null; then
