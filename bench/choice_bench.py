@@ -33,9 +33,9 @@ def execute(command):
 
 
 def choose(options, way, seed):
-    """Writes way.s and way.w."""
+    """Writes way.s and way.w. SimPoint 3.2 does not survive -seedproj 1."""
     if way == "simpoint":
-        execute([options.simpoint, "-maxK", "30", "-loadFVFile", "vectors.bb", "-initkm", "samp", "-seedkm", str(seed), "-seedproj", str(seed),
+        execute([options.simpoint, "-maxK", "30", "-loadFVFile", "vectors.bb", "-seedkm", str(seed + 1), "-seedproj", str(seed + 1),
                  "-saveSimpoints", "simpoint.s", "-saveSimpointWeights", "simpoint.w"])
     else:
         execute([options.assay, "points", "-q", "--from-bb", "vectors.bb", "--seed", str(seed), "--simpoints", "assay.s", "--weights", "assay.w"])
