@@ -2,8 +2,10 @@
 #include "view/rows.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "view/thread_starts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +34,36 @@ const char *as_rows_start(const struct as_rows *list, const struct as_store_row 
 const char *as_rows_name(const struct as_rows *list, const struct as_store_row *row, char name[AS_ROW_NAME_MAX])
 {
     const char *start = as_rows_start(list, row), *known = as_view_row_name(list->view, list->level, row, name);
-    size_t n = start && known == name ? strlen(name) : AS_ROW_NAME_MAX;
-    if (n < AS_ROW_NAME_MAX)
+    size_t n = known == name ? strlen(name) : AS_ROW_NAME_MAX;
+    char address[AS_ROW_NAME_MAX];
+    if (start && n < AS_ROW_NAME_MAX)
         snprintf(name + n, AS_ROW_NAME_MAX - n, ": %s", AS_SHOW(start));
+    else if (n < AS_ROW_NAME_MAX && row->address && list->alike && list->alike[row - list->rows.rows])
+        snprintf(name + n, AS_ROW_NAME_MAX - n, " at %.200s",
+                 as_view_address(list->view, row->module, row->address, address));
     return known;
+}
+
+/* Finds rows of functions that have one name and one module. */
+static void find_alike(struct as_rows *list)
+{
+    struct as_strings *names = as_strings_new();
+    uint32_t *ids = as_alloc_array(list->rows.n + 1, sizeof *ids),
+             *counts = as_alloc_array(list->rows.n + 1, sizeof *ids);
+    for (size_t i = 0; i < list->rows.n; i++) {
+        const struct as_store_row *row = &list->rows.rows[i];
+        const char *name = as_view_function(list->view, row->id);
+        char *key = as_format("%" PRIu32 " %s", row->module, name ? name : "");
+        ids[i] = as_strings_intern(names, key);
+        counts[ids[i]] += name != NULL;
+        free(key);
+    }
+    list->alike = as_alloc_array(list->rows.n + 1, sizeof *list->alike);
+    for (size_t i = 0; i < list->rows.n; i++)
+        list->alike[i] = counts[ids[i]] > 1;
+    as_strings_free(names);
+    free(ids);
+    free(counts);
 }
 
 /* ---- sorting ---- */
@@ -172,6 +200,8 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
     if (sort && list->rows.n)
         qsort_r(list->rows.rows, list->rows.n, sizeof *list->rows.rows, in_order, list);
     list->legend = as_legend_of(&list->rows);
+    if (level == AS_STORE_BY_FUNCTION)
+        find_alike(list);
     if (level == AS_STORE_BY_THREAD && view->has_calls) {
         list->starts = as_thread_starts(view, err);
         if (!list->starts)
@@ -183,6 +213,7 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
 void as_rows_free(struct as_rows *list)
 {
     free(list->errors);
+    free(list->alike);
     free(list->starts);
     as_store_rows_free(&list->rows);
 }

@@ -28,6 +28,7 @@ struct as_rows {
     struct as_legend legend;
     struct as_rows_order order;
     const char **starts; /* of threads: by thread, the function that one without a name began with; else NULL */
+    bool *alike;         /* of functions: by row, whether another one of its module has the same name; else NULL */
     double *errors;      /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
 };
 
@@ -42,7 +43,8 @@ void as_rows_free(struct as_rows *list);
  * series, or if only some threads or events are shown, because the replicates do not separate these. */
 bool as_row_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
 
-/* As as_view_row_name; a thread without a name of its own has that of its start function beside its program's. */
+/* As as_view_row_name; a thread without a name of its own has that of its start function beside its program's. Functions of one
+ * name (overloads of a Java method, code that was compiled again, static functions) have their addresses: "f at demo+0x1000". */
 const char *as_rows_name(const struct as_rows *list, const struct as_store_row *row, char name[AS_ROW_NAME_MAX]);
 /* That function; NULL for other rows. */
 const char *as_rows_start(const struct as_rows *list, const struct as_store_row *row);

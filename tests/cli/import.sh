@@ -153,6 +153,9 @@ print(d["summary"]["samples"], d["unit"])'; }
     printf 'gzip 7 40%04d [unknown] ([unknown])\n' {1..40} | "$ASSAY" import -q -o nowhere.db -
     check_json "code in no module and no function has no address" \
         '[(r["address"], r["module_offset"], r["samples"]) for r in d["rows"]] == [(None, None, 40)]' "$ASSAY" report --json nowhere.db
+    printf 'java 7 %s+0x0 (/opt/a)\n' '401000 hot' '402000 hot' '403000 cold' | "$ASSAY" import -q -o alike.db -
+    check_same "functions of one name have their addresses" "cold hot at a+0x401000 hot at a+0x402000 " \
+        "$("$ASSAY" report alike.db | grep -oE '(hot|cold)( at [^ ]*)?' | sort | tr '\n' ' ')"
     check_fails 125 "'nowhere' is not a directory" "a --debug-path that is not there" "$ASSAY" import --debug-path=.:nowhere -o nowhere.db nameless.txt
     printf '%s 1.0: 1 cycles: \n\t401136 hot+0x6 (/bin/prog)\n\n' 'worker 100/101' 'main 200/200' 'helper 200/201' >leaders.txt
     "$ASSAY" import -q -o leaders.db leaders.txt
