@@ -216,21 +216,43 @@ static char **name_functions(const struct as_cfg_module *module)
     return names;
 }
 
-/* BOLT's blocks go on behind calls: falling out of one there is none of its edges, unless a branch leads to the next. */
-static bool is_bolt_edge(const struct as_cfg_module *m, const struct as_flow_edge *edge)
+/* BOLT's blocks begin behind branches and where one of the same function leads to, and go on behind calls. What was seen to be
+ * reached otherwise (behind a call of setjmp), and where executions differ, they go on too: there it takes a profile that falls
+ * from one to the next for one of other code. By block, the caller frees. */
+static uint8_t *find_begins(const struct as_flow *flow, uint32_t module)
 {
-    if (edge->kind != AS_EDGE_FALL)
-        return true;
-    return m->blocks.data[edge->from].last_class == AS_CLASS_BRANCH || m->blocks.data[edge->to].flags & AS_CFG_TARGET;
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint8_t *begins = as_alloc(m->blocks.len + 1);
+    for (uint32_t i = 0; i < m->blocks.len; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        bool jumps = block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP;
+        uint32_t to = jumps && block->target ? as_cfg_find_start(flow->cfg, module, block->target) : AS_CFG_NONE;
+        if (to != AS_CFG_NONE && m->blocks.data[to].function == block->function)
+            begins[to] = 1;
+    }
+    for (size_t i = flow->first[module][0]; i < flow->first[module][m->blocks.len]; i++) {
+        const struct as_flow_edge *edge = &flow->edges.data[i];
+        if (edge->kind == AS_EDGE_INDIRECT && edge->to_module == module && edge->to != AS_CFG_NONE && edge->count > 0 &&
+            m->blocks.data[edge->to].function == m->blocks.data[edge->from].function)
+            begins[edge->to] = 1;
+    }
+    for (size_t i = 0; i < m->pads.len; i++) {
+        uint32_t pad = as_cfg_find_start(flow->cfg, module, m->pads.data[i].pad);
+        if (pad != AS_CFG_NONE)
+            begins[pad] = 1;
+    }
+    return begins;
 }
 
-static void fdata_edge(const struct as_cfg_module *m, char *const *names, const struct as_flow_edge *edge, FILE *out)
+static void fdata_edge(const struct as_cfg_module *m, char *const *names, const uint8_t *begins,
+                       const struct as_flow_edge *edge, FILE *out)
 {
     const struct as_cfg_block *from = &m->blocks.data[edge->from];
     const char *from_name = names[from->function];
     uint32_t to_function = edge->to == AS_CFG_NONE ? AS_CFG_NONE : m->blocks.data[edge->to].function;
     const char *to_name = to_function == AS_CFG_NONE ? NULL : names[to_function];
-    if (!from_name || !to_name || !is_bolt_edge(m, edge))
+    bool goes_on = edge->kind == AS_EDGE_FALL && from->last_class != AS_CLASS_BRANCH && !begins[edge->to];
+    if (!from_name || !to_name || goes_on)
         return;
     fprintf(out, "1 %s %" PRIx64 " 1 %s %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", from_name,
             from->last - m->functions.data[from->function].start, to_name,
@@ -262,12 +284,14 @@ void as_bolt_write_fdata(const struct as_flow *flow, uint32_t module, FILE *out)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     char **names = name_functions(m);
+    uint8_t *begins = find_begins(flow, module);
     for (size_t i = flow->first[module][0]; i < flow->first[module][m->blocks.len]; i++) {
         const struct as_flow_edge *edge = &flow->edges.data[i];
         if (edge->to_module == module && whole(edge->count))
-            fdata_edge(m, names, edge, out);
+            fdata_edge(m, names, begins, edge, out);
     }
     fdata_entries(flow, module, names, out);
+    free(begins);
     for (size_t i = 0; i < m->functions.len; i++)
         free(names[i]);
     free(names);

@@ -61,8 +61,9 @@ static bool is_moved(const struct as_flow *flow)
 }
 
 /* Functions with an indirect jump that ran; its targets may also be in a part of the function that was moved away. */
-static void find_jumps(struct net *net, bool moved)
+static bool find_jumps(struct net *net, bool moved)
 {
+    bool any = false;
     for (uint32_t i = 0; i < net->n; i++)
         if (moved ||
             (net->m->blocks.data[i].last_class == AS_CLASS_JUMP_INDIRECT && net->flow->counts[net->module][i] > 0))
@@ -74,6 +75,9 @@ static void find_jumps(struct net *net, bool moved)
         uint32_t a = function_of(net, edge->from), b = function_of(net, edge->to);
         net->anywhere[a] = net->anywhere[b] = net->anywhere[a] | net->anywhere[b];
     }
+    for (uint32_t i = 0; i < net->n_functions; i++)
+        any |= net->anywhere[i];
+    return any;
 }
 
 /* Before anything is narrowed an arc carries at most what its ends ran. */
@@ -246,6 +250,16 @@ static void settle_block(struct net *net, uint32_t block)
     }
 }
 
+static void derive(struct net *net)
+{
+    narrow_all(net);
+    for (uint32_t i = 0; i < net->n; i++)
+        settle_block(net, i);
+    free_sums(&net->out);
+    free_sums(&net->in);
+    free_sums(&net->around);
+}
+
 void as_flow_derive(struct as_flow *flow)
 {
     bool moved = is_moved(flow);
@@ -255,13 +269,11 @@ void as_flow_derive(struct as_flow *flow)
         net.n_functions = (uint32_t)net.m->functions.len;
         net.anywhere = as_alloc(net.n_functions + 1);
         net.open = as_alloc(net.n_functions + 1);
-        find_jumps(&net, moved);
-        narrow_all(&net);
-        for (uint32_t i = 0; i < net.n; i++)
-            settle_block(&net, i);
-        free_sums(&net.out);
-        free_sums(&net.in);
-        free_sums(&net.around);
+        derive(&net); /* as if control went nowhere but along edges: a better guess than the first one */
+        if (find_jumps(&net, moved)) {
+            memset(net.open, 0, net.n_functions);
+            derive(&net);
+        }
         as_vec_free(&net.arcs);
         free(net.anywhere);
         free(net.open);

@@ -133,6 +133,12 @@ static void index_edges(struct as_flow *flow)
         }
 }
 
+void as_flow_join(struct as_flow *flow)
+{
+    join_edges(flow);
+    index_edges(flow);
+}
+
 void as_flow_know_branches(struct as_flow *flow)
 {
     for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
@@ -171,8 +177,7 @@ void as_flow_finish(struct as_flow *flow)
     }
     free(left);
     free(brought);
-    join_edges(flow);
-    index_edges(flow);
+    as_flow_join(flow);
 }
 
 double as_flow_scale(struct as_flow *flow)

@@ -54,6 +54,12 @@ void as_flow_know_branches(struct as_flow *flow);
  * branches leave over. */
 void as_flow_finish(struct as_flow *flow);
 
+/* For counts without branches, before they are balanced or derived: adds edges from indirect jumps (jump tables) to the blocks of
+ * their function that nothing else leads to, or not as often as they ran. What they carry is a guess. */
+void as_flow_guess_jumps(struct as_flow *flow);
+/* After more branches were added, of which falling edges know nothing: sorts again. */
+void as_flow_join(struct as_flow *flow);
+
 static inline const struct as_flow_edge *as_flow_out(const struct as_flow *flow, uint32_t module, uint32_t block,
                                                      size_t *n)
 {

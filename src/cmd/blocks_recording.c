@@ -156,7 +156,9 @@ static int show(const struct as_blocks_options *options, const char *path, const
         as_flow_free(flow);
         return fail(output, &err);
     }
-    bool alone = options->for_ >= 0 && !as_estimate_has_edges(recording->samples, method);
+    bool addresses = !as_estimate_has_edges(recording->samples, method), alone = options->for_ >= 0 && addresses;
+    if (addresses && (options->balance || alone))
+        as_flow_guess_jumps(flow);
     if (options->balance || alone)
         as_flow_balance(flow, method == AS_METHOD_LBR);
     if (alone)

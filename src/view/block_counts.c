@@ -157,7 +157,11 @@ static void estimate(struct as_block_counts *counts, const struct as_block_count
                      : counted_of(counts->view) == AS_COUNTED_UOPS ? AS_METHOD_UOPS
                                                                    : AS_METHOD_IP;
     counts->flow = as_estimate(counts->samples, counts->cfg, counts->method, &counts->trouble);
-    if (options->balance || (options->balance_addresses && !as_estimate_has_edges(counts->samples, counts->method)))
+    bool alone = !as_estimate_has_edges(counts->samples, counts->method);
+    bool balance = options->balance || (options->balance_addresses && alone);
+    if (balance && alone)
+        as_flow_guess_jumps(counts->flow);
+    if (balance)
         as_flow_balance(counts->flow, counts->method == AS_METHOD_FLOW);
 }
 
@@ -226,6 +230,7 @@ static void find_edges(struct as_flow *flow)
     as_flow_know_branches(flow);
     add_calls(flow);
     as_flow_finish(flow);
+    as_flow_guess_jumps(flow);
     as_flow_balance(flow, false);
     for (uint32_t m = 0; m < n; m++) {
         memcpy(flow->counts[m], exact[m], as_cfg_get(flow->cfg, m)->blocks.len * sizeof **exact);

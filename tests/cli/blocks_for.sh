@@ -133,6 +133,67 @@ else
     skip "llvm-bolt takes the profile" "no llvm-bolt-19 or 16: bench/compilers --install"
 fi
 
+# Jump tables and setjmp. A profile of the model has no branches: those of jump tables follow from its counts.
+cat >tables.c <<'END'
+#include <setjmp.h>
+volatile int sink;
+static jmp_buf where;
+__attribute__((noinline)) int choose(int k)
+{
+    switch (k % 8) {
+    case 0: return sink + 1;
+    case 1: sink = 3; return 5;
+    case 2: sink ^= 9; return 1;
+    case 3: return 77 + sink;
+    case 4: sink--; return 8;
+    case 5: return sink * 3;
+    case 6: sink += 100; return 2;
+    default: sink = 0; return 0;
+    }
+}
+__attribute__((noinline)) void back(int k)
+{
+    if (k & 1)
+        longjmp(where, k);
+    sink = k;
+}
+__attribute__((noinline)) void again(void)
+{
+    for (volatile int i = 0; i < 100; i++) {
+        if (setjmp(where) == 0)
+            back(i);
+        else
+            sink++;
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 400; i++)
+        sink += choose(i);
+    again();
+    return 0;
+}
+END
+"${compiler[@]}" -O2 -o tables tables.c
+"$ASSAY" blocks -q --for bolt -o tables.run -- ./tables
+"$ASSAY" record -q -o tables.db -- ./tables
+"$ASSAY" blocks -q --for bolt -o tables.profile tables.db
+cat >inside.py <<'END'
+import collections, sys
+ways = collections.defaultdict(list)
+for w in (line.split() for line in open(sys.argv[1])):
+    if w[1] == w[4] == sys.argv[2]:
+        ways[int(w[2], 16)].append((int(w[5], 16) - int(w[2], 16), int(w[7])))
+if sys.argv[2] == "choose":
+    print([n for away, n in max(ways.values(), key=len)])
+else:
+    print(len(ways) > 0, [one for way in ways.values() for one in way if one[0] == 5])
+END
+check_stdout_equals "[50, 50, 50, 50, 50, 50, 50]" "fdata: a jump table leads to seven cases" python3 inside.py tables.run choose
+check "… of a profile without branches too" cmp <(grep '^1 choose ' tables.run) <(grep '^1 choose ' tables.profile)
+check_stdout_equals "True []" "fdata: nothing falls from a call to where longjmp leads" python3 inside.py tables.run again
+check_stdout_equals "True []" "… of a profile too" python3 inside.py tables.profile again
+
 check_stderr_line "known has no map of basic blocks.*-fbasic-block-address-map" "Propeller needs the compiler's numbers" \
     "$ASSAY" blocks --for propeller -- ./known
 if command -v clang-14 >/dev/null && clang-14 -O1 -fbasic-block-sections=labels -o labelled known.c 2>cc.log; then
@@ -174,7 +235,7 @@ if [ "$(gcc -dumpversion 2>/dev/null | cut -d. -f1)" -ge 12 ] 2>/dev/null; then
     gcc -O2 -S -o without.s known.c
     check_status 1 "… and makes other code of" cmp -s with.s without.s
     head -c 40 known.gcov >short.gcov
-    check_same "… it does not take any file" 1 "$(gcc -O2 -fauto-profile=short.gcov -S -o short.s known.c >/dev/null 2>&1; echo $((($? != 0))))"
+    check_same "… it does not take any file" 1 "$(gcc -O2 -fauto-profile=short.gcov -S -o short.s known.c >/dev/null 2>&1; echo $(($? != 0)))"
 else
     skip "a profile for GCC" "there is no GCC 12 or later"
 fi
