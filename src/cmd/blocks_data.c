@@ -170,7 +170,7 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
 static void json_gaps(struct as_json *json, const struct as_blocks_shown *shown)
 {
     as_block_gaps gaps = as_block_gaps_of(shown);
-    as_json_array(json, "never_executed");
+    as_json_array(json, shown->flow->samples ? "not_sampled" : "never_executed");
     for (size_t i = 0; i < gaps.len; i++) {
         const struct as_block_gap *gap = &gaps.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, gap->module);

@@ -13,6 +13,7 @@
 #include "engine/sink_tee.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,13 +132,26 @@ static void compare(const struct trial *trial, const char *a, const char *b, con
                     times >= 1 ? "less" : "more", a, why);
 }
 
+/* An instruction in the wrong block is missing in one and too many in another, so it is twice in the error. */
+static double misplaced(const struct result *result)
+{
+    return fmin(least(result) / 2, 1);
+}
+
 static void advise(const struct trial *trial, struct as_str *text)
 {
+    enum { ENOUGH = 100 };
     const struct result *best = best_of(trial);
     if (!best)
         return;
+    if (best->samples < ENOUGH) {
+        as_str_addf(text,
+                    "%" PRIu64 " samples do not say which way to believe: take more of them, with a smaller --period.",
+                    best->samples);
+        return;
+    }
     as_str_addf(text, "Believe %s%s here (%.1f %% of the instructions are in the wrong block).", best->way->name,
-                best->balanced.block < best->plain.block ? ", balanced" : "", 100 * least(best));
+                best->balanced.block < best->plain.block ? ", balanced" : "", 100 * misplaced(best));
     compare(trial, "classic", "precise", "late interrupts move samples into other blocks", text);
     compare(trial, "precise", "prime", "loops run in step with a round period", text);
     compare(trial, "prime", "random", "they run in step with a prime one too", text);

@@ -231,7 +231,9 @@ static void print_cover(const struct as_blocks_shown *shown, FILE *out)
 static void print_gaps(const struct as_blocks_shown *shown, FILE *out)
 {
     as_block_gaps gaps = as_block_gaps_of(shown);
-    fprintf(out, "\nNever executed:\n%8s %7s  %s\n", "bytes", "blocks", "where");
+    fprintf(out, "\n%s:\n%8s %7s  %s\n",
+            shown->flow->samples ? "No samples, which does not say that it never ran" : "Never executed", "bytes",
+            "blocks", "where");
     for (size_t i = 0; i < gaps.len; i++) {
         const struct as_block_gap *gap = &gaps.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, gap->module);
@@ -245,7 +247,7 @@ static void print_gaps(const struct as_blocks_shown *shown, FILE *out)
         print_place(shown, gap->module, gap->first, out);
     }
     if (!gaps.len)
-        fprintf(out, "  nothing: every block of it ran\n");
+        fprintf(out, "  nothing: every block of it %s\n", shown->flow->samples ? "has samples" : "ran");
     as_vec_free(&gaps);
 }
 

@@ -66,6 +66,10 @@ holds "addresses of the same recording" 'd["method"] == "ip" and "--method=lbr i
 
 record addresses.data addresses
 "$ASSAY" blocks --json -o addresses.json addresses.data
+"$ASSAY" blocks --never --json -o rare.json addresses.data
+holds "what has no samples is not called never executed" 'd["not_sampled"] and "never_executed" not in d' rare.json
+run "$ASSAY" blocks --never addresses.data
+check_same "… nor in the text" "1 0" "$(grep -c '^No samples, ' <<<"$out") $(grep -c 'Never executed' <<<"$out")"
 holds "addresses alone" 'd["method"] == "ip"' addresses.json
 check_stdout_equals True "… give the counts, less accurately" off addresses.json 0.25
 run "$ASSAY" blocks --for bolt -o addresses.fdata addresses.data
@@ -260,9 +264,12 @@ holds "… no run is lost where code first ran in another order than it lies in"
 ways --json --period 100 --pmu magny-cours -o amd.json
 holds "… a PMU without branch stacks" "'lbr' not in ($error) and 'uops' in ($error)" amd.json
 holds "… which to believe" 'd["advice"].startswith("Believe pdir")' ways.json
+holds "… an instruction in the wrong block counts once" "abs(float(d['advice'].split('(')[1].split()[0]) -
+    50 * min(min(w['plain']['block'], w['balanced']['block']) for w in d['ways'])) < 0.051" ways.json
 run ways --max 20000 --csv
 check_same "… CSV" "way,period,samples,block,balanced,function,covered,balanced_covered,top,top_found,top_ordered" "${out%%$'\n'*}"
 run ways --max 20000
 check_same "… text" 1 "$(grep -c '^pdir+fix ' <<<"$out")"
+check_same "… a handful of samples says nothing" 1 "$(grep -c '^[0-9]* samples do not say which way to believe' <<<"$out")"
 check_fails 125 'nothing was measured' "a part that is never reached" "$ASSAY" blocks --methods -q --skip 1G -- "$WORKLOADS/block_kernels" chain 10
 check_status 2 "a PMU that is not there" "$ASSAY" blocks --methods --pmu nothing -- true
