@@ -2,7 +2,7 @@
 """`assay reuse` beside cachegrind on the same program and the same caches, in one run: misses, time, memory. And what the
 sample of lines (--method=lines) takes beside `stat --check`, in turns.
 
-usage: reuse_peers.py [--build DIR] PROGRAM [ARGS...]
+usage: reuse_peers.py [--build DIR] [--] PROGRAM [ARGS...]
 
 The sample is judged (at least 80 % of the speed of stat --check), which makes sense for programs that run for a second or
 more and touch more than 30 MB: smaller ones are hardly sampled.
@@ -71,6 +71,8 @@ def main():
     parser.add_argument("--build", default=os.path.join(SOURCE, "build"))
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    if options.program[:1] == ["--"]:
+        del options.program[0]
     if not options.program:
         parser.error("no program given")
     assay = os.path.join(options.build, "assay")
