@@ -5,6 +5,8 @@
  *   padded     … each in a line of its own: none
  *   readonly   all threads read one table: none that anybody wrote meanwhile
  *   sync       a mutex, a condition variable, a spin lock and an atomic counter, one after the other
+ *   work       threads take ROUNDS pieces of work one by one, each under one mutex: they seldom wait for it, so they take a THREADS-th
+ *              of the time of one thread
  *
  * Usage: lines KIND [THREADS [ROUNDS]] (default 2 threads, 2000 rounds). It prints the sum of what was counted.
  */
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, MAX_THREADS = 64, TABLE = 512 };
+enum { LINE = 64, MAX_THREADS = 64, TABLE = 512, PIECE = 200 };
 
 _Alignas(LINE) volatile uint64_t ball;
 _Alignas(LINE) volatile uint64_t counters[MAX_THREADS];
@@ -85,14 +87,27 @@ static void synchronise(uint64_t self)
     }
 }
 
+static uint64_t take_piece(void)
+{
+    pthread_mutex_lock(&mutex);
+    uint64_t piece = turn++;
+    pthread_mutex_unlock(&mutex);
+    return piece;
+}
+
+static void work(uint64_t self)
+{
+    while (take_piece() < rounds)
+        for (uint64_t i = 0; i < PIECE; i++)
+            padded[self].count++;
+}
+
 static const struct {
     const char *name;
     void (*run)(uint64_t self);
-} kinds[] = {{"pingpong", pingpong},
-             {"counters", count_beside_others},
-             {"padded", count_apart},
-             {"readonly", read_all},
-             {"sync", synchronise}};
+} kinds[] = {{"pingpong", pingpong},  {"counters", count_beside_others},
+             {"padded", count_apart}, {"readonly", read_all},
+             {"sync", synchronise},   {"work", work}};
 
 static void (*chosen)(uint64_t self);
 static pthread_barrier_t barrier;
@@ -113,7 +128,7 @@ int main(int argc, char **argv)
     threads = argc > 2 ? (uint32_t)atoi(argv[2]) : threads;
     rounds = argc > 3 ? strtoull(argv[3], NULL, 10) : rounds;
     if (!chosen || threads < 1 || threads > MAX_THREADS) {
-        fprintf(stderr, "usage: lines pingpong|counters|padded|readonly|sync [THREADS [ROUNDS]]\n");
+        fprintf(stderr, "usage: lines pingpong|counters|padded|readonly|sync|work [THREADS [ROUNDS]]\n");
         return 2;
     }
     for (uint64_t i = 0; i < TABLE; i++)

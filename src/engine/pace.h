@@ -39,6 +39,9 @@ struct as_pace {
     uint32_t thread;            /* in turn: the thread that runs; 0: none */
     uint64_t granted;           /* the time behind when budgets were last given */
     uint64_t met, met_at;       /* as_handovers.met, and the time behind when it last changed */
+    uint64_t window, meetings;  /* when it was last looked how often threads meet, and how often they did since */
+    uint64_t meeting;           /* cycles between two meetings */
+    double woken;               /* when threads were first seen to be woken, and not back; 0: they are not */
     double since;               /* in turn: when all were first seen to be stuck; 0: they are not */
 };
 

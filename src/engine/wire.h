@@ -162,8 +162,9 @@ struct as_wire_header {
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
-    uint64_t quantum; /* cycles that threads may be apart, kept by their budgets (stop_at); 0: no limit */
-    uint64_t window;  /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+    _Atomic uint64_t quantum; /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
+    _Atomic int32_t woken; /* threads that others have woken, and that are not back yet; below 0: the other way round */
+    uint64_t window;       /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 
     pthread_mutex_t
         reader_alive; /* robust; held by the reader as long as it lives: a process that gets it knows that the reader has died */

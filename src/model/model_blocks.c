@@ -293,18 +293,24 @@ static bool shares(void *context)
 static void on_show(void *context, struct as_thread *thread, uint32_t mark)
 {
     struct as_model *model = context;
-    const struct model_thread *own = thread->user;
+    struct model_thread *own = thread->user;
     as_model_settle(model);
+    as_model_pass_due(model, own);
     model->marks[mark % AS_MODEL_MARKS] = as_core_show_stores(own->seat.core);
 }
 
 static void on_await(void *context, struct as_thread *thread, uint32_t mark)
 {
     struct as_model *model = context;
-    const struct model_thread *own = thread->user;
+    struct model_thread *own = thread->user;
     as_model_settle(model);
-    if (model->marks[mark % AS_MODEL_MARKS] > as_core_time(own->seat.core))
-        as_core_wait_until(own->seat.core, model->marks[mark % AS_MODEL_MARKS]);
+    as_model_pass_due(model, own);
+    own->woken = !own->runs;
+    if (model->marks[mark % AS_MODEL_MARKS] <= as_core_time(own->seat.core))
+        return;
+    as_core_empty(
+        own->seat.core); /* what saw the store was executed behind it, and is not the value of an own, older one */
+    as_core_wait_until(own->seat.core, model->marks[mark % AS_MODEL_MARKS]);
 }
 
 const struct as_sink as_model_sink = {

@@ -45,6 +45,7 @@ struct model_thread {
     int32_t pid;
     bool forked; /* its process has its parent's pages, and has touched none of them itself */
     bool runs;
+    bool woken;             /* it does not run yet, but the thread that woke it is known, and when */
     struct as_model *model; /* context of code_at */
     struct as_path_book *book;
     bool followed;             /* while warming: the call tracker knows where the thread is */
@@ -203,6 +204,8 @@ void as_model_warm_wait(struct as_model *model, uint64_t cycles);
 void as_model_learn_pace(struct as_model *model, struct model_thread *own);
 /* The thread has executed instructions that do not go through its pipeline. */
 void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions);
+/* Its time goes on by what it is behind: before it is compared with that of another thread. */
+void as_model_pass_due(struct as_model *model, struct model_thread *own);
 
 /* ---- model_sieve.c ---- */
 

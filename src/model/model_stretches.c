@@ -28,7 +28,8 @@ static void end_measuring(struct as_model *model)
 }
 
 /* The first cycle of the stretch is the one after the last commit. If the pipeline is not empty, it is the cycle of the
- * last commit, in which more instructions may commit. */
+ * last commit, in which more instructions may commit; but not if that cycle belongs to the stretch before, because the thread has
+ * executed nothing since. */
 static void begin_measuring(struct as_model *model, uint32_t region, bool settled)
 {
     for (size_t i = 0; i < model->threads.len; i++) {
@@ -40,6 +41,8 @@ static void begin_measuring(struct as_model *model, uint32_t region, bool settle
         own->before = as_measure_core(&model->measure, own->seat.core);
         as_vec_clear(&own->stays.stays);
         own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
+        if (own->border == cycles && (settled || model->n_cores > 1))
+            as_core_empty(own->seat.core);
         own->before.cycles = own->border;
         own->shift += own->border - own->left_at;
         own->within = false;

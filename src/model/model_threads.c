@@ -33,7 +33,9 @@ void as_model_catch_up(struct as_model *model, struct model_thread *thread)
 {
     thread->runs = true;
     thread->seat.waits = false;
-    if (model->apart) /* the only thread is always in the present */
+    bool woken = thread->woken;
+    thread->woken = false;
+    if (model->apart || woken) /* the only thread is always in the present; one that was woken goes on when that was */
         return;
     uint64_t time = slowest(model, thread);
     if (time == UINT64_MAX)

@@ -6,9 +6,10 @@
 #include "model/model_inside.h"
 
 enum {
-    STEP = 256,    /* cycles that a thread goes on at a time */
-    KNOWN = 200,   /* instructions from which on a thread has a pace of its own */
-    HEEDED = 60000 /* instructions that decide about a pace: what was measured before them counts ever less */
+    STEP = 256,     /* cycles that a thread goes on at a time … */
+    STEP_MANY = 64, /* … and one of several: those that take one lock are hardly further apart (engine/pace.h) */
+    KNOWN = 200,    /* instructions from which on a thread has a pace of its own */
+    HEEDED = 60000  /* instructions that decide about a pace: what was measured before them counts ever less */
 };
 
 static void add(struct as_model_pace *to, double cycles, double instructions)
@@ -42,9 +43,15 @@ void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_
         as_model_catch_up(model, own);
     as_model_warm_in_place(model, own);
     own->due += (double)instructions * cycles_each(model, own);
-    if (own->due < STEP)
-        return;
+    if (own->due >= (model->n_cores > 1 ? STEP_MANY : STEP))
+        as_model_pass_due(model, own);
+}
+
+void as_model_pass_due(struct as_model *model, struct model_thread *own)
+{
     uint64_t cycles = (uint64_t)own->due;
+    if (!cycles)
+        return;
     own->due -= (double)cycles;
     model->let_pass += cycles;
     as_model_warm_wait(model, cycles);

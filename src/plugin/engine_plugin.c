@@ -17,6 +17,7 @@
 #include "plugin/varies.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ int qemu_plugin_version = 1;
 
 /* Which system calls matter to us, by architecture. */
 struct syscall_numbers {
-    int64_t mmap, munmap, mremap, sigaction, execve, clone, fork, vfork, exit, prctl;
+    int64_t mmap, munmap, mremap, sigaction, execve, clone, fork, vfork, exit, prctl, futex;
 };
 static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
     [AS_ARCH_X86_64] = {.mmap = 9,
@@ -40,7 +41,8 @@ static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
                         .fork = 57,
                         .vfork = 58,
                         .exit = 60,
-                        .prctl = 157},
+                        .prctl = 157,
+                        .futex = 202},
     [AS_ARCH_RISCV64] = {.mmap = 222,
                          .munmap = 215,
                          .mremap = 216,
@@ -50,7 +52,8 @@ static const struct syscall_numbers numbers_of[AS_ARCH_COUNT] = {
                          .fork = -1, /* there is none */
                          .vfork = -1,
                          .exit = 93,
-                         .prctl = 167},
+                         .prctl = 167,
+                         .futex = 98},
 };
 
 /* A block's userdata is its id and its number of instructions, so that the callback need not load anything. */
@@ -391,6 +394,21 @@ static void push_name(struct as_wire_lane *lane)
         as_lane_push(lane, words[i]);
 }
 
+/* Threads that were woken and have not come back: they are about to run, so nobody should run far ahead of them (engine/pace.h). Only of
+ * futexes that are the process's own: others are woken by the kernel, too, when a thread ends. */
+static void note_futex(int64_t result)
+{
+    uint64_t call = call_args[1] & (uint64_t)FUTEX_CMD_MASK;
+    bool wakes = call == FUTEX_WAKE || call == FUTEX_WAKE_BITSET,
+         waits = call == FUTEX_WAIT || call == FUTEX_WAIT_BITSET;
+    if (!(call_args[1] & FUTEX_PRIVATE_FLAG))
+        return;
+    if (wakes && result > 0)
+        atomic_fetch_add(&as_plugin.wire->woken, (int32_t)result);
+    else if (waits && result == 0)
+        atomic_fetch_sub(&as_plugin.wire->woken, 1);
+}
+
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
@@ -398,6 +416,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
         wait_for_clone(call_args[0]);
     as_lane_leave_syscall(lane);
+    if (number == numbers->futex)
+        note_futex(result);
     if (as_plugin.wire->stamped == AS_WIRE_STAMPED || lane->stamp) /* not before the first block that has one */
         push_time(lane, as_stamp_now());
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);

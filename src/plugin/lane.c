@@ -229,10 +229,10 @@ static void join_clock(struct as_wire_lane *lane)
 /* How far a thread may go before it looks around again. */
 static uint64_t step_of(void)
 {
-    enum { GATED_STEP = 25000 };
-    uint64_t quantum = as_plugin.wire->quantum;
+    enum { GATED_STEP = 25000, LEAST_STEP = 250 };
+    uint64_t quantum = atomic_load(&as_plugin.wire->quantum);
     if (quantum)
-        return quantum / 4 + 1;
+        return quantum / 4 > LEAST_STEP ? quantum / 4 : LEAST_STEP;
     uint64_t window = as_plugin.wire->window, step = window / 4 + 1;
     if (as_plugin.wire->gated)
         return window && step < GATED_STEP ? step : GATED_STEP;
