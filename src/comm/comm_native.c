@@ -326,7 +326,7 @@ static void add_thread(struct as_comm_native *native, const struct as_native_len
                                     .core = known->core,
                                     .pid = (int32_t)known->pid,
                                     .tid = (int32_t)known->tid,
-                                    .path = known->path};
+                                    .paths = {known->path}};
     memcpy(thread.comm, known->comm, sizeof thread.comm);
     find_stack(native, &thread, known->stack);
     while (native->places.len <= known->number)

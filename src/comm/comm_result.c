@@ -59,17 +59,28 @@ static bool is_first(const struct as_comm_result *result, const struct as_comm_t
     return true;
 }
 
-const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread)
+/* The function that the thread of a path began with; NULL: the path does not tell. */
+static const char *start_of(const struct as_comm_result *result, uint32_t path)
 {
     enum { DEPTH = 64 };
     const char *frames[DEPTH];
-    if (is_first(result, thread))
-        return "main";
-    size_t n = as_comm_frames(result, thread->path, frames, DEPTH);
+    size_t n = as_comm_frames(result, path, frames, DEPTH);
     bool whole = n && n < DEPTH && (!result->names.cut || as_is_thread_entry(frames[n - 1]));
     for (size_t i = whole ? n : 0; i-- > 0;)
         if (!as_is_thread_entry(frames[i]))
             return frames[i];
+    return NULL;
+}
+
+const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread)
+{
+    if (is_first(result, thread))
+        return "main";
+    for (size_t i = 0; i < AS_COMM_PATHS && thread->paths[i]; i++) {
+        const char *start = start_of(result, thread->paths[i]);
+        if (start)
+            return start;
+    }
     return thread->comm;
 }
 

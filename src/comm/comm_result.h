@@ -9,11 +9,13 @@
 #include "model/guest_memory.h"
 #include "symbol/space.h"
 
+enum { AS_COMM_PATHS = 4 };
+
 struct as_comm_thread {
     uint32_t number, process, core;
     int32_t pid, tid;
     uint64_t stack_start, stack_end; /* of its stack, as far as it is known; 0 */
-    uint32_t path;                   /* one that it was in: its outermost frames are the thread's */
+    uint32_t paths[AS_COMM_PATHS];   /* some that it was in, 0: none; their outermost frames are the thread's */
     char comm[16];                   /* the kernel's name for it; "": unknown */
 };
 

@@ -14,7 +14,9 @@ struct walker {
     uint32_t path;  /* that the thread is in */
     uint64_t stack; /* an address on its stack; 0: none seen yet */
     uint64_t spans;
-    uint32_t typical; /* the path that it was in when it had made so many, a power of two: most likely where it stays */
+    /* The paths that it was in when it had made so many, a power of two, the last first: most likely where it stays, unless it was about
+     * to end. */
+    uint32_t typical[AS_COMM_PATHS];
 };
 
 struct as_comm_run {
@@ -78,8 +80,10 @@ static void take_part(struct as_comm_run *run, const struct as_weave_span *span)
 {
     struct walker *walker = walker_of(run, span->thread);
     walker->spans++;
-    if ((walker->spans & (walker->spans - 1)) == 0)
-        walker->typical = walker->path;
+    if ((walker->spans & (walker->spans - 1)) == 0) {
+        memmove(walker->typical + 1, walker->typical, sizeof walker->typical - sizeof *walker->typical);
+        walker->typical[0] = walker->path;
+    }
     for (size_t i = 0; __builtin_expect(!walker->stack, 0) && i < span->n; i++)
         find_stack(run, walker, &span->accesses[i]);
     as_modelled_lens_span(run->lens, run->weave, span); /* first: it gives the thread its core */
@@ -292,7 +296,7 @@ static void add_thread(struct as_comm_run *run, uint32_t number)
         number < run->started.len ? run->started.data[number] : (struct as_comm_thread){.number = number};
     const struct walker *walker = walker_of(run, number);
     thread.core = as_modelled_lens_core(run->lens, number);
-    thread.path = walker->typical;
+    memcpy(thread.paths, walker->typical, sizeof thread.paths);
     as_guest_memory_stack(run->memory, thread.process, walker->stack, &thread.stack_start, &thread.stack_end);
     while (run->places.len <= number)
         *as_vec_push(&run->places) = UINT32_MAX;

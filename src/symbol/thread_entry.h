@@ -1,4 +1,4 @@
-/* Which functions of the C library lead to the first function of a thread that the program itself has. */
+/* Which functions of the C library lead to the first function of a thread that the program itself has, or follow on it. */
 #ifndef AS_SYMBOL_THREAD_ENTRY_H
 #define AS_SYMBOL_THREAD_ENTRY_H
 
