@@ -383,6 +383,8 @@ static void thread_names(void **state)
     assert_string_equal(as_comm_thread_name(result, &program.threads[0]), "main");
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
     program.n_frames = 2;
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool"); /* no path is known */
+    program.threads[2].paths[0] = 1;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
     program.result.names.cut = true;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
