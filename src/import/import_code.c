@@ -120,7 +120,7 @@ static uint32_t function_of(struct as_import_code *code, uint32_t module, const 
     uint64_t key = recorded->function_start != UINT64_MAX
                        ? recorded->function_start
                        : UINT64_MAX - as_strings_intern(code->names, recorded->function);
-    if (recorded->generated)
+    if (named && (recorded->generated || recorded->renamed))
         key ^= as_hash_bytes(recorded->function, strlen(recorded->function));
     uint64_t *number = as_map_put(&code->modules.data[module].functions, key);
     if (*number == 0) {
@@ -159,7 +159,8 @@ static void read_frame(const struct as_import_frame *frame, struct as_perf_locat
                                           .raw_function = text->symbol,
                                           .module_offset = frame->address,
                                           .function_start = UINT64_MAX,
-                                          .match = AS_PERF_NO_FILE};
+                                          .match = AS_PERF_NO_FILE,
+                                          .renamed = true};
     if (text->symbol && text->offset <= frame->address)
         recorded->function_start = frame->address - text->offset;
     if (!text->symbol)
@@ -329,7 +330,7 @@ uint32_t as_import_code_instruction(struct as_import_code *code, const struct as
                                     const struct as_import_location *location)
 {
     uint64_t key = location->offset;
-    if (location->recorded.generated) /* of each function that was there */
+    if (location->recorded.generated || location->recorded.renamed) /* of each function that was there */
         key ^= (uint64_t)(location->function + 1) << 48;
     const uint64_t *known = as_map_get(&code->modules.data[location->module].instructions, key);
     if (known)

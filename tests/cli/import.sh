@@ -483,6 +483,11 @@ printf 'p 7 1.1: 5 cycles: \n\tffffffff81000010 do_it+0x10 ([kernel.kallsyms])\n
 check "text with the kernel" "$ASSAY" import -o kernel.db kernel.txt
 check_json "… has the name that it has in files" '[r["module"] for r in d["rows"]] == ["[kernel]"]' "$ASSAY" report --by module --json kernel.db
 
+# One address with two names, as in code that a runtime has rewritten: they stay apart.
+printf 'j 5 1.%s: cycles: 401000 %s+0x0 (/tmp/perf-5.map)\n' 1 Alpha 2 Beta 3 Beta 4 Alpha 5 Beta >names.txt
+check "two names at one address" "$ASSAY" import -o names.db names.txt
+check_json "… are two functions" '[(r["function"], r["samples"]) for r in d["rows"]] == [("Beta", 3), ("Alpha", 2)]' "$ASSAY" report --json names.db
+
 # ---- damaged recordings --------------------------------------------------------------------------------------------
 # Whatever an import accepts, reports must accept: a few changes here, thousands by hand (with other seeds).
 for unit in pebs ibs; do
