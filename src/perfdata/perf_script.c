@@ -7,6 +7,9 @@
  * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
  * the name.
  *
+ * Lines without an event are read by perf_script_plain.c. All of them must have the same columns. Their periods are not
+ * used: nobody knows the unit.
+ *
  * Without an event and a time (-F comm,tid,ip,sym) any line of prose could be a sample's. Such a plain line is one if it
  * has an address behind the thread, or if frames follow it; text with times or events has none, and text of which more lines
  * are skipped than read is not perf's.
@@ -18,7 +21,7 @@
  * recognised by its form too. -F +srcline adds a line with the source position under each frame.
  */
 #include "base/str.h"
-#include "perfdata/perf_script_words.h"
+#include "perfdata/perf_script_plain.h"
 #include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>
@@ -40,6 +43,12 @@ struct script {
     bool bare;          /* the text is addresses with symbols … */
     bool begun, gap;    /* … as far as it has begun; an empty line came last */
     bool mixed;         /* … but not only that */
+    bool lone;          /* the open sample's first frame is a number without a symbol: no frame if others follow */
+    bool eventless;     /* the open sample has no event of its own, but … */
+    unsigned columns;   /* … these columns … */
+    unsigned first;     /* … and the first such sample had those; 0: none yet */
+    bool uneven, unclear;
+    const char *event; /* of a plain sample; NULL: none */
     struct as_perf_sample sample;
     AS_VEC(struct as_perf_frame) frames;
     AS_VEC(struct as_perf_branch) branches;
@@ -332,6 +341,11 @@ static bool is_anchor(struct word word, enum anchor anchor, bool first)
     return anchor == CPU ? is_cpu(word, &a) : !first && is_ids(word, &a, &b);
 }
 
+static bool ends_in_colon(struct word word)
+{
+    return word.length > 1 && word.start[word.length - 1] == ':';
+}
+
 /* Splits "words event: rest": the event is the first word after the anchor that ends in a colon. Returns false if there
  * is none, with the words of the line, and without any for records that are not samples. */
 static bool split_line(const char *line, struct columns *columns, const char **event, const char **rest)
@@ -344,7 +358,7 @@ static bool split_line(const char *line, struct columns *columns, const char **e
         columns->count = other ? 0 : columns->count;
         if (word.length == 0 || other)
             return false;
-        if (behind && word.length > 1 && word.start[word.length - 1] == ':') {
+        if (behind && ends_in_colon(word)) {
             *event = word.start;
             *rest = at;
             return true;
@@ -365,61 +379,102 @@ static void read_comm(struct script *script, const struct columns *columns)
     script->sample.comm = keep_word(script->reader, comm);
 }
 
-/* "comm tid seconds.fraction:" and frames below it: perf script was not asked for the event's name. */
-static bool read_eventless(struct script *script, struct columns *columns)
-{
-    uint64_t time;
-    if (columns->count < 2 || columns->count == WORDS_MAX || !is_time(columns->words[columns->count - 1], &time))
-        return false;
-    find_columns(script, columns);
-    script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
-    read_comm(script, columns);
-    return script->sample.event != NULL;
-}
+enum { HAS_ANY = 1, HAS_IDS = 2, HAS_CPU = 4, HAS_TIME = 8, HAS_PERIOD = 16 };
 
-/* Whether a word can only be the address of code, not a thread's number. */
-static bool is_code(struct word word)
-{
-    return is_hex(word) && word.length > 4;
-}
-
-/* The first word that is a thread's number, with an address or nothing behind it but the processor; `count` if none is. */
-static size_t find_plain_ids(struct script *script, const struct columns *columns)
+/* The columns of the line without an event, as far as they are in the sample. */
+static void take_plain(struct script *script, struct columns *columns, const struct as_script_plain *plain)
 {
     struct as_perf_sample *sample = &script->sample;
-    for (size_t i = 0; i < columns->count; i++) {
-        size_t next = i + 1;
-        uint32_t cpu = UINT32_MAX;
-        bool on_cpu = next < columns->count && is_cpu(columns->words[next], &cpu);
-        if (!is_ids(columns->words[i], &sample->pid, &sample->tid) ||
-            (next + on_cpu < columns->count && !is_code(columns->words[next + on_cpu])))
-            continue;
-        sample->has |= PERF_SAMPLE_TID | (on_cpu ? PERF_SAMPLE_CPU : 0);
-        sample->cpu = cpu;
-        return i;
+    script->eventless = true;
+    script->columns = HAS_ANY;
+    if (plain->time != AS_SCRIPT_NONE && is_time(columns->words[plain->time], &sample->time)) {
+        sample->has |= PERF_SAMPLE_TIME;
+        script->columns |= HAS_TIME;
     }
-    sample->pid = sample->tid = UINT32_MAX;
-    return columns->count;
+    if (plain->cpu != AS_SCRIPT_NONE && is_cpu(columns->words[plain->cpu], &sample->cpu)) {
+        sample->has |= PERF_SAMPLE_CPU;
+        script->columns |= HAS_CPU;
+    }
+    if (plain->ids != AS_SCRIPT_NONE && is_ids(columns->words[plain->ids], &sample->pid, &sample->tid)) {
+        sample->has |= PERF_SAMPLE_TID;
+        script->columns |= HAS_IDS;
+    }
+    if (plain->period != AS_SCRIPT_NONE)
+        script->columns |= HAS_PERIOD;
+    columns->name = plain->name;
+    read_comm(script, columns);
 }
 
-/* "comm tid [cpu] ip symbol (module)", or without the ip if frames follow; the name or the ids may be missing. (Addresses
- * alone could be samples as well as frames.) */
-static bool read_plain(struct script *script, struct columns *columns, char *line)
+/* A line without an event. It is a sample's if it has a time and something else, an address, or frames below it.
+ * (Addresses alone could be samples as well as frames.) */
+static bool read_eventless(struct script *script, struct columns *columns, char *line)
 {
-    if (columns->count == 0 || columns->count == WORDS_MAX || script->reader->summary.samples > script->n_plain)
+    struct as_script_plain plain;
+    size_t count = columns->count;
+    if (count == 0 || count == WORDS_MAX || !as_script_plain(line, columns->words, count, &plain))
         return false;
-    size_t ids = find_plain_ids(script, columns), at = ids;
-    if (ids < columns->count)
-        at += script->sample.has & PERF_SAMPLE_CPU ? 2 : 1;
-    else
-        for (at = 0; at < columns->count && !is_code(columns->words[at]);)
-            at++;
-    columns->name = ids < at ? ids : at;
-    read_comm(script, columns);
-    script->plain = at > 0;
+    bool timed = plain.time != AS_SCRIPT_NONE;
+    if (plain.ip == 0 || (timed && count < 2))
+        return false;
+    if ((!timed || plain.ip != AS_SCRIPT_NONE) && script->reader->summary.samples > script->n_plain)
+        return false;
+    take_plain(script, columns, &plain);
+    script->unclear |= plain.unclear;
+    script->plain = !timed || plain.ip != AS_SCRIPT_NONE;
     if (!script->plain)
+        script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
+    script->lone = plain.ip != AS_SCRIPT_NONE && plain.ip + 1 == count;
+    return plain.ip == AS_SCRIPT_NONE || add_frame(script, line + (columns->words[plain.ip].start - line));
+}
+
+/* "comm event: ip symbol", "period event: ip symbol": the event follows nothing that is certain, but an address or
+ * frames follow it. */
+static bool read_loose_event(struct script *script, struct columns *columns, char *line)
+{
+    size_t at = 0, count = columns->count;
+    while (at < count &&
+           !(ends_in_colon(columns->words[at]) && (at + 1 == count || as_script_is_code(columns->words[at + 1]))))
+        at++;
+    uint64_t time;
+    if (at == count || is_time(columns->words[at], &time) || script->reader->summary.samples > script->n_plain)
         return false;
-    return at == columns->count || add_frame(script, line + (columns->words[at].start - line));
+    struct word event = columns->words[at], ip = at + 1 < count ? columns->words[at + 1] : (struct word){0};
+    columns->name = at;
+    if (at > 0 && is_number(columns->words[at - 1])) {
+        struct word number = columns->words[at - 1];
+        enum as_script_number kind =
+            as_script_number(line, number, ip.start ? as_script_layout_before(line, ip.start) : AS_SCRIPT_UNKNOWN);
+        script->unclear |= kind == AS_SCRIPT_UNCLEAR;
+        columns->name -= kind != AS_SCRIPT_NAME;
+        if (kind == AS_SCRIPT_IDS && is_ids(number, &script->sample.pid, &script->sample.tid))
+            script->sample.has |= PERF_SAMPLE_TID;
+        if (kind == AS_SCRIPT_PERIOD) {
+            script->sample.period = strtoull(number.start, NULL, 10);
+            script->sample.has |= PERF_SAMPLE_PERIOD;
+        }
+    }
+    read_comm(script, columns);
+    script->event = as_perf_keep(script->reader, event.start, event.length - 1);
+    script->plain = true;
+    return !ip.start || add_frame(script, line + (ip.start - line));
+}
+
+/* "comm number event:": perf's layout says whether the number is the thread or the period. */
+static void judge_number(struct script *script, struct columns *columns, const char *line, const char *rest)
+{
+    struct as_perf_sample *sample = &script->sample;
+    if (sample->has != PERF_SAMPLE_TID || !is_number(columns->words[columns->name]))
+        return;
+    struct word number = columns->words[columns->name], address = next_word(&rest);
+    enum as_script_layout layout =
+        address.length > 0 ? as_script_layout_before(line, address.start) : AS_SCRIPT_UNKNOWN;
+    enum as_script_number kind = as_script_number(line, number, layout);
+    script->unclear |= kind == AS_SCRIPT_UNCLEAR;
+    if (kind != AS_SCRIPT_PERIOD)
+        return;
+    sample->pid = sample->tid = UINT32_MAX;
+    sample->period = strtoull(number.start, NULL, 10);
+    sample->has = PERF_SAMPLE_PERIOD;
 }
 
 static bool read_header_line(struct script *script, char *line)
@@ -427,7 +482,7 @@ static bool read_header_line(struct script *script, char *line)
     struct columns columns = {0};
     const char *event, *rest;
     if (!split_line(line, &columns, &event, &rest))
-        return read_eventless(script, &columns) || read_plain(script, &columns, line);
+        return read_loose_event(script, &columns, line) || read_eventless(script, &columns, line);
     find_columns(script, &columns);
     size_t first = columns.behind;
     if (first < columns.count && is_number(columns.words[first])) {
@@ -435,6 +490,7 @@ static bool read_header_line(struct script *script, char *line)
         script->sample.has |= PERF_SAMPLE_PERIOD;
         first++;
     }
+    judge_number(script, &columns, line, rest);
     const char *name = first < columns.count ? columns.words[first].start : event;
     struct word whole = {name, (size_t)(rest - 1 - name)};
     script->sample.event = event_named(script->reader, keep_word(script->reader, whole));
@@ -448,10 +504,19 @@ static bool read_header_line(struct script *script, char *line)
 /* A plain line becomes a sample if there is an address. */
 static bool adopt_plain(struct script *script)
 {
+    const char *name = script->event ? script->event : as_perf_keep(script->reader, "samples", strlen("samples"));
     if (script->frames.len > 0)
-        script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
+        script->sample.event = event_named(script->reader, name);
     script->n_plain += script->sample.event != NULL;
     return script->sample.event != NULL;
+}
+
+/* Above frames there is no address: the number is the period, or what the event's address is of. */
+static void drop_lone(struct script *script)
+{
+    struct as_perf_frame *frames = script->frames.data;
+    memmove(frames, frames + 1, --script->frames.len * sizeof *frames);
+    script->columns |= HAS_PERIOD;
 }
 
 static void finish_sample(struct script *script)
@@ -461,10 +526,15 @@ static void finish_sample(struct script *script)
     if (!script->open)
         return;
     script->open = false;
+    if (script->lone && script->chained)
+        drop_lone(script);
     if (script->plain && !adopt_plain(script)) {
         reader->summary.skipped_lines++;
         return;
     }
+    if (script->eventless && script->first == 0)
+        script->first = script->columns;
+    script->uneven |= script->eventless && script->columns != script->first;
     sample->frames = script->frames.data;
     sample->n_frames = script->frames.len;
     sample->branches = script->branches.data;
@@ -501,7 +571,8 @@ static void start_sample(struct script *script)
                                              .branch_index = -1};
     as_vec_clear(&script->frames);
     as_vec_clear(&script->branches);
-    script->chained = script->plain = false;
+    script->chained = script->plain = script->lone = script->eventless = false;
+    script->event = NULL;
 }
 
 /* "# hostname : name" and the like, which --header prints. */
@@ -532,7 +603,11 @@ static bool is_frame(const char *line)
     uint32_t pid, tid;
     if (!is_hex(next_word(&at)) || find_anchor(line) != IDS)
         return false;
-    return !is_ids(next_word(&at), &pid, &tid) || !split_line(line, &columns, &event, &rest);
+    struct word second = next_word(&at);
+    if (as_script_is_code(second) ||
+        ((is_number(second) || ends_in_colon(second)) && as_script_is_code(next_word(&at))))
+        return false; /* "tid ip symbol", "tid period ip symbol", "period event: ip symbol" */
+    return !is_ids(second, &pid, &tid) || !split_line(line, &columns, &event, &rest);
 }
 
 /* "  file.c:12" under a frame; if the line is unknown perf prints the module or the symbol with an offset. Somebody may
@@ -587,7 +662,8 @@ static bool is_bare(const char *line)
     struct columns columns = {0};
     uint64_t time;
     if (line[0] == '\t' || address.length < SHORT || !is_hex(address) || !has_digit(address) || name.length == 0 ||
-        is_number(name) || (name.length >= SHORT && is_hex(name)) || split_line(line, &columns, &event, &rest))
+        is_number(name) || ends_in_colon(name) || (name.length >= SHORT && is_hex(name)) ||
+        split_line(line, &columns, &event, &rest))
         return false;
     for (size_t i = 0; i < columns.count; i++)
         if (is_time(columns.words[i], &time))
@@ -673,6 +749,12 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
         return as_error_set(err, "the text has addresses alone, with other or empty lines between them: they could be "
                                  "samples or the frames of stacks; print their threads, too (perf script -F "
                                  "comm,tid,ip,sym)");
+    if (script.unclear || script.uneven)
+        return as_error_set(err,
+                            "the text has %s: print the thread, the time and the event, too (perf script -F "
+                            "comm,tid,time,period,event,ip,sym,dso)",
+                            script.unclear ? "numbers that could be threads, periods or addresses"
+                                           : "samples without an event, of which not all have the same columns");
     if (reader->summary.samples == 0 ||
         (reader->summary.samples == script.n_plain && reader->summary.skipped_lines > script.n_plain))
         return as_error_set(err,
