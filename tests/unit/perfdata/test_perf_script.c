@@ -198,6 +198,19 @@ static void test_plain_lines(void **state)
         {"prog       401136 main (a)\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog'"},
         {"   42 \n\t          401136 main\n\n", "42/42 time -1 cpu -1 period 1 plain"},
         {"\t          401136 main\n\t          40100a start\n\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+        {"   42    1000000           401136 main\n", "42/42 time -1 cpu -1 period 1 plain"},
+        {"   42           401136 main\n", "42/42 time -1 cpu -1 period 1 plain"},
+        {"   1000000           401136 main\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+        {"my 3 prog    42    1000000           401136 main\n", "42/42 time -1 cpu -1 period 1 comm 'my 3 prog'"},
+        {"prog 3    42           401136 main\n", "42/42 time -1 cpu -1 period 1 comm 'prog 3'"},
+        {"prog 3           401136 main\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog 3'"},
+        {"prog    1000000           401136 main\n", "-1/-1 time -1 cpu -1 period 1 comm 'prog'"},
+        {"prog    42    1000000 \n\t          401136 main\n\n", "42/42 time -1 cpu -1 period 1 comm 'prog'"},
+        {"prog 42/43 [001] 1000000 \n\t          401136 main\n\n", "42/43 time -1 cpu 1 period 1 comm 'prog'"},
+        {"prog 42/43 [001] 1000000 401136 main\n", "42/43 time -1 cpu 1 period 1 comm 'prog'"},
+        {"prog 42/43 1.5: 401136 main\n", "42/43 time 1500000000 cpu -1 period 1 comm 'prog'"},
+        {"42 1.5: 1000000 401136 main\n", "42/42 time 1500000000 cpu -1 period 1 plain"},
+        {"1.5: 401136 main\n", "-1/-1 time 1500000000 cpu -1 period 1 plain"},
         {"          401136 main\n", "-1/-1 time -1 cpu -1 period 1 plain"},
         {"          401136 f(int, char const*) (/a b)\n", "-1/-1 time -1 cpu -1 period 1 plain"},
     };
@@ -212,6 +225,52 @@ static void test_plain_lines(void **state)
         if (!strstr(text.data, cases[i].sample))
             fail_msg("%s: %s", cases[i].script, text.data);
         assert_non_null(strstr(text.data, i + 1 < sizeof cases / sizeof *cases ? "401136 main" : "401136 f(int, "));
+        as_str_free(&text);
+    }
+}
+
+/* An event without anything before it, or only with what could be a thread or a period. */
+static void test_loose_events(void **state)
+{
+    static const struct {
+        const char *script, *sample;
+    } cases[] = {
+        {"   1000000  cycles:u:      401136 main\n", "-1/-1 time -1 cpu -1 period 1000000 plain"},
+        {" cycles:u:      401136 main\n", "-1/-1 time -1 cpu -1 period 1 plain"},
+        {"   1000000  cycles:u: \n\t      401136 main\n\n", "-1/-1 time -1 cpu -1 period 1000000 plain"},
+        {"   42  cycles:u:      401136 main\n", "42/42 time -1 cpu -1 period 1 plain"},
+        {"my prog  cycles:u:      401136 main\n", "-1/-1 time -1 cpu -1 period 1 comm 'my prog'"},
+        {"my prog    1000000  cycles:u:      401136 main\n", "-1/-1 time -1 cpu -1 period 1000000 comm 'my prog'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char twice[256];
+        struct as_perf_summary summary;
+        snprintf(twice, sizeof twice, "%s%s", cases[i].script, cases[i].script);
+        struct as_str text = read_as_text(twice, strlen(twice), NULL, &summary, NULL);
+        assert_int_equal(summary.samples, 2);
+        if (!strstr(text.data, cases[i].sample) || !strstr(text.data, "event 0 cycles:u ") ||
+            !strstr(text.data, "\n  401136 main"))
+            fail_msg("%s: %s", cases[i].script, text.data);
+        as_str_free(&text);
+    }
+}
+
+/* What could be several columns is refused, and so are lines of which each has others. */
+static void test_unclear(void **state)
+{
+    static const char *const scripts[] = {
+        "prog 1000000 401136 main\n",                                         /* a thread, or a period */
+        "1000000 401136 main\n",                                              /* likewise */
+        "1000000 cycles: 401136 main\n",                                      /* likewise */
+        "prog 42/43 1.5: 7ffe00ab10 401136 main\n",                           /* an address of data */
+        "prog 42/43 1.5: 1000000 401136 main\nprog 42/43 1.6: 401136 main\n", /* only one has a period */
+        "prog 3 [001] 401136 main\nprog [001] 401136 main\n",                 /* a thread, or part of the name */
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        bool ok = true;
+        struct as_str text = read_as_text(scripts[i], strlen(scripts[i]), &ok, NULL, NULL);
+        if (ok)
+            fail_msg("%s: %s", scripts[i], text.data);
         as_str_free(&text);
     }
 }
@@ -276,7 +335,8 @@ int main(void)
         cmocka_unit_test(test_other_lines),    cmocka_unit_test(test_eventless),
         cmocka_unit_test(test_long_and_cut),   cmocka_unit_test(test_indentation),
         cmocka_unit_test(test_source_lines),   cmocka_unit_test(test_plain_lines),
-        cmocka_unit_test(test_prose),
+        cmocka_unit_test(test_prose),          cmocka_unit_test(test_loose_events),
+        cmocka_unit_test(test_unclear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
