@@ -76,7 +76,7 @@ const char *as_view_address(const struct as_view *view, uint32_t module, uint64_
 /* The same for an instruction, by its number. */
 const char *as_view_location_name(const struct as_view *view, uint32_t instruction, char name[AS_ROW_NAME_MAX]);
 /* The offset of an address in the module's file, which unlike the address is the same in all runs. Returns false where
- * there is no file: [kernel], say. */
+ * there is no file ([kernel], say), and where it is not known. */
 bool as_view_module_offset(const struct as_view *view, uint32_t module, uint64_t address, uint64_t *offset);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
 enum { AS_COMPONENT_MAX = 512 };

@@ -488,6 +488,10 @@ printf 'j 5 1.%s: cycles: 401000 %s+0x0 (/tmp/perf-5.map)\n' 1 Alpha 2 Beta 3 Be
 check "two names at one address" "$ASSAY" import -o names.db names.txt
 check_json "… are two functions" '[(r["function"], r["samples"]) for r in d["rows"]] == [("Beta", 3), ("Alpha", 2)]' "$ASSAY" report --json names.db
 
+# Text has the addresses of a run, not the offsets in the file.
+check_json "text has no offsets in modules" 'all(r["module_offset"] is None for r in d["rows"])' "$ASSAY" report --json names.db
+check_same "… nor in CSV" '0x401000,' "$("$ASSAY" report --csv names.db | grep -o '0x401000,[^,]*' | sort -u)"
+
 # ---- damaged recordings --------------------------------------------------------------------------------------------
 # Whatever an import accepts, reports must accept: a few changes here, thousands by hand (with other seeds).
 for unit in pebs ibs; do
