@@ -139,6 +139,15 @@ print(d["summary"]["samples"], d["unit"])'; }
     perf script -i run.data -G -F ip,sym >bare.txt 2>/dev/null # without chains
     "$ASSAY" import -q -o bare.db bare.txt
     check_same "… of addresses and symbols alone" "$(shares periodless.db)" "$(shares bare.db)"
+    for fields in comm,pid,tid,period,ip,sym,dso comm,tid,period,ip,sym pid,ip,sym period,ip,sym comm,period,ip,sym tid,time,ip,sym period,time,ip,sym event,ip,sym comm,event,ip,sym; do
+        for chains in '' -G; do
+            perf script -i run.data $chains -F $fields >fields.txt 2>/dev/null
+            "$ASSAY" import -q -o fields.db fields.txt
+            check_same "… of $fields $chains" "$(shares periodless.db | cut -d ' ' -f 1,2)" "$(shares fields.db | cut -d ' ' -f 1,2)"
+        done
+    done
+    perf script -i run.data -G -F comm,period,ip,sym 2>/dev/null | sed 's/  */ /g; s/ [0-9]* / 250000 /' >squeezed.txt
+    check_fails 125 'could be threads, periods or addresses' "… not where nobody can tell a period from a thread" "$ASSAY" import -o squeezed.db squeezed.txt
     printf 'Chapter 12\n\nnothing 12 of\nthis is a sample\n' >prose.txt
     check_fails 125 'no line of it is a sample' "prose is not a recording" "$ASSAY" import -o prose.db prose.txt
     check_fails 125 'perf script -F comm,tid,ip,sym' "nor are addresses in groups" "$ASSAY" import -o prose.db - < <(printf '401136 f\n\n401137 f\n')
