@@ -21,244 +21,17 @@
  * recognised by its form too. -F +srcline adds a line with the source position under each frame.
  */
 #include "base/str.h"
+#include "perfdata/perf_script_inside.h"
 #include "perfdata/perf_script_plain.h"
-#include "perfdata/perf_session.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
 
 enum {
     SHORT_LINE = 4096,
-    FRAMES_MAX = 8192,
-    BRANCHES_MAX = AS_PERF_WORDS_MAX / 3,
     WORDS_MAX = 64,    /* before the event */
     EVENTS_MAX = 1024, /* more names than that are not events */
 };
-
-struct script {
-    struct as_perf_reader *reader;
-    bool open, chained; /* a sample is open; frames follow it */
-    bool plain;         /* the open sample has neither an event nor a time … */
-    uint64_t n_plain;   /* … like so many before it */
-    bool bare;          /* the text is addresses with symbols … */
-    bool begun, gap;    /* … as far as it has begun; an empty line came last */
-    bool mixed;         /* … but not only that */
-    bool lone;          /* the open sample's first frame is a number without a symbol: no frame if others follow */
-    bool eventless;     /* the open sample has no event of its own, but … */
-    unsigned columns;   /* … these columns … */
-    unsigned first;     /* … and the first such sample had those; 0: none yet */
-    bool uneven, unclear;
-    const char *event; /* of a plain sample; NULL: none */
-    struct as_perf_sample sample;
-    AS_VEC(struct as_perf_frame) frames;
-    AS_VEC(struct as_perf_branch) branches;
-};
-
-/* ---- frames ---- */
-
-static const char *keep_word(struct as_perf_reader *reader, struct word word)
-{
-    return as_perf_keep(reader, word.start, word.length);
-}
-
-/* The start of the module's parenthesis; NULL: the text does not end in one. */
-static const char *module_start(const char *text)
-{
-    static const char deleted[] = " (deleted))";
-    size_t length = strlen(text);
-    if (length == 0 || text[length - 1] != ')')
-        return NULL;
-    const char *limit = text + length;
-    if (length > sizeof deleted && strcmp(limit - (sizeof deleted - 1), deleted) == 0)
-        limit -= sizeof deleted - 1;
-    for (const char *at = limit - 1; at >= text; at--)
-        if (*at == '(' && (at == text || at[-1] == ' '))
-            return at;
-    return NULL;
-}
-
-/* "symbol+0x12 (module)", "symbol (inlined)", "[unknown] (module)", "symbol". Modifies `text`. */
-static void read_symbol(struct as_perf_reader *reader, char *text, struct as_perf_frame *frame)
-{
-    frame->offset = UINT64_MAX;
-    char *module = (char *)module_start(text);
-    if (module != NULL) {
-        text[strlen(text) - 1] = '\0';
-        frame->inlined = strcmp(module + 1, "inlined") == 0;
-        frame->module = frame->inlined || strcmp(module + 1, "[unknown]") == 0
-                            ? NULL
-                            : as_perf_keep(reader, module + 1, strlen(module));
-        *module = '\0';
-    }
-    for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; length--)
-        text[length - 1] = '\0';
-    char *plus = NULL, *end;
-    for (char *at = text; (at = strstr(at, "+0x")) != NULL; at++)
-        plus = at;
-    if (plus != NULL) {
-        uint64_t offset = strtoull(plus + 3, &end, 16);
-        if (*end == '\0') {
-            frame->offset = offset;
-            *plus = '\0';
-        }
-    }
-    if (text[0] != '\0' && strcmp(text, "[unknown]") != 0)
-        frame->symbol = as_perf_keep(reader, text, strlen(text));
-}
-
-static bool add_frame(struct script *script, char *line)
-{
-    const char *at = line;
-    struct word ip = next_word(&at);
-    if (!is_hex(ip))
-        return false;
-    struct as_perf_frame frame = {.ip = strtoull(ip.start, NULL, 16)};
-    while (*at == ' ')
-        at++;
-    read_symbol(script->reader, line + (at - line), &frame);
-    if (script->frames.len < FRAMES_MAX)
-        *as_vec_push(&script->frames) = frame;
-    return true;
-}
-
-/* ---- the line of a sample ---- */
-
-/* "0xFROM/0xTO/P/X/A/12", followed by more in newer versions. */
-static bool add_branch(struct script *script, struct word word)
-{
-    if (word.length < 5 || strncmp(word.start, "0x", 2) != 0)
-        return false;
-    char *end;
-    struct as_perf_branch branch = {.from = strtoull(word.start, &end, 16)};
-    if (strncmp(end, "/0x", 3) != 0)
-        return false;
-    branch.to = strtoull(end + 1, &end, 16);
-    char flags[3] = "---";
-    for (unsigned i = 0; i < 3 && end[0] == '/' && end[1] != '\0' && (end[2] == '/' || i == 2); i++, end += 2)
-        flags[i] = end[1];
-    branch.mispredicted = flags[0] == 'M';
-    branch.predicted = flags[0] == 'P';
-    branch.in_transaction = flags[1] == 'X';
-    branch.abort = flags[2] == 'A';
-    if (end[0] == '/')
-        branch.cycles = (uint16_t)strtoul(end + 1, NULL, 10);
-    if (script->branches.len < BRANCHES_MAX)
-        *as_vec_push(&script->branches) = branch;
-    return true;
-}
-
-/* Takes the branches off the end of the text, where they are the last words. */
-static void take_branches(struct script *script, char *text)
-{
-    char *first = strstr(text, " 0x");
-    while (first != NULL) {
-        const char *at = first;
-        if (add_branch(script, next_word(&at)))
-            break;
-        first = strstr(first + 1, " 0x");
-    }
-    if (first == NULL)
-        return;
-    const char *at = first;
-    next_word(&at);
-    for (struct word word; (word = next_word(&at)).length > 0;)
-        if (!add_branch(script, word))
-            break;
-    while (first > text && first[-1] == ' ')
-        first--;
-    *first = '\0';
-    script->sample.has |= PERF_SAMPLE_BRANCH_STACK;
-}
-
-/* Skips a data source in words, after its number: "68100142 |OP LOAD|LVL L1 hit|…|BLK N/A". */
-static const char *behind_data_source(const char *text)
-{
-    const char *at = strrchr(text, '|');
-    if (at == NULL)
-        return text;
-    next_word(&at);
-    for (const char *next = at;; at = next) {
-        struct word word = next_word(&next);
-        if (word.length == 0 || is_hex(word))
-            return at;
-    }
-}
-
-/* Reads what is between the event and the symbol: hexadecimal numbers, the last of which is the ip. */
-static char *take_numbers(struct script *script, char *text)
-{
-    struct as_perf_sample *sample = &script->sample;
-    uint64_t numbers[8], count = 0;
-    const char *at = text, *bar = strstr(text, " |OP ");
-    for (const char *next = at; count < 8; at = next) {
-        struct word word = next_word(&next);
-        if (!is_hex(word))
-            break;
-        numbers[count++] = strtoull(word.start, NULL, 16);
-    }
-    if (bar != NULL && count > 0 && at <= bar + 1) {
-        sample->data_src = numbers[count - 1];
-        sample->has |= PERF_SAMPLE_DATA_SRC;
-        if (count > 1) {
-            sample->addr = numbers[0];
-            sample->has |= PERF_SAMPLE_ADDR;
-        }
-        return text + (behind_data_source(text) - text);
-    }
-    if (count > 1) {
-        sample->addr = numbers[0];
-        sample->has |= PERF_SAMPLE_ADDR;
-    }
-    if (count > 0) {
-        sample->ip = numbers[count - 1];
-        sample->has |= PERF_SAMPLE_IP;
-    }
-    return text + (at - text);
-}
-
-/* After a data source: weights in decimal, then the ip. */
-static char *take_weights(struct script *script, char *text)
-{
-    const char *at = text, *last = text;
-    struct word previous = {0};
-    for (const char *next = at;; at = next) {
-        struct word word = next_word(&next);
-        if (!is_hex(word))
-            break;
-        if (previous.length > 0 && is_number(previous) && !(script->sample.has & PERF_SAMPLE_WEIGHT)) {
-            script->sample.weight = strtoull(previous.start, NULL, 10);
-            script->sample.has |= PERF_SAMPLE_WEIGHT;
-        }
-        previous = word;
-        last = next;
-    }
-    if (previous.length == 0)
-        return text;
-    bool lone = *last == '\0' && is_number(previous) && previous.length < 8;
-    if (lone && !(script->sample.has & PERF_SAMPLE_WEIGHT)) { /* a chain follows: the number is the weight */
-        script->sample.weight = strtoull(previous.start, NULL, 10);
-        script->sample.has |= PERF_SAMPLE_WEIGHT;
-    } else if (!lone) {
-        script->sample.ip = strtoull(previous.start, NULL, 16);
-        script->sample.has |= PERF_SAMPLE_IP;
-    }
-    return text + (last - text);
-}
-
-static void read_rest(struct script *script, char *text)
-{
-    take_branches(script, text);
-    char *symbol = take_numbers(script, text);
-    if (script->sample.has & PERF_SAMPLE_DATA_SRC)
-        symbol = take_weights(script, symbol);
-    while (*symbol == ' ')
-        symbol++;
-    if (!(script->sample.has & PERF_SAMPLE_IP))
-        return;
-    struct as_perf_frame frame = {.ip = script->sample.ip};
-    read_symbol(script->reader, symbol, &frame);
-    *as_vec_push(&script->frames) = frame;
-}
 
 static struct as_perf_event *event_named(struct as_perf_reader *reader, const char *name)
 {
@@ -424,7 +197,7 @@ static bool read_eventless(struct script *script, struct columns *columns, char 
     if (!script->plain)
         script->sample.event = event_named(script->reader, as_perf_keep(script->reader, "samples", strlen("samples")));
     script->lone = plain.ip != AS_SCRIPT_NONE && plain.ip + 1 == count;
-    return plain.ip == AS_SCRIPT_NONE || add_frame(script, line + (columns->words[plain.ip].start - line));
+    return plain.ip == AS_SCRIPT_NONE || as_script_add_frame(script, line + (columns->words[plain.ip].start - line));
 }
 
 /* "comm event: ip symbol", "period event: ip symbol": the event follows nothing that is certain, but an address or
@@ -456,7 +229,7 @@ static bool read_loose_event(struct script *script, struct columns *columns, cha
     read_comm(script, columns);
     script->event = as_perf_keep(script->reader, event.start, event.length - 1);
     script->plain = true;
-    return !ip.start || add_frame(script, line + (ip.start - line));
+    return !ip.start || as_script_add_frame(script, line + (ip.start - line));
 }
 
 /* "comm number event:": perf's layout says whether the number is the thread or the period. */
@@ -495,7 +268,7 @@ static bool read_header_line(struct script *script, char *line)
     struct word whole = {name, (size_t)(rest - 1 - name)};
     script->sample.event = event_named(script->reader, keep_word(script->reader, whole));
     read_comm(script, &columns);
-    read_rest(script, line + (rest - line));
+    as_script_read_rest(script, line + (rest - line));
     return script->sample.event != NULL;
 }
 
@@ -633,7 +406,7 @@ static bool take_source_line(struct script *script, const char *line)
 /* Returns false if the line does not belong to the sample. */
 static bool take_under_sample(struct script *script, char *line)
 {
-    if (is_frame(line) && add_frame(script, line)) {
+    if (is_frame(line) && as_script_add_frame(script, line)) {
         script->chained = true;
         return true;
     }
@@ -683,7 +456,7 @@ static bool take_bare(struct script *script, char *line)
     bool bare = line[0] != '\t' && is_hex(next_word(&at)) && next_word(&at).length > 0;
     script->mixed |= script->gap || !bare;
     start_sample(script);
-    script->open = script->plain = bare && add_frame(script, line);
+    script->open = script->plain = bare && as_script_add_frame(script, line);
     finish_sample(script);
     return true;
 }
@@ -706,7 +479,7 @@ static void take_line(struct script *script, char *line)
         return;
     finish_sample(script);
     start_sample(script);
-    if (line[0] == '\t' && add_frame(script, line)) /* -F ip,sym: frames alone */
+    if (line[0] == '\t' && as_script_add_frame(script, line)) /* -F ip,sym: frames alone */
         script->open = script->plain = script->chained = script->reader->summary.samples == script->n_plain;
     else
         script->open = read_header_line(script, line);
@@ -714,8 +487,8 @@ static void take_line(struct script *script, char *line)
         script->reader->summary.skipped_lines++;
 }
 
-/* Reads the next line without its end; a line that exceeds the input's buffer is cut. */
-static bool next_line(struct as_perf_input *input, struct as_str *line)
+/* Reads the next line without its end, if it has one (`whole`); a line that exceeds the input's buffer is cut. */
+static bool next_line(struct as_perf_input *input, struct as_str *line, bool *whole)
 {
     size_t size, most = SHORT_LINE;
     const uint8_t *bytes = as_perf_input_peek(input, most, &size), *end = NULL;
@@ -730,6 +503,7 @@ static bool next_line(struct as_perf_input *input, struct as_str *line)
     as_str_add_bytes(line, bytes, length);
     as_str_add(line, "");
     as_perf_input_skip(input, length + (end != NULL));
+    *whole = end != NULL;
     return true;
 }
 
@@ -737,9 +511,11 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
 {
     struct script script = {.reader = reader};
     struct as_str line = {0};
-    while (!reader->stopped && next_line(&reader->input, &line))
+    bool whole = true;
+    while (!reader->stopped && next_line(&reader->input, &line, &whole))
         if (line.data != NULL)
             take_line(&script, line.data);
+    script.eventless &= whole; /* a line that breaks off may lack columns */
     if (!reader->stopped)
         finish_sample(&script);
     as_str_free(&line);

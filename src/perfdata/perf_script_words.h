@@ -1,4 +1,4 @@
-/* The words of a line of `perf script`, by their form. For perf_script.c alone. */
+/* The words of a line of `perf script`, by their form. For perf_script.c and its parts alone. */
 #ifndef AS_PERFDATA_PERF_SCRIPT_WORDS_H
 #define AS_PERFDATA_PERF_SCRIPT_WORDS_H
 
