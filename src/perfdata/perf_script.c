@@ -431,12 +431,12 @@ static bool is_bare(const char *line)
 {
     enum { SHORT = 4 }; /* digits of an address; shorter words may be numbers or names */
     const char *at = line, *event, *rest;
-    struct word address = next_word(&at), name = next_word(&at);
+    struct word address = next_word(&at), name = next_word(&at), third = next_word(&at);
     struct columns columns = {0};
     uint64_t time;
     if (line[0] == '\t' || address.length < SHORT || !is_hex(address) || !has_digit(address) || name.length == 0 ||
-        is_number(name) || ends_in_colon(name) || (name.length >= SHORT && is_hex(name)) ||
-        split_line(line, &columns, &event, &rest))
+        is_number(name) || (ends_in_colon(name) && (third.length == 0 || as_script_is_code(third))) ||
+        (name.length >= SHORT && is_hex(name)) || split_line(line, &columns, &event, &rest))
         return false;
     for (size_t i = 0; i < columns.count; i++)
         if (is_time(columns.words[i], &time))
