@@ -84,8 +84,10 @@ static bool let_go(struct as_reader *reader)
     uint32_t rings = 0;
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
-        uint64_t at = reader->streams[i] ? as_gates_read(reader->streams[i]) : 0, stop = atomic_load(&lane->stop_at);
-        if (!at || stop > at + ALONE / 2)
+        if (!reader->streams[i])
+            continue;
+        uint64_t at = as_gates_read(reader->streams[i]); /* 0: it waits before its first block */
+        if (atomic_load(&lane->stop_at) > at + ALONE / 2)
             continue;
         atomic_store(&lane->stop_at, at + ALONE);
         rings |= atomic_load(&lane->activity) == AS_WIRE_GATED ? as_wire_gate_bit(i) : 0;
