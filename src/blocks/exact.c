@@ -90,18 +90,23 @@ static void gather_block(struct gathering *all, const struct as_block *block)
                       last->class_, (double)taken);
 }
 
+/* How often the block's last instruction led to the target: `sign` times what was counted. */
+static void gather_jump(struct gathering *all, const struct as_jump_count *jump, int sign)
+{
+    const struct as_block *block = as_engine_block(all->engine, jump->block);
+    const struct as_insn *last = block->insns[block->n - 1];
+    struct place place = all->places.data[jump->block];
+    if (place.module != AS_CFG_NONE)
+        gather_branch(all, &place, last->address, jump->target, as_engine_image(all->engine, block->image),
+                      last->class_, sign * (double)jump->count);
+}
+
 static void gather_jumps(struct gathering *all, const struct as_jump_counter *jumps)
 {
     size_t n;
     const struct as_jump_count *list = as_jump_counter_list(jumps, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct as_block *block = as_engine_block(all->engine, list[i].block);
-        const struct as_insn *last = block->insns[block->n - 1];
-        struct place place = all->places.data[list[i].block];
-        if (place.module != AS_CFG_NONE)
-            gather_branch(all, &place, last->address, list[i].target, as_engine_image(all->engine, block->image),
-                          last->class_, (double)list[i].count);
-    }
+    for (size_t i = 0; i < n; i++)
+        gather_jump(all, &list[i], 1);
 }
 
 /* A direct branch behind which measuring ended was taken, but what it leads to did not run. */
@@ -112,10 +117,8 @@ static void take_back_cuts(struct gathering *all, const struct as_jump_counter *
     for (size_t i = 0; i < n; i++) {
         const struct as_block *block = as_engine_block(all->engine, cuts[i].block);
         const struct as_insn *last = block->insns[block->n - 1];
-        struct place place = all->places.data[cuts[i].block];
-        if (place.module != AS_CFG_NONE && last->target == cuts[i].target && as_insn_is_control(last))
-            gather_branch(all, &place, last->address, last->target, as_engine_image(all->engine, block->image),
-                          last->class_, -(double)cuts[i].count);
+        if (last->target == cuts[i].target && as_insn_is_control(last))
+            gather_jump(all, &cuts[i], -1);
     }
 }
 
