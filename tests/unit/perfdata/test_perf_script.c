@@ -184,6 +184,16 @@ static void test_eventless(void **state)
     as_str_free(&text);
 }
 
+/* Reads a sample that stands there twice: samples without an event must all have the same columns. */
+static struct as_str read_twice(const char *script, struct as_perf_summary *summary)
+{
+    char twice[256];
+    snprintf(twice, sizeof twice, "%s%s", script, script);
+    struct as_str text = read_as_text(twice, strlen(twice), NULL, summary, NULL);
+    assert_int_equal(summary->samples, 2);
+    return text;
+}
+
 /* perf script -F comm,tid,ip,sym and less: neither an event nor a time. */
 static void test_plain_lines(void **state)
 {
@@ -215,11 +225,8 @@ static void test_plain_lines(void **state)
         {"          401136 f(int, char const*) (/a b)\n", "-1/-1 time -1 cpu -1 period 1 plain"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char twice[256];
         struct as_perf_summary summary;
-        snprintf(twice, sizeof twice, "%s%s", cases[i].script, cases[i].script);
-        struct as_str text = read_as_text(twice, strlen(twice), NULL, &summary, NULL);
-        assert_int_equal(summary.samples, 2);
+        struct as_str text = read_twice(cases[i].script, &summary);
         assert_int_equal(summary.skipped_lines, 0);
         assert_non_null(strstr(text.data, samples));
         if (!strstr(text.data, cases[i].sample))
@@ -243,11 +250,8 @@ static void test_loose_events(void **state)
         {"my prog    1000000  cycles:u:      401136 main\n", "-1/-1 time -1 cpu -1 period 1000000 comm 'my prog'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char twice[256];
         struct as_perf_summary summary;
-        snprintf(twice, sizeof twice, "%s%s", cases[i].script, cases[i].script);
-        struct as_str text = read_as_text(twice, strlen(twice), NULL, &summary, NULL);
-        assert_int_equal(summary.samples, 2);
+        struct as_str text = read_twice(cases[i].script, &summary);
         if (!strstr(text.data, cases[i].sample) || !strstr(text.data, "event 0 cycles:u ") ||
             !strstr(text.data, "\n  401136 main"))
             fail_msg("%s: %s", cases[i].script, text.data);
