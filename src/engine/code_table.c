@@ -187,9 +187,10 @@ static uint32_t set_generation(struct as_code_table *table, const struct as_imag
     return generation;
 }
 
-/* Which generation of made code a block belongs to. (What a program patches in a file's code stays that file's.) One that differs from what was there last is an older one that came back, or a new one: then all of its
- * instructions are new, also those that happen to have the same bytes, and so are those of other blocks on the page that
- * QEMU translates from then on: it forgets all of a page when the program writes there. */
+/* Which generation of made code a block belongs to. (What a program patches in a file's code stays that file's.) One that differs
+ * from what was there last is an older one that came back, or a new one: then all of its instructions are new, also those that
+ * happen to have the same bytes, and so are those of other blocks on the page that QEMU translates from then on: it forgets all of
+ * a page when the program writes there. */
 static uint32_t find_generation(struct as_code_table *table, const struct as_image *image, uint64_t address,
                                 const struct placed *insns, size_t n)
 {
