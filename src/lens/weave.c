@@ -4,7 +4,8 @@
 
 #include "base/vec.h"
 
-enum { FRACTION = 16, MOST_WAITING = 1 << 20 };
+/* MOST_WAITING: an instruction can make millions of accesses (rep stos), and time stands still meanwhile. */
+enum { FRACTION = 16, MOST_WAITING = 1 << 18 };
 
 struct segment {
     uint64_t clock; /* of its next access, in fractions */
@@ -262,6 +263,8 @@ void as_weave_batch(struct as_weave *weave, const struct as_access_batch *batch)
     note_ends(weave, batch);
     uint64_t window = (uint64_t)AS_WEAVE_WINDOW << FRACTION;
     give_until(weave, weave->latest > window ? weave->latest - window : 0);
+    for (size_t i = 0; i < weave->active.len; i++) /* of those that have too many waiting, wherever the horizon is */
+        give_before(weave, weave->active.data[i], weave->now);
 }
 
 void as_weave_finish(struct as_weave *weave)

@@ -6,7 +6,8 @@
  * time, and gives them out in quanta: all accesses of one thread within `quantum` instructions, then those of the next.
  *
  * A thread whose clock is more than AS_WEAVE_WINDOW behind the latest is not waited for (the engine keeps running threads
- * closer together): its accesses come out when they are there.
+ * closer together): its accesses come out when they are there. Of a thread that makes more than four accesses for each
+ * instruction of that window, as a repeated string instruction does, the first come out before their time: memory is bounded.
  *
  * Not thread-safe. Calls: new, (batch…), finish, free.
  */

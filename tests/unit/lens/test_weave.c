@@ -118,6 +118,26 @@ static void ends(void **state)
     as_vec_free(&out.threads);
 }
 
+/* One instruction that makes a million accesses: its clock stands still, and most come out nevertheless, in their order, before
+ * anything is known of what comes behind. */
+static void bounds_what_waits(void **state)
+{
+    enum { MANY = 2000 * TURN, WAITING = 1 << 18 };
+    struct out out = {.right = true};
+    struct as_weave *weave = as_weave_new(0, &ops, &out);
+    give(weave, 2, 0, 10, 70000, 70010);
+    for (uint64_t at = 0; at < MANY; at += TURN) {
+        give(weave, 1, at, TURN, 70000, 70000);
+        assert_true(out.next[1] + WAITING >= at + TURN);
+    }
+    assert_int_equal(out.next[1], MANY - WAITING / TURN * TURN);
+    assert_int_equal(out.next[2], 0); /* its time has not come */
+    as_weave_finish(weave);
+    assert_true(out.right && out.next[1] == MANY && out.next[2] == 10);
+    as_weave_free(weave);
+    as_vec_free(&out.threads);
+}
+
 struct delayed {
     struct out out;
     struct as_weave *weave;
@@ -153,10 +173,8 @@ static void delays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interleaves),
-        cmocka_unit_test(waits_only_so_long),
-        cmocka_unit_test(ends),
-        cmocka_unit_test(delays),
+        cmocka_unit_test(interleaves), cmocka_unit_test(waits_only_so_long), cmocka_unit_test(ends),
+        cmocka_unit_test(delays),      cmocka_unit_test(bounds_what_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
