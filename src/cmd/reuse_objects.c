@@ -1,4 +1,5 @@
-/* See reuse_objects.h. Lines are looked at in the order of their addresses, so most belong to the object of the one before. */
+/* See reuse_objects.h. Lines are looked at in the order of their addresses, so most belong to the object of the one before. It is
+ * leaves of 64 lines that are sorted: a list of all lines would take half as much again as what is known of them. */
 #include "cmd/reuse_objects.h"
 
 #include "base/str.h"
@@ -7,16 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct line {
-    uint64_t key;
-    const struct as_reuse_misses *misses;
+struct leaf {
+    uint64_t first;
+    const struct as_reuse_misses *lines;
 };
 
 struct maker {
     struct as_reuse_objects *objects;
     struct as_guest_memory *memory;
     uint32_t shift;
-    AS_VEC(struct line) lines;
+    AS_VEC(struct leaf) leaves;
     AS_VEC(struct as_guest_stack) stacks;
     struct as_strings *names; /* their place */
     uint32_t last;            /* object of the line before, where it is one piece without blocks; UINT32_MAX: none */
@@ -100,36 +101,39 @@ static void add_line(struct as_reuse_object *object, uint64_t address, const str
     }
 }
 
-static void take_line(struct maker *maker, const struct line *line)
+static void take_line(struct maker *maker, uint64_t key, const struct as_reuse_misses *line)
 {
-    uint32_t process = (uint32_t)(line->key >> 48), scale = maker->shift > 6 ? maker->shift - 6 : 0;
-    uint64_t address = (line->key & ((UINT64_C(1) << 48) - 1)) << maker->shift;
-    uint64_t first = address + (line->misses->used ? (uint64_t)__builtin_ctzll(line->misses->used) << scale : 0);
+    uint32_t process = (uint32_t)(key >> 48), scale = maker->shift > 6 ? maker->shift - 6 : 0;
+    uint64_t address = (key & ((UINT64_C(1) << 48) - 1)) << maker->shift;
+    uint64_t first = address + (line->used ? (uint64_t)__builtin_ctzll(line->used) << scale : 0);
     struct as_reuse_object *last = maker->last != UINT32_MAX ? &maker->objects->list.data[maker->last] : NULL;
     uint32_t place = maker->last;
     if (!last || last->what.process != process || first < last->what.start || first >= last->what.end)
         place = object_at(maker, process, first);
-    add_line(&maker->objects->list.data[place], first, line->misses);
+    add_line(&maker->objects->list.data[place], first, line);
     maker->last = is_one_piece(maker, &maker->objects->list.data[place]) ? place : UINT32_MAX;
+}
+
+static void take_leaf(struct maker *maker, const struct leaf *leaf)
+{
+    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+        uint64_t sum = 0;
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            sum += leaf->lines[i].misses[cause];
+        if (sum)
+            take_line(maker, leaf->first + i, &leaf->lines[i]);
+    }
 }
 
 static void note_leaf(void *context, uint64_t first, void *records)
 {
-    struct maker *maker = context;
-    const struct as_reuse_misses *misses = records;
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
-        uint64_t sum = 0;
-        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-            sum += misses[i].misses[cause];
-        if (sum)
-            *as_vec_push(&maker->lines) = (struct line){first + i, &misses[i]};
-    }
+    *as_vec_push(&((struct maker *)context)->leaves) = (struct leaf){first, records};
 }
 
-static int by_key(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
+    const struct leaf *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
 }
 
 static int by_misses(const void *a, const void *b)
@@ -170,17 +174,17 @@ void as_reuse_objects_make(struct as_reuse_objects *objects, const struct as_reu
         .objects = objects, .memory = memory, .shift = shift, .names = as_strings_new(), .last = UINT32_MAX};
     find_stacks(&maker, exact, feed);
     as_granules_each(&as_reuse_all_threads(exact)->misses, note_leaf, &maker);
-    if (maker.lines.len)
-        qsort(maker.lines.data, maker.lines.len, sizeof *maker.lines.data, by_key);
-    for (size_t i = 0; i < maker.lines.len; i++)
-        take_line(&maker, &maker.lines.data[i]);
+    if (maker.leaves.len)
+        qsort(maker.leaves.data, maker.leaves.len, sizeof *maker.leaves.data, by_address);
+    for (size_t i = 0; i < maker.leaves.len; i++)
+        take_leaf(&maker, &maker.leaves.data[i]);
     if (objects->list.len)
         qsort(objects->list.data, objects->list.len, sizeof *objects->list.data, by_misses);
     for (size_t i = 0; i < objects->list.len; i++)
         name_hottest(&objects->list.data[i], memory);
     as_strings_free(maker.names);
     as_map_free(&maker.of_site);
-    as_vec_free(&maker.lines);
+    as_vec_free(&maker.leaves);
     as_vec_free(&maker.stacks);
 }
 

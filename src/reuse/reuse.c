@@ -377,8 +377,8 @@ static void merge_sockets(struct as_reuse *reuse)
     for (uint32_t i = 0; i < reuse->options.sockets; i++) {
         struct as_reuse_view *socket = &reuse->sockets[i];
         as_reuse_view_end(socket);
-        as_reuse_view_merge(reuse->all_sockets, socket);
         as_granules_each(&socket->misses, add_llc, reuse->all);
+        as_reuse_view_merge(reuse->all_sockets, socket);
         for (size_t at = 0; at < socket->working_set.len; at++) {
             if (at == reuse->all_sockets->working_set.len)
                 *as_vec_push(&reuse->all_sockets->working_set) = 0;
@@ -469,5 +469,6 @@ uint64_t as_reuse_bytes(const struct as_reuse *reuse)
             bytes += as_granules_bytes(&reuse->processes.data[i]->holders);
     for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
         bytes += as_reuse_view_bytes(&reuse->sockets[i]);
-    return bytes;
+    bytes += reuse->all ? as_reuse_view_bytes(reuse->all) : 0;
+    return bytes + (reuse->all_sockets ? as_reuse_view_bytes(reuse->all_sockets) : 0);
 }

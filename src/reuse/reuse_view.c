@@ -498,5 +498,12 @@ void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
         const struct as_reuse_pair *pair = &from->pairs.data[i];
         as_reuse_pair_add(as_reuse_pair_of(into, pair->use, pair->reuse), pair);
     }
-    as_granules_each(&from->misses, merge_misses, into);
+    if (into->misses.len) {
+        as_granules_each(&from->misses, merge_misses, into);
+        as_granules_free(&from->misses);
+    } else {
+        as_granules_free(&into->misses);
+        into->misses = from->misses;
+    }
+    as_granules_init(&from->misses, sizeof(struct as_reuse_misses));
 }

@@ -113,7 +113,8 @@ struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code
 void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code);
 struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse);
 void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pair);
-/* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay. */
+/* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay; misses of granules, which take the most memory,
+ * are taken away: `from` has none afterwards. */
 void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from);
 uint64_t as_reuse_view_bytes(const struct as_reuse_view *view);
 
