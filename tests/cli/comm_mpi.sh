@@ -11,12 +11,16 @@ together='[[0, 112, 112, 112], [16, 0, 0, 0], [16, 0, 0, 0], [16, 0, 0, 0]]'
 plus_one="(lambda m: [[m[a][b] + 5 * ((a, b) == (0, 3)) for b in range(4)] for a in range(4)])($around)"
 ranks=$WORKLOADS/ranks
 
-check "in the model" "$ASSAY" comm --mpi --no-estimate --json -o model.json -- "$ranks" 20
+# How often lines move between processes is the host's affair, but they do.
+in_the_model() {
+    check "in the model" "$ASSAY" comm --mpi --no-estimate --json -o model.json -- "$ranks" 20
+    holds "… lines between the same processes, both ways alike" "(lambda m: all(m[a][(a + 1) % 4] > 0 == m[a][a] for a in range(4))
+        and m == [list(c) for c in zip(*m)])(d['mpi']['lines'])" model.json
+}
+by_chance in_the_model
 holds "… bytes and messages of each pair" "d['mpi']['ranks'] == 4 and d['mpi']['bytes'] == $plus_one and
     d['mpi']['total_messages'] == 81 == sum(sum(r) for r in d['mpi']['messages']) and d['mpi']['elsewhere'] == 0" model.json
 holds "… what collective operations move" "d['mpi']['collective_bytes'] == $together and d['mpi']['total_collective_bytes'] == 384" model.json
-holds "… and lines between the same processes, both ways alike" "(lambda m: all(m[a][(a + 1) % 4] > 0 == m[a][a] for a in range(4))
-    and m == [list(c) for c in zip(*m)])(d['mpi']['lines'])" model.json
 holds "ranks are processes, with their threads" "{t['rank']: t['pid'] for t in d['by_thread']} == dict(enumerate(d['mpi']['pids'])) and
     len(set(d['mpi']['pids'])) == 4" model.json
 

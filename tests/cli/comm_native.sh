@@ -155,10 +155,12 @@ check_stderr_line 'heap objects are not known: .* is statically linked' "an agen
 # A process that runs already; text; odd programs.
 "$sharing" write -t 2 -n 100000000000 -f 1 >/dev/null &
 victim=$!
+runs() { [ "$(readlink "/proc/$victim/exe")" = "$sharing" ]; }
+wait_until runs
 check "--pid" "$ASSAY" comm --source=timer --rate 10000 --pid $victim --duration 2 -o attached
 check "… what it spent" grep -qE '^Spent: [0-9,]+ samples, [0-9,]+ watchpoints, [0-9,]+ traps: about' attached
 check_stderr_line 'heap objects are not known: the agent has to be in a program from its start' "--pid: no agent" \
-    "$ASSAY" comm --source=timer --allocations --json --pid $victim --duration 0.2 -o attached.json
+    "$ASSAY" comm --source=timer --allocations --json --pid $victim --duration 1 -o attached.json
 holds "… which JSON has too" 'd["heap_unknown"].startswith("the agent")' attached.json
 check "… leaves it running" kill -0 $victim
 kill $victim

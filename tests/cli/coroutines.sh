@@ -47,8 +47,11 @@ paths = [path(row) for row in rows if row["self"]]
 both = [p for p in paths if {"alpha", "beta"} <= set(p) or {"alpha_work", "beta"} <= set(p) or {"beta_work", "alpha"} <= set(p)]
 assert not both and ["(all)", "alpha", "alpha_work", "work"] in paths and ["(all)", "beta", "beta_work", "work"] in paths, both
 END
-check "a scheduler on two threads: stat" "$ASSAY" stat --json -o calls.json --calls=0 -- "$WORKLOADS/coroutines" scheduler
-check "… has a path for each stack" python3 apart.py calls.json
+scheduler() {
+    check "a scheduler on two threads: stat" "$ASSAY" stat --json -o calls.json --calls=0 -- "$WORKLOADS/coroutines" scheduler
+    check "… has a path for each stack" python3 apart.py calls.json
+}
+by_chance scheduler
 
 # The same in the model, from the accesses that it has anyway.
 for program in coroutines coroutines-riscv64; do

@@ -53,11 +53,13 @@ export function pageFile(name, data, deflated = true) {
 
 export { template };
 
+const PATIENCE = 120000; // milliseconds, which end what hangs: a busy machine must not meet them
 const idle = []; // plain pages that tests are done with
 
 /** A page that collects console messages, exceptions, dialogs and requests for anything but its file. */
 async function newPage(options) {
     const page = await browser.newPage({ viewport: VIEWPORT, ...options });
+    page.setDefaultTimeout(PATIENCE);
     page.on("console", (message) => page.trouble.push(`console: ${message.type()}: ${message.text()}`));
     page.on("pageerror", (error) => page.trouble.push(`exception: ${error.message}`));
     page.on("request", (request) => request.url().split("#")[0] === page.address || page.trouble.push(`request: ${request.url()}`));
@@ -90,9 +92,9 @@ export async function openPage(file, hash = "", options = null) {
     return page;
 }
 
-/** Tries until it no longer throws, or for ten seconds: the address changes at once, the page a moment later. */
+/** Tries until it no longer throws, or for PATIENCE: the address changes at once, the page a moment later. */
 export async function eventually(attempt) {
-    const end = Date.now() + 10000;
+    const end = Date.now() + PATIENCE;
     for (;;)
         try {
             return await attempt();
@@ -104,7 +106,7 @@ export async function eventually(attempt) {
 
 /** The texts of a grid's visible rows, cell by cell. */
 export async function gridRows(page, label) {
-    await page.waitForSelector(`[role=grid][aria-label^="${label}"]`, { state: "attached", timeout: 60000 });
+    await page.waitForSelector(`[role=grid][aria-label^="${label}"]`, { state: "attached" });
     return page.evaluate((wantedLabel) => {
         const grid = [...document.querySelectorAll("[role=grid]")].find((one) => one.getAttribute("aria-label").startsWith(wantedLabel));
         return [...grid.querySelectorAll(".grid-space [role=row]")].map((row) => [...row.children].map((cell) => cell.textContent.trim()));
