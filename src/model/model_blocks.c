@@ -290,12 +290,20 @@ static bool shares(void *context)
     return model->shares > 0;
 }
 
+/* Time that the thread owes passes on its core, now: the core is asked for it next. */
+static void pass_what_is_due(struct as_model *model, struct model_thread *own)
+{
+    as_model_settle(model);
+    as_model_warm_in_place(model, own);
+    as_model_pass_due(model, own);
+    as_model_warm_end(model);
+}
+
 static void on_show(void *context, struct as_thread *thread, uint32_t mark)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    as_model_settle(model);
-    as_model_pass_due(model, own);
+    pass_what_is_due(model, own);
     model->marks[mark % AS_MODEL_MARKS] = as_core_show_stores(own->seat.core);
 }
 
@@ -303,8 +311,7 @@ static void on_await(void *context, struct as_thread *thread, uint32_t mark)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    as_model_settle(model);
-    as_model_pass_due(model, own);
+    pass_what_is_due(model, own);
     own->woken = !own->runs;
     if (model->marks[mark % AS_MODEL_MARKS] <= as_core_time(own->seat.core))
         return;
