@@ -55,6 +55,10 @@ check "… of threads" "$ASSAY" compare -q --json --pics main -- "$WORKLOADS/thr
 for protocol in mesi mesif moesi; do
     check "threads that share lines, $protocol" "$ASSAY" compare -q --json --samplers none --events all --deterministic --memo check --set coherence.protocol=$protocol,coherence.cores=2 -o co.json -- "$lines" sync 3 32
 done
+# Threads that end, meet and wait between regions: their cores go while others go on.
+for i in 1 2 3; do
+    check "a sampled run of threads, $i" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sampled.db -- "$WORKLOADS/threads"
+done
 check "waits in a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 3 1000
 for format in "" --json --csv; do
     check "… reported${format:+ with $format}" "$ASSAY" report waits.db --waits ${format:+"$format"}
