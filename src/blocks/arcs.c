@@ -1,6 +1,8 @@
 /* See arcs.h. */
 #include "blocks/arcs.h"
 
+#include "blocks/lost_calls.h"
+
 #include <stdlib.h>
 
 bool as_arcs_cross(const struct as_flow *flow, const struct as_flow_edge *edge)
@@ -32,32 +34,134 @@ static void open_called(const struct as_flow *flow, uint32_t module, bool *enter
     }
 }
 
-as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open)
+/* The edges of a module, by block whether one leads to it and whether one leaves it. */
+static as_arcs take_edges(const struct as_flow *flow, uint32_t module, bool *entered, bool *left)
 {
-    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
-    uint32_t n = (uint32_t)m->blocks.len;
-    bool *entered = as_alloc(2 * (size_t)n + 2), *left = entered + n + 1;
     as_arcs arcs = {0};
-    for (size_t e = flow->first[module][0]; e < flow->first[module][n]; e++) {
+    for (size_t e = flow->first[module][0]; e < flow->first[module][as_cfg_get(flow->cfg, module)->blocks.len]; e++) {
         const struct as_flow_edge *edge = &flow->edges.data[e];
         if (edge->kind == AS_EDGE_CALL)
             continue;
         bool known = edge->to != AS_CFG_NONE && edge->to_module == module;
-        *as_vec_push(&arcs) = (struct as_arc){edge->from, known ? edge->to : AS_ARC_WORLD, (uint32_t)e};
+        *as_vec_push(&arcs) = (struct as_arc){edge->from, known ? edge->to : AS_ARC_WORLD, (uint32_t)e, false};
         left[edge->from] = true;
         if (known)
             entered[edge->to] = true;
     }
     open_called(flow, module, entered);
+    return arcs;
+}
+
+static void enter(as_arcs *arcs, uint32_t block)
+{
+    *as_vec_push(arcs) = (struct as_arc){AS_ARC_WORLD, block, AS_ARC_NO_EDGE, false};
+}
+
+static void leave(as_arcs *arcs, uint32_t block, bool seldom)
+{
+    *as_vec_push(arcs) = (struct as_arc){block, AS_ARC_WORLD, AS_ARC_NO_EDGE, seldom};
+}
+
+as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t n = (uint32_t)m->blocks.len;
+    bool *entered = as_alloc(2 * (size_t)n + 2), *left = entered + n + 1;
+    as_arcs arcs = take_edges(flow, module, entered, left);
     for (uint32_t i = 0; i < n; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
         bool all = open && open[block->function], in = anywhere && anywhere[block->function];
         if (all || in || !entered[i] || block->flags & AS_CFG_ENTRY)
-            *as_vec_push(&arcs) = (struct as_arc){AS_ARC_WORLD, i, AS_ARC_NO_EDGE};
+            enter(&arcs, i);
         if (all || !left[i] || can_leave(block))
-            *as_vec_push(&arcs) = (struct as_arc){i, AS_ARC_WORLD, AS_ARC_NO_EDGE};
+            leave(&arcs, i, false);
     }
     free(entered);
+    return arcs;
+}
+
+/* ---- of samples ---- */
+
+/* Where control comes from outside, whether it was sampled there or not. */
+static void find_doors(const struct as_flow *flow, uint32_t module, bool moved, bool *door)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    for (uint32_t i = 0; i < m->blocks.len; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        uint32_t called = block->last_class == AS_CLASS_CALL && block->target
+                              ? as_cfg_find_start(flow->cfg, module, block->target)
+                              : AS_CFG_NONE;
+        door[i] |= block->flags & AS_CFG_ENTRY;
+        if (called != AS_CFG_NONE)
+            door[called] = true;
+        if (moved && i + 1 < m->blocks.len && as_call_comes_again(m, block))
+            door[i + 1] = true;
+    }
+    for (size_t i = 0; moved && i < m->pads.len; i++) {
+        uint32_t pad = as_cfg_find_start(flow->cfg, module, m->pads.data[i].pad);
+        if (pad != AS_CFG_NONE)
+            door[pad] = true;
+    }
+}
+
+static void reach(const struct as_flow *flow, uint32_t module, uint32_t block, bool *reached, uint32_t *open)
+{
+    uint32_t n_open = 0;
+    if (reached[block])
+        return;
+    reached[block] = true;
+    open[n_open++] = block;
+    while (n_open) {
+        size_t n;
+        const struct as_flow_edge *edges = as_flow_out(flow, module, open[--n_open], &n);
+        for (size_t i = 0; i < n; i++) {
+            if (edges[i].kind == AS_EDGE_CALL || edges[i].to == AS_CFG_NONE || edges[i].to_module != module ||
+                reached[edges[i].to])
+                continue;
+            reached[edges[i].to] = true;
+            open[n_open++] = edges[i].to;
+        }
+    }
+}
+
+/* What was sampled and cannot be reached through doors is one: something leads there that is not known. */
+static void add_doors(const struct as_flow *flow, uint32_t module, bool *door)
+{
+    uint32_t n = (uint32_t)as_cfg_get(flow->cfg, module)->blocks.len;
+    bool *reached = as_alloc((size_t)n + 1);
+    uint32_t *open = as_alloc_array((size_t)n + 1, sizeof *open);
+    for (uint32_t i = 0; i < n; i++)
+        if (door[i])
+            reach(flow, module, i, reached, open);
+    for (uint32_t i = 0; i < n; i++)
+        if (!reached[i] && flow->counts[module][i] > 0) {
+            door[i] = true;
+            reach(flow, module, i, reached, open);
+        }
+    free(reached);
+    free(open);
+}
+
+as_arcs as_arcs_find_sampled(const struct as_flow *flow, uint32_t module, bool moved)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t n = (uint32_t)m->blocks.len;
+    bool *entered = as_alloc(3 * (size_t)n + 3), *left = entered + n + 1, *door = left + n + 1;
+    uint8_t *lost = moved ? as_calls_lost(flow, module) : NULL;
+    as_arcs arcs = take_edges(flow, module, entered, left);
+    find_doors(flow, module, moved, door);
+    add_doors(flow, module, door);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[i];
+        if (door[i])
+            enter(&arcs, i);
+        if (!left[i] || block->last_class == AS_CLASS_RETURN)
+            leave(&arcs, i, false);
+        else if (lost && lost[i])
+            leave(&arcs, i, true);
+    }
+    free(entered);
+    free(lost);
     return arcs;
 }
 

@@ -5,6 +5,7 @@
 
 #include "blocks/arcs.h"
 #include "blocks/laplace.h"
+#include "blocks/lost_calls.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct parts {
     struct as_flow *flow;
     uint32_t module;
     bool edges; /* were measured */
+    bool moved; /* control was, past callers */
     as_arcs arcs;
     uint32_t *part, *place; /* by function: its network; by block: its place in the network */
     struct network *nets;
@@ -108,7 +110,7 @@ static void add_arcs(struct parts *parts)
         struct network *to = arc->to == AS_ARC_WORLD ? NULL : &parts->nets[parts->part[blocks[arc->to].function]];
         double count = edge ? edge->count : 0;
         /* What falls was not measured: it is what the branches left over. */
-        bool measured = edge && edge->kind != AS_EDGE_FALL && parts->edges;
+        bool measured = (edge && edge->kind != AS_EDGE_FALL && parts->edges) || arc->seldom;
         if (from)
             add_arc(from, end_of(parts->place[arc->from]), from == to ? begin_of(parts->place[arc->to]) : 0, count,
                     !measured        ? 0
@@ -127,7 +129,8 @@ static void divide(struct parts *parts)
     parts->n = (uint32_t)m->functions.len;
     parts->place = as_alloc_array(m->blocks.len + 1, sizeof *parts->place);
     parts->nets = as_alloc_array(m->functions.len + 1, sizeof *parts->nets);
-    parts->arcs = as_arcs_find(parts->flow, parts->module, NULL, NULL);
+    parts->arcs = parts->flow->samples ? as_arcs_find_sampled(parts->flow, parts->module, parts->moved)
+                                       : as_arcs_find(parts->flow, parts->module, NULL, NULL);
     parts->part = as_arcs_parts(parts->flow, parts->module, &parts->arcs);
     for (uint32_t i = 0; i < m->blocks.len; i++) {
         struct network *net = &parts->nets[parts->part[m->blocks.data[i].function]];
@@ -330,9 +333,9 @@ static void balance_network(struct network *net, bool runs, double *deviations)
     free(net->conductors);
 }
 
-static void balance_module(struct as_flow *flow, uint32_t module, bool edges)
+static void balance_module(struct as_flow *flow, uint32_t module, bool edges, bool moved)
 {
-    struct parts parts = {.flow = flow, .module = module, .edges = edges};
+    struct parts parts = {.flow = flow, .module = module, .edges = edges, .moved = moved};
     divide(&parts);
     for (uint32_t i = 0; i < parts.n; i++)
         if (parts.nets[i].mean > 0)
@@ -348,8 +351,9 @@ void as_flow_balance(struct as_flow *flow, bool edges)
         for (uint32_t m = 0; m < n; m++)
             flow->deviations[m] = as_alloc_array(as_cfg_get(flow->cfg, m)->blocks.len + 1, sizeof **flow->deviations);
     }
+    bool moved = flow->samples && as_flow_is_moved(flow);
     for (uint32_t m = 0; m < n; m++)
-        balance_module(flow, m, edges);
+        balance_module(flow, m, edges, moved);
 }
 
 double as_flow_imbalance(const struct as_flow *flow)

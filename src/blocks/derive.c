@@ -4,6 +4,7 @@
 #include "blocks/derive.h"
 
 #include "blocks/arcs.h"
+#include "blocks/lost_calls.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,27 +39,6 @@ static uint32_t function_of(const struct net *net, uint32_t block)
 }
 
 /* ---- where control comes from and goes to ---- */
-
-static bool moves_control(const char *name)
-{
-    static const char *const parts[] = {
-        "longjmp", "_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind", "setcontext", "swapcontext"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(name, parts[i]))
-            return true;
-    return false;
-}
-
-static bool is_moved(const struct as_flow *flow)
-{
-    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
-        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
-        for (uint32_t i = 0; i < module->functions.len; i++)
-            if (moves_control(module->functions.data[i].name) && as_flow_function_instructions(flow, m, i) > 0)
-                return true;
-    }
-    return false;
-}
 
 /* Functions with an indirect jump that ran; its targets may also be in a part of the function that was moved away. */
 static bool find_jumps(struct net *net, bool moved)
@@ -262,7 +242,7 @@ static void derive(struct net *net)
 
 void as_flow_derive(struct as_flow *flow)
 {
-    bool moved = is_moved(flow);
+    bool moved = as_flow_is_moved(flow);
     for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
         struct net net = {.flow = flow, .module = m, .m = as_cfg_get(flow->cfg, m)};
         net.n = (uint32_t)net.m->blocks.len;

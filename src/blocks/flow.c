@@ -1,6 +1,8 @@
 /* See flow.h. */
 #include "blocks/flow.h"
 
+#include "blocks/lost_calls.h"
+
 #include <stdlib.h>
 
 struct as_flow *as_flow_new(struct as_cfg *cfg)
@@ -91,6 +93,11 @@ static double clamp(double value, double most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
+static bool is_call(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+}
+
 /* What falls out of a block. What comes back from a call is what no other edge brings to the block behind it. */
 static double falls(const struct as_flow *flow, uint32_t module, uint32_t block, const double *left,
                     const double *brought)
@@ -98,11 +105,22 @@ static double falls(const struct as_flow *flow, uint32_t module, uint32_t block,
     const struct as_cfg_block *b = &as_cfg_get(flow->cfg, module)->blocks.data[block];
     double count = flow->counts[module][block];
     double next = clamp(flow->counts[module][block + 1] - brought[block + 1], count);
-    bool call = b->last_class == AS_CLASS_CALL || b->last_class == AS_CLASS_CALL_INDIRECT;
+    bool call = is_call(b);
     if (call && b[1].flags & AS_CFG_ENTRY) /* it never comes back: another function begins */
         return 0;
     double rest = clamp(count - left[block], count);
     return call || (!flow->samples && next < rest) ? next : rest; /* exact: the rest faulted, or the run ended */
+}
+
+/* Whether nothing can fall out of a block though code goes on behind it: space between code that nobody saw run, and, of samples, a
+ * call that never comes back. Where executions are exact they say that themselves. */
+static bool never_falls(const struct as_flow *flow, uint32_t module, uint32_t number)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    const struct as_cfg_block *block = &m->blocks.data[number];
+    if (block->flags & AS_CFG_PADDING && flow->counts[module][number] <= 0)
+        return true;
+    return flow->samples && ((is_call(block) && block[1].flags & AS_CFG_ENTRY) || as_call_ends(m, block));
 }
 
 static void add_falls(struct as_flow *flow, uint32_t module, const double *left, const double *brought)
@@ -110,7 +128,8 @@ static void add_falls(struct as_flow *flow, uint32_t module, const double *left,
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     for (uint32_t i = 0; i + 1 < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
-        if (!(block->flags & AS_CFG_FALLS) || block[1].start != block->end || block[1].flags & AS_CFG_PADDING)
+        if (!(block->flags & AS_CFG_FALLS) || block[1].start != block->end || block[1].flags & AS_CFG_PADDING ||
+            never_falls(flow, module, i))
             continue;
         *as_vec_push(&flow->edges) = (struct as_flow_edge){.module = module,
                                                            .from = i,

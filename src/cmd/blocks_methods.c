@@ -90,6 +90,8 @@ static void judge(struct trial *trial)
                                   .samples = as_samples_counted(samples)->samples};
         struct as_flow *flow = as_estimate(samples, cfg, as_ways[i].method, &result->trouble);
         result->plain = as_accuracy_of(flow, trial->truth);
+        if (!as_estimate_has_edges(samples, as_ways[i].method))
+            as_flow_guess_jumps(flow);
         as_flow_balance(flow, as_ways[i].method == AS_METHOD_LBR);
         result->balanced = as_accuracy_of(flow, trial->truth);
         as_flow_free(flow);

@@ -51,14 +51,17 @@ check_same "… in CSV too" "module,function,address,offset,lines,bytes,instruct
 check_stdout_equals True "balanced too" off balanced.json 0.10
 # Nothing comes out of a block that did not come in, to another function either; ways out of a block are parts of it.
 cat >law.py <<'END'
-import json
-d = json.load(open("balanced.json"))
+import json, sys
+d = json.load(open(sys.argv[1]))
 ways = [(b["executions"], sum(e["count"] for e in b["edges"] if (e["kind"] == "call") == call), b)
         for b in d["blocks"] for call in (False, True)]
 own = [w for w in ways if w[2]["function"] in ("main", "middle", "leaf")]
 print(all(out <= 1.001 * ran + 0.1 for ran, out, _ in own), all(0 < b["interval"] < 10 for _, _, b in own))
+# What does not return goes on, behind calls too.
+kinds = [({e["kind"] for e in b["edges"]} - {"call"}, ran, out) for ran, out, b in own[::2]]
+print(len([k for k, _, _ in kinds if k]) > 8, all(out >= 0.999 * ran - 0.1 for k, ran, out in kinds if k))
 END
-check_stdout_equals "True True" "… and consistent, with intervals" python3 law.py
+check_stdout_equals $'True True\nTrue True' "… and consistent, with intervals" python3 law.py balanced.json
 run "$ASSAY" blocks --balance --function main taken.data
 check_same "… in text too: no way out is more than all" 0 "$(grep -cE '[0-9]{4,}\.[0-9]+ %|[2-9][0-9]{2}\.[0-9]+ % +(falls|jumps|calls)' <<<"$out")"
 "$ASSAY" blocks --json --method ip -o ip.json taken.data
@@ -72,6 +75,8 @@ run "$ASSAY" blocks --never addresses.data
 check_same "… nor in the text" "1 0" "$(grep -c '^No samples, ' <<<"$out") $(grep -c 'Never executed' <<<"$out")"
 holds "addresses alone" 'd["method"] == "ip"' addresses.json
 check_stdout_equals True "… give the counts, less accurately" off addresses.json 0.25
+"$ASSAY" blocks --json --balance -o even.json addresses.data
+check_stdout_equals $'True True\nTrue True' "… balanced they are consistent" python3 law.py even.json
 run "$ASSAY" blocks --for bolt -o addresses.fdata addresses.data
 check_same "… for BOLT they are balanced by themselves" 1 "$(grep -c 'counts are balanced as with --balance' <<<"$err")"
 "$ASSAY" blocks -q --for bolt --balance -o balanced.fdata addresses.data

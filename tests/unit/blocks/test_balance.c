@@ -127,6 +127,66 @@ static void test_calls(void **state)
     end(flow);
 }
 
+/* A call comes back: of samples, as often as its block ran control goes on behind it. Nothing that moves control ran here. */
+static void test_comes_back(void **state)
+{
+    const double counts[] = {100, 60, 90};
+    double samples[] = {100, 60, 90}, *by_module[] = {samples};
+    struct as_flow *flow = graph_flow(graph_make("1i 1c r"), counts, "");
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    for (int i = 0; i < 3; i++)
+        expect_near(flow->counts[0][i], 250.0 / 3, 0.005);
+    expect_near(graph_edge(flow, 1, 2), flow->counts[0][1], 1e-6);
+    end(flow);
+}
+
+/* A jump whose targets are known goes to them: what it ran is theirs. */
+static void test_jump(void **state)
+{
+    const double counts[] = {90, 30, 30, 90};
+    double samples[] = {90, 30, 30, 90}, *by_module[] = {samples};
+    struct as_flow *flow = graph_flow(graph_make("1x 1j3 1i r"), counts, "0>1:1 0>2:1 1>3:0");
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    expect_near(graph_edge(flow, 0, 1) + graph_edge(flow, 0, 2), flow->counts[0][0], 1e-6);
+    expect_near(flow->counts[0][0], 80, 0.005);
+    end(flow);
+}
+
+/* What nothing leads to has executions only if it was sampled, and if it was not, what it leads to keeps its own. */
+static void test_nothing_leads_there(void **state)
+{
+    const double none[] = {50, 0, 90}, some[] = {50, 40, 90};
+    double samples[] = {50, 0, 90}, sampled[] = {50, 40, 90}, *by_module[] = {samples};
+    /* The second one lies behind a jump. */
+    struct as_flow *flow = graph_flow(graph_make("1j2 1i r"), none, "0>2:0");
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    expect_near(flow->counts[0][1], 0, 0);
+    expect_near(flow->counts[0][2], 70, 0.02);
+    end(flow);
+    flow = graph_flow(graph_make("1j2 1i r"), some, "0>2:0");
+    by_module[0] = sampled;
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    expect_near(flow->counts[0][1], 40, 0.02);
+    expect_near(flow->counts[0][2], 90, 0.02);
+    end(flow);
+    flow = graph_flow(graph_make("1r 1i r"), none, ""); /* the way to the last one is not known */
+    by_module[0] = samples;
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    expect_near(flow->counts[0][1], 0, 0);
+    expect_near(flow->counts[0][2], 90, 0.02);
+    end(flow);
+}
+
 static uint64_t seed = 42;
 static double draw(void)
 {
@@ -268,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_consistent), cmocka_unit_test(test_diamond),   cmocka_unit_test(test_missing),
         cmocka_unit_test(test_leaves),     cmocka_unit_test(test_calls),     cmocka_unit_test(test_round),
         cmocka_unit_test(test_endless),    cmocka_unit_test(test_noise),     cmocka_unit_test(test_any_graph),
+        cmocka_unit_test(test_comes_back), cmocka_unit_test(test_jump),      cmocka_unit_test(test_nothing_leads_there),
         cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
