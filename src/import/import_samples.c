@@ -310,7 +310,8 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
         as_import_wait(import, sample, facts);
         return true;
     }
-    bool timed = sample->has & PERF_SAMPLE_TIME && sample->event->clock == CLOCK_MONOTONIC;
+    bool timed =
+        sample->has & PERF_SAMPLE_TIME && (sample->event->clock == CLOCK_MONOTONIC || import->options.spaces.made.find);
     as_perf_spaces_set_time(import->spaces, timed ? sample->time : 0);
     if (sample->n_frames > 0)
         frames_of_text(sample, &frames);

@@ -22,6 +22,7 @@ struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *g
     spaces->live = options->live;
     spaces->recorded = options->recorded;
     spaces->vmlinux_path = options->vmlinux;
+    spaces->made = options->made;
     return spaces;
 }
 
@@ -182,15 +183,28 @@ static bool is_here(const struct as_perf_spaces *spaces)
     return spaces->live || (recorded && gethostname(host, sizeof host - 1) == 0 && strcmp(host, recorded) == 0);
 }
 
-static void find_generated(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address,
-                           struct as_perf_location *location)
+/* Finds the piece of code that a process made at an address, and the name that such code has as a module. */
+static const char *find_piece(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_jit_piece *piece)
 {
     struct as_perf_generated *generated = &process_of(spaces, pid)->generated;
     struct as_perf_generated_where where = {.search = &spaces->search, .here = is_here(spaces), .live = spaces->live};
-    const struct as_jit_piece *piece = as_perf_generated_find(generated, &where, pid, address, spaces->time);
-    if (!piece)
+    if (spaces->made.find)
+        return spaces->made.find(spaces->made.context, pid, address, spaces->time, piece) ? "[anon]" : NULL;
+    const struct as_jit_piece *found = as_perf_generated_find(generated, &where, pid, address, spaces->time);
+    if (!found)
+        return NULL;
+    *piece = *found;
+    return as_perf_spaces_keep(spaces, generated->module);
+}
+
+static void find_generated(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address,
+                           struct as_perf_location *location)
+{
+    struct as_jit_piece found = {0}, *piece = &found;
+    const char *module = find_piece(spaces, pid, address, piece);
+    if (!module)
         return;
-    location->module = location->module_name = as_perf_spaces_keep(spaces, generated->module);
+    location->module = location->module_name = module;
     location->function = location->raw_function =
         as_perf_spaces_keep(spaces, piece->name); /* the file may be read again */
     location->function_start = piece->start;

@@ -17,6 +17,13 @@
 
 struct as_perf_spaces;
 
+/* Somebody who knows what code a process had made at an address, and when: the modelled run that the recording is of. Returns
+ * false if the process made none that has a name. */
+struct as_perf_made {
+    bool (*find)(void *context, uint32_t pid, uint64_t address, uint64_t time, struct as_jit_piece *piece);
+    void *context;
+};
+
 struct as_perf_spaces_options {
     const char *debug_path; /* colon-separated roots with separate debug files, before the default /usr/lib/debug */
     struct as_perf_search search; /* where to search for files; its strings must live as long as the spaces */
@@ -27,6 +34,7 @@ struct as_perf_spaces_options {
     bool live;                           /* recorded by the running kernel: its names apply */
     bool trust_paths;                    /* accept the file at the path if the recording does not identify it */
     const struct as_perf_info *recorded; /* the reader's, to compare kernels; NULL: not known */
+    struct as_perf_made made;            /* find NULL: names are those of the files that runtimes write */
 };
 
 struct as_perf_spaces *as_perf_spaces_new(const struct as_perf_spaces_options *options); /* NULL: defaults */
@@ -65,8 +73,8 @@ struct as_perf_location {
     void *file;
 };
 
-/* When the addresses are from that are looked up next, for code that a program replaces: CLOCK_MONOTONIC in nanoseconds;
- * 0: unknown. */
+/* When the addresses are from that are looked up next, for code that a program replaces: nanoseconds of CLOCK_MONOTONIC, or
+ * of the clock of `made`; 0: unknown. */
 void as_perf_spaces_set_time(struct as_perf_spaces *spaces, uint64_t time);
 
 /* Strings live as long as the spaces. Always fills `location`. */

@@ -60,6 +60,7 @@ struct as_perf_spaces {
     int vdso;                            /* a copy of the running kernel's; -1: not needed yet */
     uint64_t time;                       /* of what is looked up; 0: unknown */
     const struct as_perf_info *recorded; /* or NULL */
+    struct as_perf_made made;
 };
 
 static inline const char *as_perf_spaces_keep(struct as_perf_spaces *spaces, const char *text)

@@ -172,10 +172,11 @@ static void add_quality(struct as_store_writer *writer, const struct as_unit_run
 }
 
 static bool import(const struct as_record *record, const struct as_unit_run *run, const struct as_modelled *modelled,
-                   struct as_perf_reader *reader, struct as_error *err)
+                   struct as_unit_made *made, struct as_perf_reader *reader, struct as_error *err)
 {
     struct as_import *import = as_import_open(&(struct as_import_options){.writer = record->writer,
                                                                           .info = as_perf_reader_info(reader),
+                                                                          .spaces = {.made = {as_unit_made_find, made}},
                                                                           .addresses = true,
                                                                           .notices = record->options->notices});
     bool ok = as_perf_reader_run(reader, &as_import_sink, import, err) || as_store_writer_failed(record->writer);
@@ -204,14 +205,17 @@ static bool write_profile(const struct as_record *record, const struct as_unit_r
 {
     char *bytes = NULL;
     size_t size = 0;
+    struct as_unit_made made = {0};
     FILE *memory = open_memstream(&bytes, &size);
     if (!memory)
         return as_error_set(err, "out of memory");
-    bool ok = as_unit_write(run, modelled, record->argv[0], memory, err);
+    bool ok = as_unit_write(run, modelled, record->argv[0], &made, memory, err);
     fclose(memory);
     struct as_perf_reader *reader = ok ? as_perf_reader_memory(bytes, size, NULL, err) : NULL;
-    ok = reader && import(record, run, modelled, reader, err) && keep(record->options->perf_data, bytes, size, err);
+    ok = reader && import(record, run, modelled, &made, reader, err) &&
+         keep(record->options->perf_data, bytes, size, err);
     as_perf_reader_close(reader);
+    as_unit_made_free(&made);
     free(bytes);
     return ok;
 }

@@ -5,6 +5,7 @@
 #ifndef AS_RECORD_UNIT_H
 #define AS_RECORD_UNIT_H
 
+#include "base/map.h"
 #include "model/guest_memory.h"
 #include "perfdata/perf_writer.h"
 #include "pmu/pmu_stream.h"
@@ -17,6 +18,20 @@
 struct as_unit_sample {
     struct as_pmu_sample sample; /* without its branches: */
     size_t first_branch;
+};
+
+/* Code that the program made, as it was when a sample saw it: unit_made.c. */
+struct as_unit_sight {
+    uint32_t image;
+    uint64_t address, time;
+    const struct as_jit_piece *piece;
+};
+struct as_unit_made {
+    const struct as_engine *engine;
+    AS_VEC(struct as_unit_sight) sights; /* by image, address and time, once they are sorted */
+    AS_VEC(struct as_unit_sight) turns;  /* by time: sights of another piece than the one before */
+    bool sorted;
+    struct as_map pieces; /* by instruction: a pointer, and 1 for code that is not made or has no name */
 };
 
 struct as_unit_run {
@@ -33,9 +48,17 @@ struct as_unit_run {
 bool as_unit_plan(struct as_unit_run *run, const struct as_record_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_unit_free(struct as_unit_run *run);
 
-/* Writes the samples as a perf recording: unit_recording.c. Returns false if it could not be written. */
-bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
-                   struct as_error *err) AS_MUST_CHECK;
+/* Writes the samples as a perf recording: unit_recording.c. Returns false if it could not be written. `made` gets the code that
+ * the program made, which the recording can only tell by its address. */
+bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command,
+                   struct as_unit_made *made, FILE *out, struct as_error *err) AS_MUST_CHECK;
+
+/* A sample at `time` has an address that belongs to an instruction. */
+void as_unit_made_add(struct as_unit_made *made, uint32_t insn, uint64_t address, uint64_t time);
+/* as_perf_made.find, with the number of an image as the process. Addresses that no sample has, as those of recorded branches,
+ * are named by what samples saw around them shortly before, or by what was there last. */
+bool as_unit_made_find(void *made, uint32_t image, uint64_t address, uint64_t time, struct as_jit_piece *piece);
+void as_unit_made_free(struct as_unit_made *made);
 
 /* The number of the image that a sample is of. */
 uint32_t as_unit_image(const struct as_modelled *modelled, const struct as_pmu_sample *sample);

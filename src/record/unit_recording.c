@@ -3,6 +3,8 @@
  * A process of the recording is an image of the run: what one execve loaded. Mappings are those at the end of the run; code
  * comes behind data (unit_memory.c), so that it holds where both were mapped.
  * Call chains are the model's exact paths, as return addresses; or what a branch record that is a stack of calls has of them.
+ * What the recording cannot tell, which of several functions lay at an address of code that the program made, goes to
+ * as_unit_made beside it.
  */
 #include "base/path.h"
 #include "record/record_unit.h"
@@ -28,6 +30,7 @@ struct recording {
     const struct as_modelled *modelled;
     const struct as_engine *engine;
     struct as_perf_writer *writer;
+    struct as_unit_made *made;
     uint32_t image; /* the image whose mappings were written last */
     struct as_str packets;
     struct as_map threads; /* image << 32 | thread: its name was written */
@@ -143,6 +146,32 @@ static uint32_t image_of(const struct recording *recording, const struct as_pmu_
     return as_unit_image(recording->modelled, sample);
 }
 
+static uint64_t time_of(const struct recording *recording, const struct as_pmu_sample *sample)
+{
+    return (uint64_t)((double)sample->cycle * 1e9 / recording->modelled->machine.frequency);
+}
+
+/* Appends the address behind a call to the chain. A reader looks it up by the last byte of the call, or as it is where the kernel was
+ * called. */
+static size_t add_return(const struct recording *recording, const struct as_pmu_sample *sample,
+                         const struct as_insn *call, uint64_t *chain, size_t n)
+{
+    uint64_t address = call->address + call->length, time = time_of(recording, sample);
+    as_unit_made_add(recording->made, call->id, address - 1, time);
+    if (sample->kernel)
+        as_unit_made_add(recording->made, call->id, address, time);
+    chain[n] = address;
+    return n + 1;
+}
+
+/* The call that a node of a path was made by; NULL: unknown. */
+static const struct as_insn *call_of(const struct recording *recording, uint32_t image, const struct as_call_node *node)
+{
+    if (node->site)
+        return as_engine_insn(recording->engine, node->site - 1);
+    return node->call_site ? as_engine_insn_at(recording->engine, image, node->call_site) : NULL;
+}
+
 /* Appends the return addresses of a path to the chain. */
 static size_t add_callers(const struct recording *recording, const struct as_pmu_sample *sample, uint64_t *chain,
                           size_t n)
@@ -157,14 +186,31 @@ static size_t add_callers(const struct recording *recording, const struct as_pmu
     uint32_t image = as_call_tracker_image(calls, key->tree)->number;
     for (uint32_t at = key->node; at && n < CHAIN_MAX;) {
         const struct as_call_node *node = as_call_tree_node(tree, at);
-        const struct as_insn *call =
-            node->call_site ? as_engine_insn_at(recording->engine, image, node->call_site) : NULL;
+        const struct as_insn *call = call_of(recording, image, node);
         if (!call)
             break;
-        chain[n++] = node->call_site + call->length;
+        n = add_return(recording, sample, call, chain, n);
         at = node->parent;
     }
     return n;
+}
+
+/* The call of a sample's path that is at an address: the program may have made other code there since. */
+static const struct as_insn *call_at(const struct recording *recording, const struct as_pmu_sample *sample,
+                                     uint64_t address)
+{
+    const struct as_call_tracker *calls = as_model_calls(recording->modelled->model);
+    size_t n_paths;
+    const struct as_path_key *keys = as_model_paths(recording->modelled->model, &n_paths);
+    uint32_t image = image_of(recording, sample);
+    const struct as_path_key *key = sample->path && sample->path <= n_paths ? &keys[sample->path - 1] : NULL;
+    for (uint32_t at = key ? key->node : 0; at;) {
+        const struct as_call_node *node = as_call_tree_node(as_call_tracker_tree(calls, key->tree), at);
+        if (node->call_site == address)
+            return call_of(recording, image, node);
+        at = node->parent;
+    }
+    return as_engine_insn_at(recording->engine, image, address);
 }
 
 /* The same of the calls that the branch record has: the newest ones. */
@@ -172,12 +218,11 @@ static size_t add_recorded(const struct recording *recording, const struct as_un
                            size_t n)
 {
     const struct as_pmu_branch *calls = recording->run->branches.data + kept->first_branch;
-    uint32_t image = image_of(recording, &kept->sample);
     for (uint32_t i = 0; i < kept->sample.n_branches && n < CHAIN_MAX; i++) {
-        const struct as_insn *call = as_engine_insn_at(recording->engine, image, calls[i].from);
+        const struct as_insn *call = call_at(recording, &kept->sample, calls[i].from);
         if (!call)
             break;
-        chain[n++] = calls[i].from + call->length;
+        n = add_return(recording, &kept->sample, call, chain, n);
     }
     return n;
 }
@@ -219,23 +264,22 @@ static void write_sample(struct recording *recording, const struct as_unit_sampl
                                               .cycles = (uint16_t)from[i].cycles,
                                               .mispredicted = from[i].mispredicted,
                                               .predicted = !from[i].mispredicted};
-    struct as_perf_sample record = {
-        .mode = sample->kernel ? AS_PERF_KERNEL : AS_PERF_USER,
-        .exact_ip = true,
-        .ip = sample->ip,
-        .pid = image_of(recording, sample),
-        .tid = sample->thread,
-        .time = (uint64_t)((double)sample->cycle * 1e9 / recording->modelled->machine.frequency),
-        .addr = sample->address,
-        .period = sample->weight,
-        .chain = chain,
-        .n_chain = make_chain(recording, kept, chain),
-        .raw = raw,
-        .raw_size = make_raw(recording, sample, raw),
-        .branches = branches,
-        .n_branches = recording->run->request.call_stack ? 0 : sample->n_branches,
-        .weight = sample->latency,
-        .data_src = as_unit_data_source(sample)};
+    struct as_perf_sample record = {.mode = sample->kernel ? AS_PERF_KERNEL : AS_PERF_USER,
+                                    .exact_ip = true,
+                                    .ip = sample->ip,
+                                    .pid = image_of(recording, sample),
+                                    .tid = sample->thread,
+                                    .time = time_of(recording, sample),
+                                    .addr = sample->address,
+                                    .period = sample->weight,
+                                    .chain = chain,
+                                    .n_chain = make_chain(recording, kept, chain),
+                                    .raw = raw,
+                                    .raw_size = make_raw(recording, sample, raw),
+                                    .branches = branches,
+                                    .n_branches = recording->run->request.call_stack ? 0 : sample->n_branches,
+                                    .weight = sample->latency,
+                                    .data_src = as_unit_data_source(sample)};
     as_perf_writer_sample(recording->writer, sample->counter, &record);
 }
 
@@ -245,6 +289,8 @@ static void write_samples(struct recording *recording, const char *command)
     for (size_t i = 0; i < run->samples.len; i++) {
         const struct as_pmu_sample *sample = &run->samples.data[i].sample;
         name_thread(recording, image_of(recording, sample), sample->thread, command);
+        if (sample->insn != AS_PMU_NO_INSN)
+            as_unit_made_add(recording->made, sample->insn, sample->ip, time_of(recording, sample));
         if (run->pmu.kind == AS_PMU_SPE)
             as_unit_spe(sample, &recording->packets);
         else
@@ -254,13 +300,15 @@ static void write_samples(struct recording *recording, const char *command)
         as_perf_writer_spe(recording->writer, recording->packets.data, recording->packets.len);
 }
 
-bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command, FILE *out,
-                   struct as_error *err)
+bool as_unit_write(const struct as_unit_run *run, const struct as_modelled *modelled, const char *command,
+                   struct as_unit_made *made, FILE *out, struct as_error *err)
 {
     struct recording recording = {.run = run,
                                   .modelled = modelled,
                                   .engine = as_model_engine(modelled->model),
-                                  .writer = as_perf_writer_new(out)};
+                                  .writer = as_perf_writer_new(out),
+                                  .made = made};
+    made->engine = recording.engine;
     char names[AS_PMU_COUNTERS_MAX][96];
     for (size_t i = 0; i < run->request.n; i++) {
         struct as_perf_event event = event_of(run, i, as_pmu_counter_name(&run->request, i, names[i], sizeof names[i]));

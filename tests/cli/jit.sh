@@ -38,6 +38,18 @@ for program in jit jit-riscv64; do
                 {r["function"]: r["cycles"] for r in d["rows"]}, {r["function"]: r["total"] for r in d["rows"]})' "$ASSAY" report --json calls.db
         paths() { "$ASSAY" export --to=folded calls.db | sed -n 's/.*;\(jit_[a-z]*;jit_[a-z]*\) .*/\1/p' | sort -u | tr '\n' ' '; }
         check_same "… and paths" "jit_caller;jit_heavy jit_caller;jit_light jit_other;jit_light " "$(paths)"
+        # Samples of a modelled PMU are of instructions, too; the call stack of its branch record, and branches, are addresses.
+        [ "$program" = jit ] || continue
+        for how in auto lbr branches; do
+            option=$([ $how = branches ] && echo --branches || echo --call-graph=$how)
+            check "$program $kind: a modelled PMU, $option" "$ASSAY" record -q --source=pmu:skylake --period=2000 "$option" -o calls.db -- "$WORKLOADS/$program" $kind 65536 "$directory" calls
+            tidy
+            [ $how = branches ] || check_same "… paths" "jit_caller;jit_heavy jit_caller;jit_light jit_other;jit_light " "$(paths)"
+        done
+        check_json "… samples and branches are of the same code" '(lambda of: of["jit_heavy"] > 3.9 * of["jit_light"] > 0 and "[anon]" not in of)({r["function"]: r["samples"] for r in d["rows"]})' \
+            "$ASSAY" report --json calls.db
+        check_json "… and lead to where they come from" '(lambda pairs: ("jit_heavy", "jit_heavy") in pairs and ("jit_light", "jit_light") in pairs and ("jit_light", "jit_heavy") not in pairs
+                and ("jit_heavy", "jit_light") not in pairs)({(r["from"]["function"], r["to"]["function"]) for r in d["rows"]})' "$ASSAY" report --branches --json calls.db
     done
 done
 check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f in d["functions"])' \
