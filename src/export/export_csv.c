@@ -98,7 +98,9 @@ static void add_location(struct writer *writer, const struct as_store_insn *insn
         location->module == AS_STORE_NONE ? NULL : &as_store_modules(store, &n)[location->module];
     as_str_addf(&writer->line, "0x%" PRIx64 ",", location->address);
     add_text(writer, module ? module->path : NULL);
-    as_str_addf(&writer->line, "0x%" PRIx64 ",", location->address - (module ? module->base : 0));
+    if (module && as_store_module_is_placed(module) && location->address >= module->base)
+        as_str_addf(&writer->line, "0x%" PRIx64, location->address - module->base);
+    as_str_add(&writer->line, ",");
     add_text(writer,
              location->function == AS_STORE_NONE ? NULL : as_store_functions(store, &n)[location->function].name);
     add_text(writer, location->file == AS_STORE_NONE ? NULL : as_store_files(store, &n)[location->file]);

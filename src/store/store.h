@@ -61,6 +61,12 @@ struct as_store_module {
     uint64_t file_size;          /* 0: unknown; size and time identify a changed file that has no build-id */
     int64_t file_time;           /* time of the last change, in nanoseconds since 1970 */
 };
+/* Whether an address minus the base is an offset in the file: there is no file of [kernel], say, and text of perf script has the
+ * addresses of the run, and not where files were mapped. */
+static inline bool as_store_module_is_placed(const struct as_store_module *module)
+{
+    return module->base > 0 || (module->path[0] != '[' && (module->file_size > 0 || module->build_id));
+}
 
 struct as_store_function {
     const char *name, *linkage_name; /* demangled, and as in the symbol table */

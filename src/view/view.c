@@ -302,12 +302,9 @@ const char *as_view_address(const struct as_view *view, uint32_t module, uint64_
 
 bool as_view_module_offset(const struct as_view *view, uint32_t module, uint64_t address, uint64_t *offset)
 {
-    const char *file = as_view_module(view, module);
-    uint64_t base = file ? view->module[module].base : 0;
-    /* Text of perf script has the addresses of the run, and not where the file was mapped. */
-    bool placed = file && (base > 0 || view->module[module].file_size > 0 || view->module[module].build_id);
-    *offset = address - base;
-    return placed && address >= base && (file[0] != '[' || base > 0);
+    bool placed = as_view_module(view, module) && as_store_module_is_placed(&view->module[module]);
+    *offset = placed ? address - view->module[module].base : 0;
+    return placed && address >= view->module[module].base;
 }
 
 static const char *name_address(const struct as_view *view, const struct as_store_row *row, char name[AS_ROW_NAME_MAX])
