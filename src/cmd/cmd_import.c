@@ -67,9 +67,10 @@ static void report(const struct as_import_counts *counts, const struct as_perf_s
     char idle[64] = "";
     if (counts->events > counts->events_with_samples)
         snprintf(idle, sizeof idle, " (%zu without samples)", counts->events - counts->events_with_samples);
-    as_log_note("wrote %s: %s samples of %zu event%s%s in %s thread%s; next: assay report %s", output,
-                AS_COUNT(counts->samples), counts->events, counts->events == 1 ? "" : "s", idle,
-                AS_COUNT(counts->threads), counts->threads == 1 ? "" : "s", output);
+    as_log_note("wrote %s: %s sample%s of %zu event%s%s in %s thread%s; next: assay report %s", output,
+                AS_COUNT(counts->samples), counts->samples == 1 ? "" : "s", counts->events,
+                counts->events == 1 ? "" : "s", idle, AS_COUNT(counts->threads), counts->threads == 1 ? "" : "s",
+                output);
 }
 
 /* Puts the file's name before the message. Returns false. */

@@ -182,12 +182,12 @@ char *as_modelled_start_up(const struct as_engine_result *engine, uint64_t instr
     static const double most_of_cut = 0.25, most_of_whole = 0.5;
     char part[AS_ENGINE_PART];
     bool cut = as_engine_part(engine, instructions, part, sizeof part);
-    if (as_ratio(start->instructions, instructions) < (cut ? most_of_cut : most_of_whole) ||
-        (instructions < engine->executed && !engine->from_start))
+    double share = as_ratio(start->instructions, instructions);
+    if (share < (cut ? most_of_cut : most_of_whole) || (instructions < engine->executed && !engine->from_start))
         return NULL;
-    return as_format("the instructions (%s) are in the dynamic linker: start-up dominates; --from main or --skip "
-                     "leaves them out",
-                     AS_COUNT(start->instructions));
+    return as_format(
+        "the instructions (%s) are in the dynamic linker: start-up %s; --from main or --skip leaves them out",
+        AS_COUNT(start->instructions), share < most_of_whole ? "is much of it" : "dominates");
 }
 
 static bool choose(const char *name, const struct as_sampler **samplers, size_t *n, struct as_error *err)

@@ -197,7 +197,11 @@ void as_gate_markdown(const struct as_gate_result *result, const struct as_diff 
 {
     static const char *const heads[] = {"No slowdown beyond the limit", "Inconclusive: too few samples",
                                         "Slower than allowed"};
-    fprintf(out, "### %s: ", result->obstacles.len ? "Not comparable" : heads[result->verdict]);
+    bool strictly = result->verdict == AS_GATE_INCONCLUSIVE && result->gate.strict;
+    fprintf(out, "### %s: ",
+            result->obstacles.len ? "Not comparable"
+            : strictly            ? "Failed (--strict): too few samples to tell"
+                                  : heads[result->verdict]);
     put_cell(out, AS_SHOW(program_of(diff)));
     fputs("\n\n", out);
     put_items(result, diff, out);

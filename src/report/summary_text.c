@@ -65,7 +65,7 @@ static void add_program(const struct as_summary *summary, struct as_str *line)
     if (summary->cycles || summary->exact || summary->contradicts) /* clocks do not count cycles */
         as_str_addf(line, "%s cycles", AS_COUNT(summary->cycles));
     else if (isnan(summary->seconds) && !empty)
-        as_str_addf(line, "%s samples", AS_COUNT(summary->samples));
+        as_str_addf(line, "%s sample%s", AS_COUNT(summary->samples), summary->samples == 1 ? "" : "s");
     if (summary->cycles && summary->instructions)
         as_str_addf(line, ", IPC %.2f", (double)summary->instructions / (double)summary->cycles);
     if (!isnan(summary->seconds))
@@ -94,14 +94,18 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
     else if (summary->sampled)
         as_str_addf(line, ": estimated for the whole program from %s regions", AS_COUNT(summary->samples));
     else if (!summary->contradicts)
-        as_str_addf(line, ": %s samples", AS_COUNT(summary->samples));
+        as_str_addf(line, ": %s sample%s", AS_COUNT(summary->samples), summary->samples == 1 ? "" : "s");
     if (as_summary_sampled_cycles(summary->store))
         as_str_addf(line, " of %s cycles", AS_COUNT(as_summary_sampled_cycles(summary->store)));
     if (summary->period)
         as_str_addf(line, ", one in %s %s", AS_COUNT(summary->period), AS_SHOW(summary->unit));
     if (summary->sampled)
         return;
-    as_str_addf(line, ", %s lost, %s throttled", AS_COUNT(summary->lost), AS_COUNT(summary->throttled));
+    uint64_t lost = as_summary_lost(summary->store);
+    as_str_addf(line, ", %s lost", AS_COUNT(summary->lost));
+    if (lost > summary->lost)
+        as_str_addf(line, " (%s of all series)", AS_COUNT(lost));
+    as_str_addf(line, ", %s throttled", AS_COUNT(summary->throttled));
     if (summary->dropped)
         as_str_addf(line, ", %s dropped", AS_COUNT(summary->dropped));
 }

@@ -41,6 +41,13 @@ static bool same_program(const struct as_view *before, const struct as_view *aft
     return !first || !second || strcmp(as_path_base(first), as_path_base(second)) == 0;
 }
 
+/* "all", in words that are true of a run that was cut short, too. */
+static const char *extent_text(const struct as_summary *summary)
+{
+    const char *extent = as_diff_extent(summary);
+    return *extent ? extent : summary->partial ? "an unknown part" : "all";
+}
+
 static void find_obstacles(struct as_gate_result *result, const struct as_diff *diff)
 {
     static const char *const names[] = {"before", "after"};
@@ -59,9 +66,8 @@ static void find_obstacles(struct as_gate_result *result, const struct as_diff *
         obstruct(result, as_format("other program: %s before, %s after", sides[AS_DIFF_BEFORE]->program,
                                    sides[AS_DIFF_AFTER]->program));
     if (strcmp(extent[AS_DIFF_BEFORE], extent[AS_DIFF_AFTER]) != 0)
-        obstruct(result, as_format("other part of the run: %s before, %s after",
-                                   *extent[AS_DIFF_BEFORE] ? extent[AS_DIFF_BEFORE] : "all",
-                                   *extent[AS_DIFF_AFTER] ? extent[AS_DIFF_AFTER] : "all"));
+        obstruct(result, as_format("other part of the run: %s before, %s after", extent_text(sides[AS_DIFF_BEFORE]),
+                                   extent_text(sides[AS_DIFF_AFTER])));
     else if (!*extent[AS_DIFF_AFTER] && result->obstacles.len == 0 && status[AS_DIFF_BEFORE] && status[AS_DIFF_AFTER] &&
              strcmp(status[AS_DIFF_BEFORE], status[AS_DIFF_AFTER]) != 0)
         obstruct(result, as_format("other exit status of the program: %s before, %s after", status[AS_DIFF_BEFORE],

@@ -291,8 +291,18 @@ const char *as_summary_noun(const struct as_summary *summary)
     return is_time ? "time" : unit;
 }
 
+static uint64_t count_of(const struct as_store *store, const char *key)
+{
+    const struct as_store_quality *row = find_part(store, key, 1);
+    return row && row->value < 1e15 ? (uint64_t)row->value : 0;
+}
+
 uint64_t as_summary_sampled_cycles(const struct as_store *store)
 {
-    const struct as_store_quality *row = find_part(store, AS_QUALITY_SAMPLED_CYCLES, 1);
-    return row && row->value < 1e15 ? (uint64_t)row->value : 0;
+    return count_of(store, AS_QUALITY_SAMPLED_CYCLES);
+}
+
+uint64_t as_summary_lost(const struct as_store *store)
+{
+    return count_of(store, "lost") + count_of(store, "lost_samples");
 }

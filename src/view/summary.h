@@ -84,6 +84,9 @@ const char *as_summary_noun(const struct as_summary *summary);
  * of another sampler, or no cycle was shared. */
 uint64_t as_summary_sampled_cycles(const struct as_store *store);
 
+/* What was lost of all series of a recording; a series may have lost less. */
+uint64_t as_summary_lost(const struct as_store *store);
+
 /* The sum of one bar of the program ("states"); 0 if the profile does not have it. */
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);
 
