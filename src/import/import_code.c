@@ -161,10 +161,20 @@ static void read_frame(const struct as_import_frame *frame, struct as_perf_locat
                                           .function_start = UINT64_MAX,
                                           .match = AS_PERF_NO_FILE,
                                           .renamed = true};
-    if (text->symbol && text->offset <= frame->address)
-        recorded->function_start = frame->address - text->offset;
+    if (text->in_module <= frame->address)
+        recorded->module_offset = text->in_module;
+}
+
+/* The offset in a module whose place is known from other frames, and where the function begins, as far as the text tells. */
+static void place_frame(const struct as_import_frame *frame, uint64_t base, struct as_perf_location *recorded)
+{
+    const struct as_perf_frame *text = frame->text;
+    if (text->in_module > frame->address)
+        recorded->module_offset = frame->address - base;
     if (!text->symbol)
         recorded->function_start = 0;
+    else if (text->offset <= recorded->module_offset)
+        recorded->function_start = recorded->module_offset - text->offset;
 }
 
 void as_import_code_find(struct as_import_code *code, const struct as_import_frame *frame,
@@ -177,6 +187,8 @@ void as_import_code_find(struct as_import_code *code, const struct as_import_fra
         as_perf_spaces_find(code->spaces, frame->pid, frame->mode, frame->address, &recorded);
     uint32_t module = as_import_code_module(code, &recorded, frame->address);
     uint64_t base = code->modules.data[module].base;
+    if (frame->text)
+        place_frame(frame, base, &recorded);
     *location = (struct as_import_location){.module = module,
                                             .function = function_of(code, module, &recorded),
                                             .address = base + recorded.module_offset,

@@ -176,6 +176,15 @@ static void frames_of_chain(const struct as_perf_sample *sample, as_import_frame
     }
 }
 
+/* The instruction that a caller is at; NONE: unknown. Text does not tell which one the call is, but what is inlined there. */
+static uint32_t call_site_of(struct as_import *import, const struct as_import_frame *frame,
+                             struct as_import_location *location)
+{
+    if (frame->called)
+        return as_import_code_call(&import->code, frame, location);
+    return frame->n_inlined ? as_import_code_instruction(&import->code, frame, location) : AS_STORE_NONE;
+}
+
 /* Goes from the outermost frame to the innermost, whose location is known already. Chains of programs without frame
  * pointers contain addresses where nothing is mapped; those are skipped. */
 static uint32_t walk_path(struct as_import *import, const as_import_frames *frames,
@@ -197,8 +206,7 @@ static uint32_t walk_path(struct as_import *import, const as_import_frames *fram
                                      .address = location.function == AS_STORE_NONE ? location.address : location.entry,
                                      .call_address = call_address};
         path = path_of(import, &node, location.module);
-        call_site =
-            frames->data[i].called ? as_import_code_call(&import->code, &frames->data[i], &location) : AS_STORE_NONE;
+        call_site = call_site_of(import, &frames->data[i], &location);
         call_address = location.address;
     }
     return path;

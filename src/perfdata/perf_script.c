@@ -1,7 +1,7 @@
 /* The text of `perf script`: a line for each sample, then a line for each frame, then an empty line:
  *
  *     comm  pid/tid [cpu] seconds.fraction:  period event:  [addr] [data source] [weight]  FRAME  [branches]
- *     FRAME: ip symbol+0xoff (module)
+ *     FRAME: ip symbol+0xoff (module), with -F +dsoff (module+0xoff)
  *
  * All columns are optional (perf script -F). A thread's name may contain spaces and digits, so a line is
  * parsed from the event backwards: the time, the processor and the ids are recognised by their form, and the rest is
@@ -240,7 +240,7 @@ static void judge_number(struct script *script, struct columns *columns, const c
         return;
     struct word number = columns->words[columns->name], address = next_word(&rest);
     enum as_script_layout layout =
-        address.length > 0 ? as_script_layout_before(line, address.start) : AS_SCRIPT_UNKNOWN;
+        address.length > 0 ? as_script_layout_before(line, address.start) : as_script_layout_of(line);
     enum as_script_number kind = as_script_number(line, number, layout);
     script->unclear |= kind == AS_SCRIPT_UNCLEAR;
     if (kind != AS_SCRIPT_PERIOD)
@@ -274,6 +274,12 @@ static bool read_header_line(struct script *script, char *line)
 
 /* ---- samples ---- */
 
+static void skip_line(struct script *script)
+{
+    script->reader->summary.skipped_lines++;
+    script->junk = true;
+}
+
 /* A plain line becomes a sample if there is an address. */
 static bool adopt_plain(struct script *script)
 {
@@ -302,7 +308,7 @@ static void finish_sample(struct script *script)
     if (script->lone && script->chained)
         drop_lone(script);
     if (script->plain && !adopt_plain(script)) {
-        reader->summary.skipped_lines++;
+        skip_line(script);
         return;
     }
     if (script->eventless && script->first == 0)
@@ -391,6 +397,8 @@ static bool take_source_line(struct script *script, const char *line)
     struct word word = next_word(&at);
     struct word behind = next_word(&at);
     bool indented = line[0] == ' ' || line[0] == '\t';
+    if (!indented && strcspn(word.start, ":+[?") >= word.length)
+        return false;
     if (word.length == 0 || (behind.length > 0 && (behind.start[0] != '(' || !indented)))
         return false;
     struct as_perf_frame *frame = &script->frames.data[script->frames.len - 1];
@@ -414,7 +422,7 @@ static bool take_under_sample(struct script *script, char *line)
         return true;
     if (line[0] != '\t')
         return false;
-    script->reader->summary.skipped_lines++;
+    skip_line(script);
     return true;
 }
 
@@ -475,6 +483,7 @@ static void take_line(struct script *script, char *line)
         read_comment(script->reader, line);
         return;
     }
+    script->junk = false;
     if (take_bare(script, line) || (script->open && take_under_sample(script, line)))
         return;
     finish_sample(script);
@@ -483,8 +492,10 @@ static void take_line(struct script *script, char *line)
         script->open = script->plain = script->chained = script->reader->summary.samples == script->n_plain;
     else
         script->open = read_header_line(script, line);
+    script->junk = false; /* whatever became of the sample before */
     if (!script->open)
-        script->reader->summary.skipped_lines++;
+        skip_line(script);
+    script->junk &= strstr(line, "PERF_RECORD_") == NULL; /* perf prints other records if it is asked to */
 }
 
 /* Reads the next line without its end, if it has one (`whole`); a line that exceeds the input's buffer is cut. */
@@ -518,6 +529,9 @@ bool as_perf_script_run(struct as_perf_reader *reader, struct as_error *err)
     script.eventless &= whole; /* a line that breaks off may lack columns */
     if (!reader->stopped)
         finish_sample(&script);
+    if (!reader->stopped && (!whole || script.junk))
+        as_perf_problem(reader, whole ? "the text ends in lines that are neither samples nor frames"
+                                      : "the text ends in the middle of a line");
     as_str_free(&line);
     as_vec_free(&script.frames);
     as_vec_free(&script.branches);

@@ -16,19 +16,36 @@ static const char *module_start(const char *text)
     if (length > sizeof deleted && strcmp(limit - (sizeof deleted - 1), deleted) == 0)
         limit -= sizeof deleted - 1;
     for (const char *at = limit - 1; at >= text; at--)
-        if (*at == '(' && (at == text || at[-1] == ' '))
+        if (*at == '(' && (at == text || at[-1] == ' ') && strncmp(at, "(deleted)+0x", 12) != 0)
             return at;
     return NULL;
 }
 
-/* "symbol+0x12 (module)", "symbol (inlined)", "[unknown] (module)", "symbol". Modifies `text`. */
+/* Cuts "+0x12" off the end of a name. Returns the number; UINT64_MAX: there is none. */
+static uint64_t take_offset(char *name)
+{
+    char *plus = NULL, *end;
+    for (char *at = name; (at = strstr(at, "+0x")) != NULL; at++)
+        plus = at;
+    if (plus == NULL || !isxdigit((unsigned char)plus[3]))
+        return UINT64_MAX;
+    uint64_t offset = strtoull(plus + 3, &end, 16);
+    if (*end != '\0')
+        return UINT64_MAX;
+    *plus = '\0';
+    return offset;
+}
+
+/* "symbol+0x12 (module)", "symbol+0x12 (module+0x1012)", "symbol (inlined)", "[unknown] (module)", "symbol". Modifies
+ * `text`. */
 static void read_symbol(struct as_perf_reader *reader, char *text, struct as_perf_frame *frame)
 {
-    frame->offset = UINT64_MAX;
+    frame->in_module = UINT64_MAX;
     char *module = (char *)module_start(text);
     if (module != NULL) {
         text[strlen(text) - 1] = '\0';
         frame->inlined = strcmp(module + 1, "inlined") == 0;
+        frame->in_module = take_offset(module + 1);
         frame->module = frame->inlined || strcmp(module + 1, "[unknown]") == 0
                             ? NULL
                             : as_perf_keep(reader, module + 1, strlen(module));
@@ -36,16 +53,7 @@ static void read_symbol(struct as_perf_reader *reader, char *text, struct as_per
     }
     for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; length--)
         text[length - 1] = '\0';
-    char *plus = NULL, *end;
-    for (char *at = text; (at = strstr(at, "+0x")) != NULL; at++)
-        plus = at;
-    if (plus != NULL) {
-        uint64_t offset = strtoull(plus + 3, &end, 16);
-        if (*end == '\0') {
-            frame->offset = offset;
-            *plus = '\0';
-        }
-    }
+    frame->offset = take_offset(text);
     if (text[0] != '\0' && strcmp(text, "[unknown]") != 0)
         frame->symbol = as_perf_keep(reader, text, strlen(text));
 }

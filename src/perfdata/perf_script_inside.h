@@ -19,6 +19,7 @@ struct script {
     unsigned columns;   /* … these columns … */
     unsigned first;     /* … and the first such sample had those; 0: none yet */
     bool uneven, unclear;
+    bool junk;         /* the last line with something in it is neither a sample's nor a frame */
     const char *event; /* of a plain sample; NULL: none */
     struct as_perf_sample sample;
     AS_VEC(struct as_perf_frame) frames;

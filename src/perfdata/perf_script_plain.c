@@ -25,6 +25,12 @@ enum as_script_layout as_script_layout_before(const char *line, const char *addr
     return blanks_before(line, address) > 1 ? AS_SCRIPT_KEPT : AS_SCRIPT_LOST;
 }
 
+enum as_script_layout as_script_layout_of(const char *line)
+{
+    bool padded = line[0] == ' ' || line[0] == '\t' || strstr(line, "  ") || strchr(line, '\t');
+    return padded ? AS_SCRIPT_UNKNOWN : AS_SCRIPT_LOST;
+}
+
 enum as_script_number as_script_number(const char *line, struct word word, enum as_script_layout layout)
 {
     if (!is_number(word))

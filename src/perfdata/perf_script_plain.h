@@ -19,6 +19,8 @@ enum as_script_number { AS_SCRIPT_NAME, AS_SCRIPT_IDS, AS_SCRIPT_PERIOD, AS_SCRI
 enum as_script_layout { AS_SCRIPT_UNKNOWN, AS_SCRIPT_KEPT, AS_SCRIPT_LOST };
 
 enum as_script_layout as_script_layout_before(const char *line, const char *address);
+/* The same of a line without an address: perf pads a thread's name to 16 columns, and Linux knows 15 characters of it. */
+enum as_script_layout as_script_layout_of(const char *line);
 enum as_script_number as_script_number(const char *line, struct word word, enum as_script_layout layout);
 /* Whether a word can only be the address of code, not a thread's number. */
 bool as_script_is_code(struct word word);

@@ -178,6 +178,7 @@ struct as_perf_frame {
     const char *symbol; /* NULL: "[unknown]" */
     uint64_t offset;    /* in the symbol; UINT64_MAX: not printed */
     const char *module; /* NULL: not printed */
+    uint64_t in_module; /* offset in the module's file; UINT64_MAX: not printed */
     const char *file;   /* of its source; NULL: not printed, or unknown to perf */
     uint32_t line;
     bool inlined;

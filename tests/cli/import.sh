@@ -38,6 +38,10 @@ if [ -e pebs-load-latency.db ]; then
 fi
 held "branch stacks" lbr-skylake \
     's["cycles:ppp"]["samples"] == 13 and c["branch_stacks"] == 13 and c["branch_entries"] == 387 and c["record_MMAP2"] == 10 and c["record_MMAP"] == 21'
+if [ -r "$DATA/lost-samples.perf.data" ]; then
+    "$ASSAY" import -q -o lost.db "$DATA/lost-samples.perf.data"
+    check_same "samples that other series lost are counted, too" "1 lost (2 of all series)" "$("$ASSAY" report lost.db | grep -o '1 lost (.*)')"
+fi
 held "lost samples" lost-samples \
     's["cycles:pp"]["samples"] + s["instructions:pp"]["samples"] + s["branch-instructions:pp"]["samples"] == 191 and q["lost_samples"] == 2
      and all(x["period"] == 20003 for x in s.values()) and c["record_LOST_SAMPLES"] == 2 and sum(x["lost"] for x in s.values()) == 2'
@@ -500,6 +504,26 @@ check_json "… are two functions" '[(r["function"], r["samples"]) for r in d["r
 # Text has the addresses of a run, not the offsets in the file.
 check_json "text has no offsets in modules" 'all(r["module_offset"] is None for r in d["rows"])' "$ASSAY" report --json names.db
 check_same "… nor in CSV" '0x401000,' "$("$ASSAY" report --csv names.db | grep -o '0x401000,[^,]*' | sort -u)"
+
+check_same "… nor as an export" ',0x401000,/tmp/perf-5.map,,' "$("$ASSAY" export --to=csv names.db | sed -n '2s/^\(0x401000,[^,]*,[^,]*,\).*/,\1/p')"
+# … unless it has both (-F +dsoff): then two processes have one module, wherever it lay.
+printf 'p %s 1.1: cycles: %s hot+0x9 (/opt/my prog+0x1139)\n' 7 55001139 8 56001139 9 57001139 >placed.txt
+check "text with offsets in modules" "$ASSAY" import -o placed.db placed.txt
+check_json "… has one module, function and instruction" '[(r["function"], r["module"], r["module_offset"], r["samples"]) for r in d["rows"]] == [("hot", "/opt/my prog", "0x1139", 3)]' \
+    "$ASSAY" report --by instruction --json placed.db
+
+# Functions that are inlined in callers, and in the sampled one.
+printf 'p 7 1.1: 5 cycles: \n\t401100 leaf (inlined)\n\t401100 foo+0x10 (/opt/p)\n\t401200 push_back (inlined)\n\t401200 grow (inlined)\n\t401200 main+0x5 (/opt/p)\n\n' >inlined.txt
+check "text with inlined functions" "$ASSAY" import -o inlined.db inlined.txt
+check_same "… has all of them in its stacks" "main;grow;push_back;foo;leaf 5" "$("$ASSAY" export --to=folded inlined.db)"
+
+# Text that breaks off or ends in nonsense.
+for rest in $'garb\n' 'p 7 1.2: 5 cyc'; do
+    (cat inlined.txt && printf '%s' "$rest") >cut.txt
+    check "text that ends in '${rest%$'\n'}'" "$ASSAY" import -o cut.db cut.txt
+    check_same "… is incomplete, which is said" 1 "$(grep -c 'the recording is incomplete (the text ends in .*partial' <<<"$err")"
+    check "… and marked" grep -q PARTIAL < <("$ASSAY" report cut.db)
+done
 
 # ---- damaged recordings --------------------------------------------------------------------------------------------
 # Whatever an import accepts, reports must accept: a few changes here, thousands by hand (with other seeds).

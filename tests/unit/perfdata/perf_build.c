@@ -341,6 +341,8 @@ static void add_frames(struct as_str *text, const struct as_perf_sample *sample)
         as_str_addf(text, "\n  %llx %s+%llx (%s)%s", (unsigned long long)frame->ip,
                     frame->symbol != NULL ? frame->symbol : "?", (unsigned long long)frame->offset,
                     frame->module != NULL ? frame->module : "?", frame->inlined ? " inlined" : "");
+        if (frame->in_module != UINT64_MAX)
+            as_str_addf(text, " at %llx", (unsigned long long)frame->in_module);
     }
 }
 

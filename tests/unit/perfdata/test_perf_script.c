@@ -67,6 +67,20 @@ static void test_chains(void **state)
                                               "\n  5 only+ffffffffffffffff (?)\n");
 }
 
+/* -F +dsoff: where in its file the code is. */
+static void test_module_offsets(void **state)
+{
+    expect("prog 42 1.5: cycles: 10 f+0x1 (/my prog+0x1139)\n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 10 42/42 time 1500000000 cpu -1 period 1 comm 'prog'" NOTHING
+                              "\n  10 f+1 (/my prog) at 1139\n");
+    expect("prog 42 1.5: cycles: 10 f+0x1 (/my prog (deleted)+0x1139)\n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 10 42/42 time 1500000000 cpu -1 period 1 comm 'prog'" NOTHING
+                              "\n  10 f+1 (/my prog (deleted)) at 1139\n");
+    expect("prog 42 1.5: cycles: 10 f+0x1 (/lib+0xyz)\n",
+           EVENT(0, "cycles") "sample 0 mode 2 ip 10 42/42 time 1500000000 cpu -1 period 1 comm 'prog'" NOTHING
+                              "\n  10 f+1 (/lib+0xyz)\n");
+}
+
 /* A name with digits and colons in it does not confuse the columns. */
 static void test_names(void **state)
 {
@@ -266,6 +280,7 @@ static void test_unclear(void **state)
         "prog 1000000 401136 main\n",                                         /* a thread, or a period */
         "1000000 401136 main\n",                                              /* likewise */
         "1000000 cycles: 401136 main\n",                                      /* likewise */
+        "prog 1000000 cycles:\nprog 1000000 cycles:\n",                       /* likewise */
         "prog 42/43 1.5: 7ffe00ab10 401136 main\n",                           /* an address of data */
         "prog 42/43 1.5: 1000000 401136 main\nprog 42/43 1.6: 401136 main\n", /* only one has a period */
         "prog 3 [001] 401136 main\nprog [001] 401136 main\n",                 /* a thread, or part of the name */
@@ -275,6 +290,36 @@ static void test_unclear(void **state)
         struct as_str text = read_as_text(scripts[i], strlen(scripts[i]), &ok, NULL, NULL);
         if (ok)
             fail_msg("%s: %s", scripts[i], text.data);
+        as_str_free(&text);
+    }
+}
+
+/* Text that breaks off, or ends in nonsense, is incomplete. */
+static void test_incomplete(void **state)
+{
+    static const char sample[] = "prog 42 1.5: cycles: 401000 main\n";
+    static const struct {
+        const char *rest, *problem; /* "": none */
+    } cases[] = {
+        {"", ""},
+        {"\n\n", ""},
+        {"# a comment\n", ""},
+        {"prog 42 1.6: PERF_RECORD_EXIT(42:42):(1:1)\n", ""},
+        {"garb\nprog 42 1.6: cycles: 401000 main\n", ""},
+        {"  main.c:7\n", ""},
+        {"garb\n", "the text ends in lines that are neither samples nor frames"},
+        {"\tno frame\n", "the text ends in lines that are neither samples nor frames"},
+        {"\nand so on\n\n", "the text ends in lines that are neither samples nor frames"},
+        {"prog 42 1.6: cycles: 401000 mai", "the text ends in the middle of a line"},
+        {"prog 42 1.", "the text ends in the middle of a line"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_perf_summary summary;
+        char script[256];
+        snprintf(script, sizeof script, "%s%s", sample, cases[i].rest);
+        struct as_str text = read_as_text(script, strlen(script), NULL, &summary, NULL);
+        if (strcmp(summary.problem, cases[i].problem) != 0 || summary.incomplete != (*cases[i].problem != 0))
+            fail_msg("%s: '%s'", script, summary.problem);
         as_str_free(&text);
     }
 }
@@ -333,14 +378,23 @@ static void test_long_and_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),          cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_columns_left_out),
-        cmocka_unit_test(test_memory_columns), cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_other_lines),    cmocka_unit_test(test_eventless),
-        cmocka_unit_test(test_long_and_cut),   cmocka_unit_test(test_indentation),
-        cmocka_unit_test(test_source_lines),   cmocka_unit_test(test_plain_lines),
-        cmocka_unit_test(test_prose),          cmocka_unit_test(test_loose_events),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_module_offsets),
+        cmocka_unit_test(test_columns_left_out),
+        cmocka_unit_test(test_memory_columns),
+        cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_other_lines),
+        cmocka_unit_test(test_eventless),
+        cmocka_unit_test(test_long_and_cut),
+        cmocka_unit_test(test_indentation),
+        cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_plain_lines),
+        cmocka_unit_test(test_prose),
+        cmocka_unit_test(test_loose_events),
         cmocka_unit_test(test_unclear),
+        cmocka_unit_test(test_incomplete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
