@@ -280,6 +280,8 @@ not_judged "a program that crashed" crashed.db whole.db 'the profile after is PA
 not_judged "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
 not_judged "two programs" threads.db whole.db 'other program: .* before, threads after'
 not_judged "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
+check_status 125 "a gate of a part and a crash" "$ASSAY" report crashed.db --diff part.db --fail-over=1000%
+check_same "… knows no part of the latter" 1 "$(grep -c 'other part of the run: --max 20k before, an unknown part after' <<<"$out")"
 check_status 0 "a gate of two equal parts" "$ASSAY" report part.db --diff part.db --fail-over=0%
 rm -f not.md not.xml
 check_fails 125 'one profile counts' "a gate of cycles and samples" "$ASSAY" report counted.db --diff whole.db --fail-over=2% --markdown not.md --junit not.xml
@@ -304,8 +306,8 @@ check_same "… says how many it needs" "INCONCLUSIVE t: +44.83 % (within noise)
 INCONCLUSIVE 1 function: none grew significantly by more than 2 %, 1 did within noise" "$(tail -2 <<<"$out")"
 check_same "… warns" 1 "$(grep -c 'too few samples to tell' <<<"$err")"
 check_same "… as Markdown and JUnit XML" "1 2 2" "$(grep -c '^### Inconclusive' few.md) $(grep -c '^- \*\*inconclusive\*\*' few.md) $(grep -c '<skipped message=' few.xml)"
-check_status 1 "… fails with --strict" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --strict --junit few.xml
-check_same "… as JUnit XML, too" 1 "$(grep -c 'failures="1" errors="0" skipped="0"' few.xml)"
+check_status 1 "… fails with --strict" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --strict --junit few.xml --markdown few.md
+check_same "… as JUnit XML and Markdown, too" "1 1 1" "$(grep -c 'failures="1" errors="0" skipped="0"' few.xml) $(grep -c '^### Failed (--strict): too few' few.md) $(grep -c '^- \*\*failed\*\*' few.md)"
 check_status 1 "a gate of enough samples" "$ASSAY" report s4200.db --diff s2900.db --fail-over=2%
 check_same "… is one" 1 "$(grep -c '^FAILED t: +44.83 %, at most 2 % allowed$' <<<"$out")"
 check_status 0 "… the other way round" "$ASSAY" report s2900.db --diff s4200.db --fail-over=2% --fail-row-over=2% --strict
