@@ -1,5 +1,5 @@
 /* See intervals.h. Most of a batch falls into one interval. The interval used last is therefore cached, and a division
- * is needed only outside of it. */
+ * is needed only outside of it. Runs along an edge in it are counted, and what they add is added once. */
 #include "observe/intervals.h"
 
 #include "base/vec.h"
@@ -39,6 +39,14 @@ static inline void add_row(struct as_interval *restrict to, const struct as_inte
         to->occupied[i] += from->occupied[i];
 }
 
+static void add_times(struct as_interval *restrict to, const struct as_interval *restrict from, uint32_t times)
+{
+    for (int i = 0; i < AS_INTERVAL_COUNTS; i++)
+        to->counts[i] += times * from->counts[i];
+    for (int i = 0; i < AS_RESOURCE_COUNT; i++)
+        to->occupied[i] += times * from->occupied[i];
+}
+
 /* Merges neighbouring intervals. */
 static void halve(struct as_intervals *intervals)
 {
@@ -71,9 +79,22 @@ struct hand {
     uint64_t first, end;
 };
 
+/* Adds the runs along edges that were counted for the interval at hand. */
+static void add_waiting(const struct hand *hand)
+{
+    struct as_intervals *intervals = hand->intervals;
+    for (size_t i = 0; i < intervals->waiting.len; i++) {
+        struct as_interval_edge *of = &intervals->edges.data[intervals->waiting.data[i]];
+        add_times(hand->row, &of->sum, of->times);
+        of->times = 0;
+    }
+    as_vec_clear(&intervals->waiting);
+}
+
 static __attribute__((noinline)) void reach_for(struct hand *hand, uint64_t cycle)
 {
     struct as_intervals *intervals = hand->intervals;
+    add_waiting(hand);
     while (intervals->most && cycle / intervals->length >= intervals->most)
         halve(intervals);
     uint64_t index = cycle / intervals->length;
@@ -153,8 +174,8 @@ static void reach(struct as_interval_edge *of, int32_t first, int32_t last)
     of->last = last > of->last ? last : of->last;
 }
 
-static __attribute__((noinline)) const struct as_interval_edge *sum_up(struct as_intervals *intervals,
-                                                                       const struct as_edge *edge)
+static __attribute__((noinline)) struct as_interval_edge *sum_up(struct as_intervals *intervals,
+                                                                 const struct as_edge *edge)
 {
     while (intervals->edges.len <= edge->number)
         *as_vec_push(&intervals->edges) = (struct as_interval_edge){0};
@@ -191,15 +212,15 @@ static inline void count_edge(struct hand *hand, const struct as_edge_run *run, 
 {
     struct as_intervals *intervals = hand->intervals;
     uint32_t number = run->edge->number;
-    const struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
+    struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
     if (__builtin_expect(!of || !of->edge, 0))
         of = sum_up(intervals, run->edge);
     int64_t first = (int64_t)(run->base + before) + of->first, last = (int64_t)(run->base + before) + of->last;
     struct as_interval *row = first >= 0 && run->base > 0 ? row_at(hand, (uint64_t)first) : NULL;
     if (__builtin_expect(!row || (uint64_t)last >= hand->end, 0))
         count_parts(hand, run, before);
-    else
-        add_row(row, &of->sum);
+    else if (of->times++ == 0)
+        *as_vec_push(&intervals->waiting) = number;
 }
 
 void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch)
@@ -214,6 +235,7 @@ void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge
             count_pipes(&hand, &batch->pipes[run->first], run->n, before);
     }
     count_stays(&hand, batch->stays, batch->n_stays, before);
+    add_waiting(&hand);
     end_batch(&hand, before + as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
 }
 
@@ -258,6 +280,7 @@ void as_intervals_free(struct as_intervals *intervals)
         as_vec_free(&intervals->threads.data[i].rows);
     as_vec_free(&intervals->threads);
     as_vec_free(&intervals->edges);
+    as_vec_free(&intervals->waiting);
 }
 
 void as_intervals_observe(void *state, const struct as_pipe_batch *batch)

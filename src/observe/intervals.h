@@ -41,6 +41,7 @@ struct as_interval_thread {
 struct as_interval_edge {
     const struct as_edge *edge; /* NULL: not worked out yet */
     int32_t first, last;        /* the cycles that it reaches into, from the run's base */
+    uint32_t times;             /* runs of the batch and interval at hand that are not added yet */
     struct as_interval sum;
 };
 
@@ -49,6 +50,7 @@ struct as_intervals {
     size_t most;     /* rows a thread may have: neighbours become one then, and the length doubles; 0: any number */
     AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
     AS_VEC(struct as_interval_edge) edges;     /* by number */
+    AS_VEC(uint32_t) waiting;                  /* edges with `times`; none between batches */
 };
 
 enum { AS_INTERVAL_LONGEST = 1 << 26 }; /* `length` where rows do not become one: counts have 32 bits */

@@ -214,6 +214,6 @@ const struct as_observer as_o3pipeview_observer = TRACE_OBSERVER("o3pipeview", c
 const struct as_observer as_cycle_trace_observer = TRACE_OBSERVER("cycle-trace", create_cycle_trace);
 const struct as_observer as_cycle_trace_all_observer = TRACE_OBSERVER("cycle-trace-all", create_cycle_trace_all);
 const struct as_observer as_commit_csv_observer =
-    TRACE_OBSERVER("commit-csv", create_commit_csv, .edges = observe_edges);
+    TRACE_OBSERVER("commit-csv", create_commit_csv, .edges = observe_edges, .forget = forget_edges);
 const struct as_observer as_commit_trace_observer =
     TRACE_OBSERVER("commit-trace", create_commit_trace, .edges = observe_edges, .forget = forget_edges);
