@@ -6,7 +6,7 @@
 #include "count/counts.h"
 #include "unit.h"
 
-enum { THREADS = 5, EXECUTIONS = 20000, MOST_WORDS = 64, MOST_BLOCKS = 64 };
+enum { THREADS = 5, EXECUTIONS = 20000, MOST_WORDS = 64, MOST_BLOCKS = 64, REGIONS = 3 };
 
 static struct bed bed;
 static uint64_t seed;
@@ -19,7 +19,9 @@ static uint32_t random_below(uint32_t n)
 /* What the naive counter found. */
 struct naive {
     struct as_counts threads[THREADS + 1];
-    uint64_t executions[MOST_BLOCKS][16];
+    struct as_counts regions[REGIONS + 1]; /* the last: in none */
+    uint32_t region;                       /* at the moment */
+    uint64_t executions[MOST_BLOCKS][16], taken[MOST_BLOCKS];
     uint64_t indirect[16]; /* targets that were called, 0x8000 + 16 i */
 };
 
@@ -116,9 +118,8 @@ static void make_accesses(struct made *made, uint32_t index, bool recorded)
         access_as_expected(made, index, insn, recorded);
 }
 
-static void count_naively(struct naive *naive, uint32_t thread, const struct made *made, uint32_t index)
+static void count_in(struct as_counts *counts, const struct made *made, uint32_t index)
 {
-    struct as_counts *counts = &naive->threads[thread];
     const struct as_block_exec *exec = &made->exec;
     const struct as_insn *insn = exec->block->insns[index];
     bool goes_on = exec->continues && index == exec->first;
@@ -126,7 +127,6 @@ static void count_naively(struct naive *naive, uint32_t thread, const struct mad
     counts->store_accesses += made->stores;
     if (goes_on)
         return;
-    naive->executions[exec->block->index][index]++;
     counts->instructions++;
     counts->classes[insn->class_]++;
     counts->loads += made->loads > 0;
@@ -137,10 +137,50 @@ static void count_naively(struct naive *naive, uint32_t thread, const struct mad
     counts->returns += insn->class_ == AS_CLASS_RETURN;
 }
 
+static void count_naively(struct naive *naive, uint32_t thread, const struct made *made, uint32_t index)
+{
+    count_in(&naive->threads[thread], made, index);
+    count_in(&naive->regions[naive->region], made, index);
+    naive->executions[made->exec.block->index][index] += !made->exec.continues || index != made->exec.first;
+}
+
+static void count_taken(struct naive *naive, uint32_t thread, const struct as_block *block, uint64_t times)
+{
+    naive->threads[thread].taken += times;
+    naive->regions[naive->region].taken += times;
+    naive->taken[block->index] += times;
+}
+
+/* The sum of some executions of a block that always accesses the same. */
+static void execute_some(struct as_counter *counter, struct naive *naive, struct as_thread *thread,
+                         const struct as_block *block)
+{
+    struct made made = {.exec = {.block = block, .end = block->n}};
+    uint32_t runs = 1 + random_below(5),
+             taken = block->outcome == AS_OUTCOME_LEAVES   ? runs
+                     : block->outcome == AS_OUTCOME_EITHER ? random_below(runs + 1)
+                                                           : 0,
+             target = random_below(16);
+    for (uint32_t run = 0; run < runs; run++)
+        for (uint32_t i = 0; i < block->n; i++) {
+            made.loads = as_insn_count_accesses(block->insns[i], AS_ACCESS_LOAD);
+            made.stores = as_insn_count_accesses(block->insns[i], AS_ACCESS_STORE);
+            count_naively(naive, thread->number, &made, i);
+        }
+    count_taken(naive, thread->number, block, taken);
+    naive->indirect[target] |= block->last_class == AS_CLASS_CALL_INDIRECT;
+    as_counter_sink.tally(counter, thread, block,
+                          &(struct as_tally){.runs = runs, .taken = taken, .next = 0x8000 + 16 * target});
+}
+
 /* A random execution of a random block, told to the counter and counted naively. */
 static void execute(struct as_counter *counter, struct naive *naive, struct as_thread *thread, bool recorded)
 {
     const struct as_block *block = bed.code.blocks.data[random_below((uint32_t)bed.code.blocks.len)];
+    if (!(block->flags & (AS_BLOCK_VARIES | AS_BLOCK_DISAGREES)) && random_below(8) == 0) {
+        execute_some(counter, naive, thread, block);
+        return;
+    }
     struct made made = {.exec = {.block = block, .end = block->n}};
     struct as_block_exec *exec = &made.exec;
     if (random_below(8) == 0) {
@@ -153,7 +193,7 @@ static void execute(struct as_counter *counter, struct naive *naive, struct as_t
     exec->next = 0x8000 + 16 * target;
     exec->taken =
         to_its_end && (block->outcome == AS_OUTCOME_LEAVES || (block->outcome == AS_OUTCOME_EITHER && random_below(2)));
-    naive->threads[thread->number].taken += exec->taken;
+    count_taken(naive, thread->number, block, exec->taken);
     for (uint32_t i = exec->first; i < exec->end; i++) {
         make_accesses(&made, i, recorded);
         count_naively(naive, thread->number, &made, i);
@@ -183,9 +223,17 @@ static void check_all(const struct as_counter *counter, const struct naive *naiv
     }
     seen = as_counter_total(counter);
     check_counts(&seen, &total);
-    for (size_t b = 0; b < bed.code.blocks.len; b++)
+    for (size_t b = 0; b < bed.code.blocks.len; b++) {
         for (uint32_t i = 0; i < bed.code.blocks.data[b]->n; i++)
             assert_int_equal(as_counter_executions(counter, bed.code.blocks.data[b], i), naive->executions[b][i]);
+        assert_int_equal(as_counter_taken(counter, bed.code.blocks.data[b]), naive->taken[b]);
+    }
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        seen = as_counter_region(counter, i);
+        check_counts(&seen, &naive->regions[i]);
+    }
+    seen = as_counter_region(counter, REGIONS + 7);
+    check_counts(&seen, &(struct as_counts){0});
 }
 
 static void check_indirect(const struct as_counter *counter, const struct naive *naive)
@@ -204,7 +252,7 @@ static void check_indirect(const struct as_counter *counter, const struct naive 
 
 static void run_random(bool recorded)
 {
-    struct naive naive = {0};
+    struct naive naive = {.region = REGIONS};
     struct as_counter *counter = as_counter_new(recorded);
     struct as_thread threads[THREADS + 1] = {0};
     bool runs[THREADS + 1] = {false};
@@ -221,6 +269,12 @@ static void run_random(bool recorded)
         if (random_below(10) == 0) {
             as_counter_sink.syscall(counter, thread, 1, args);
             naive.threads[number].syscalls++;
+            naive.regions[naive.region].syscalls++;
+        }
+        if (random_below(500) == 0) { /* measuring goes on elsewhere, or rests */
+            naive.region = random_below(REGIONS + 1);
+            uint32_t region = naive.region < REGIONS ? naive.region : AS_REGION_NONE;
+            as_counter_sink.stretch(counter, &(struct as_stretch){.region = region});
         }
         if (random_below(300) == 0) { /* it executes another program */
             as_counter_sink.thread_end(counter, thread);
@@ -256,12 +310,30 @@ static void test_disagreeing(void **state)
     run_random(true);
 }
 
+/* Threads that still run count in their region, too. */
+static void test_regions_of_running_threads(void **state)
+{
+    struct naive naive = {.region = 1};
+    struct as_counter *counter = as_counter_new(false);
+    struct as_thread thread = {.number = 1};
+    seed = 5;
+    as_counter_sink.thread_start(counter, &thread);
+    as_counter_sink.stretch(counter, &(struct as_stretch){.region = 1});
+    for (int i = 0; i < 100; i++)
+        execute(counter, &naive, &thread, false);
+    struct as_counts seen = as_counter_region(counter, 1);
+    check_counts(&seen, &naive.regions[1]);
+    seen = as_counter_region(counter, 0);
+    check_counts(&seen, &(struct as_counts){0});
+    as_counter_free(counter);
+}
+
 /* A run without an end: what is there is freed, and nothing of it counts. */
 static void test_unfinished(void **state)
 {
     struct as_counter *counter = as_counter_new(false);
     struct as_thread thread = {.number = 3};
-    struct naive naive = {0};
+    struct naive naive = {.region = REGIONS};
     seed = 1;
     as_counter_sink.thread_start(counter, &thread);
     for (int i = 0; i < 100; i++)
@@ -275,9 +347,7 @@ static void test_unfinished(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_blocks_only),
-        TEST(test_recorded),
-        TEST(test_disagreeing),
+        TEST(test_blocks_only), TEST(test_recorded), TEST(test_disagreeing), TEST(test_regions_of_running_threads),
         TEST(test_unfinished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,11 @@ static void pics_errors(void **state)
     assert_true(fabs(as_pics_error(&a, &b) - 0.2) < 1e-12);
     assert_true(fabs(as_pics_error(&b, &a) - 0.2) < 1e-12);
     assert_true(fabs(as_pics_error(&a, &c) - 0.4) < 1e-12);
-    assert_true(isnan(as_pics_error(&a, &none)));
+    assert_true(isnan(as_pics_error(&a, &none)) && isnan(as_pics_error(&none, &a)));
+    const struct as_pics_entry least[] = {{1, 0, 1, 0}};
+    struct as_pics one = make(least, 1);
+    assert_true(fabs(as_pics_error(&a, &one) - 0.7) < 1e-12 && fabs(as_pics_error(&one, &a) - 0.7) < 1e-12);
+    as_pics_free(&one);
     struct as_pics whole_a = as_pics_fold(&a, 3, &as_grouping_program),
                    whole_c = as_pics_fold(&c, 3, &as_grouping_program);
     assert_int_equal(whole_a.len, 3);
@@ -180,7 +184,11 @@ static void distance_of_weights(void **state)
     assert_true(as_weights_share(none, 0) == 0);
     assert_true(as_weights_distance(left, right) == 0.5); /* they share 0.25 and 0.25 */
     assert_true(as_weights_distance(right, left) == 0.5);
-    assert_true(isnan(as_weights_distance(left, none)));
+    assert_true(isnan(as_weights_distance(left, none)) && isnan(as_weights_distance(none, left)));
+    const uint64_t least[] = {0, 1};
+    struct as_weights one = as_weights_of(least, 2);
+    assert_true(as_weights_distance(left, one) == 0.75 && as_weights_distance(one, left) == 0.75);
+    assert_true(as_weights_distance(one, one) == 0);
 }
 
 /* Two groups of a half: each deviates by sqrt(2 * 0.25 / (pi * 100)). Nothing was seen once. */
