@@ -47,5 +47,8 @@ enum as_counted as_counted_of(const char *name, const char *unit)
         return AS_COUNTED_TAKEN;
     if ((strcasestr(name, "inst") && !has_any(name, parts)) || (raw_code(name) & EVENT) == RETIRED)
         return AS_COUNTED_INSTRUCTIONS;
-    return AS_COUNTED_OTHER;
+    return !unit                                 ? AS_COUNTED_OTHER
+           : strcmp(unit, "taken branches") == 0 ? AS_COUNTED_TAKEN
+           : strcmp(unit, "instructions") == 0   ? AS_COUNTED_INSTRUCTIONS
+                                                 : AS_COUNTED_OTHER;
 }

@@ -59,6 +59,13 @@ static const char *tagged_unit(const struct as_perf_event *event, const struct a
     return amd && event->precise && event->type == RAW && event->config == RETIRED_OPERATIONS ? "operations" : NULL;
 }
 
+/* The caller frees. */
+static char *unit_of(const struct as_perf_event *event, const struct as_perf_info *info)
+{
+    const char *tagged = tagged_unit(event, info);
+    return tagged ? as_strdup(tagged) : as_perf_event_unit(event);
+}
+
 /* The stream of an event; NULL: it is not wanted. */
 static struct stream *stream_of(struct reading *reading, const struct as_perf_event *event)
 {
@@ -70,7 +77,9 @@ static struct stream *stream_of(struct reading *reading, const struct as_perf_ev
     struct stream *stream = as_alloc(sizeof *stream);
     stream->event = event;
     snprintf(stream->name, sizeof stream->name, "%s", event->name);
-    stream->counted = as_counted_of(event->name, tagged_unit(event, reading->info));
+    char *unit = unit_of(event, reading->info);
+    stream->counted = as_counted_of(event->name, unit);
+    free(unit);
     stream->period = event->period;
     stream->precise = event->precise;
     *as_vec_push(&reading->streams) = stream;
@@ -221,8 +230,7 @@ static const struct as_perf_sink sink = {.build_id = on_build_id, .process = on_
 static void take_stream(struct as_recording *recording, struct stream *stream, const struct as_perf_info *info)
 {
     memcpy(recording->event, stream->name, sizeof recording->event);
-    const char *tagged = tagged_unit(stream->event, info);
-    char *unit = tagged ? as_strdup(tagged) : as_perf_event_unit(stream->event);
+    char *unit = unit_of(stream->event, info);
     snprintf(recording->unit, sizeof recording->unit, "%s", unit);
     free(unit);
     recording->counted = stream->counted;

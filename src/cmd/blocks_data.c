@@ -128,7 +128,7 @@ static void json_loops(struct as_json *json, const struct as_blocks_shown *shown
         as_json_u64(json, "blocks", loop->n_blocks);
         json_number(json, "iterations", loop->iterations);
         json_number(json, "entries", loop->entries);
-        if (loop->entries >= 0.5)
+        if (loop->entries >= 0.5 && !shown->unit)
             as_json_double(json, "trip_count", loop->iterations / loop->entries);
         else
             as_json_null(json, "trip_count");

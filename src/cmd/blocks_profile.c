@@ -26,6 +26,7 @@ static void explain(const struct as_block_counts *counts, struct as_str *text)
     if (counts->samples && counts->method != AS_METHOD_FLOW && summary->bias)
         as_str_addf(text, "Expect an error of %.0f %% by block: %s. ",
                     100 * summary->trust[AS_BIAS_BLOCK].expected.median, summary->bias->about);
+    as_blocks_end_advice(text);
 }
 
 static void warn_refused(const struct as_block_counts *counts)
@@ -98,8 +99,8 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
                                           .edges = true,
                                           .debug_path = options->debug_path};
     bool opened = as_output_open(&output, options->output, &err);
-    bool ok = opened && as_view_open(&view, &(struct as_view_options){.file = path, .series = options->event}, &err) &&
-              as_block_counts_make(&counts, &view, &how, &err);
+    struct as_view_options what = {.file = path, .series = options->event, .series_option = "event"};
+    bool ok = opened && as_view_open(&view, &what, &err) && as_block_counts_make(&counts, &view, &how, &err);
     int status;
     const struct as_block_counts_refused *refused = ok ? refused_module(&counts, options->module) : NULL;
     if (refused)

@@ -78,16 +78,19 @@ static void explain(const struct as_recording *recording, enum as_method method,
     if (recording->round_period)
         as_str_addf(text, "The period %" PRIu64 " is round: loops can run in step with it; a prime is better. ",
                     recording->period);
+    as_blocks_end_advice(text);
 }
 
 static void warn_refused(const struct as_recording *recording)
 {
     enum { MOST = 5 };
     for (size_t i = 0; i < recording->refused.len && i < MOST; i++)
-        as_log_warn("%s: %s (%" PRIu64 " addresses left out)", AS_SHOW(recording->refused.data[i].path),
-                    recording->refused.data[i].why, recording->refused.data[i].samples);
+        as_log_warn("%s: %s (%s address%s left out)", AS_SHOW(recording->refused.data[i].path),
+                    recording->refused.data[i].why, AS_COUNT(recording->refused.data[i].samples),
+                    recording->refused.data[i].samples == 1 ? "" : "es");
     if (recording->refused.len > MOST)
-        as_log_warn("… and %zu more files", recording->refused.len - MOST);
+        as_log_warn("… and %zu more file%s", recording->refused.len - MOST,
+                    recording->refused.len - MOST == 1 ? "" : "s");
 }
 
 static void warn_trouble(const struct as_recording *recording)
@@ -137,6 +140,20 @@ static bool check(const struct as_blocks_options *options, const char *path, con
     return check_method(options, recording, method, &why) || as_error_set(err, "%s: %s", path, why.message);
 }
 
+/* Nothing can be said: one line with the reason of most addresses, in place of warnings that would say it too. */
+static void say_unread(const struct as_recording *recording, const char *path, struct as_error *err)
+{
+    const struct as_recording_refused *most = recording->refused.data;
+    for (size_t i = 1; i < recording->refused.len; i++)
+        most = recording->refused.data[i].samples > most->samples ? &recording->refused.data[i] : most;
+    bool kernel = recording->kernel == as_samples_counted(recording->samples)->samples;
+    if (recording->refused.len)
+        as_error_set(err, "%s: no sample is in code that could be read; %s: %s", path, AS_SHOW(most->path), most->why);
+    else
+        as_error_set(err, "%s: no sample is in code that could be read%s", path,
+                     kernel ? "; all are of the kernel" : "");
+}
+
 static int show(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
                 struct as_output *output)
 {
@@ -148,14 +165,11 @@ static int show(const struct as_blocks_options *options, const char *path, const
     struct as_flow *flow = as_estimate(recording->samples, recording->cfg, method, &trouble);
     struct as_str how = {0}, advice = {0};
     if (as_flow_total(flow) <= 0) {
-        bool kernel = recording->kernel == as_samples_counted(recording->samples)->samples;
-        const char *why = recording->refused.len ? recording->refused.data[0].why
-                          : kernel               ? "all are of the kernel"
-                                                 : "";
-        as_error_set(&err, "%s: no sample is in code that could be read%s%s", path, *why ? "; " : "", why);
+        say_unread(recording, path, &err);
         as_flow_free(flow);
         return fail(output, &err);
     }
+    warn_refused(recording);
     bool addresses = !as_estimate_has_edges(recording->samples, method), alone = options->for_ >= 0 && addresses;
     if (addresses && (options->balance || alone))
         as_flow_guess_jumps(flow);
@@ -210,7 +224,6 @@ int as_blocks_recording(const struct as_blocks_options *options, const char *pat
     ok = opened && as_recording_read(&recording, path, &reading, &err);
     int status;
     if (ok) {
-        warn_refused(&recording);
         warn_trouble(&recording);
         status = show(options, path, &recording, &output);
         as_recording_free(&recording);

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/show.h"
+#include "base/str.h"
 #include "blocks/accuracy.h"
 #include "blocks/loops.h"
 #include "cmd/blocks_rows.h"
@@ -66,12 +67,18 @@ static const char *unit_of(const struct as_blocks_shown *shown)
     return shown->unit ? shown->unit : "instructions";
 }
 
+/* What a block's count is: of an event that counts no executions, what it counts for each instruction of the block. */
+static const char *executions_name(const struct as_blocks_shown *shown)
+{
+    return shown->unit ? "per instruction" : "executions";
+}
+
 static void print_functions(const struct as_blocks_shown *shown, double total, FILE *out)
 {
     as_block_rows rows = as_block_rows_functions(shown);
     if (rows.len && shown->functions)
         fprintf(out, "\nFunctions by %s:\n%18s %8s %16s  %s\n", unit_of(shown), unit_of(shown), "share", "entered",
-                "blocks run");
+                shown->flow->samples ? "blocks counted" : "blocks run");
     for (size_t i = 0; i < rows.len && i < shown->functions; i++) {
         const struct as_block_row *row = &rows.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, row->module);
@@ -83,8 +90,9 @@ static void print_functions(const struct as_blocks_shown *shown, double total, F
         }
         fprintf(out, "%18s %6.2f %% %16s  %4u of %-4u  %s  (%s)\n", COUNT(row->instructions),
                 percent(row->instructions, total),
-                MARKED(as_flow_entries(shown->flow, row->module, row->index),
-                       as_flow_entries_estimated(shown->flow, row->module, row->index)),
+                shown->unit ? "-"
+                            : MARKED(as_flow_entries(shown->flow, row->module, row->index),
+                                     as_flow_entries_estimated(shown->flow, row->module, row->index)),
                 ran, all, AS_SHOW(function->name), AS_SHOW(m->name));
     }
     as_vec_free(&rows);
@@ -138,8 +146,8 @@ static void print_blocks(const struct as_blocks_shown *shown, double total, FILE
     as_block_rows rows = as_block_rows_blocks(shown);
     uint64_t most = shown->function ? UINT64_MAX : shown->blocks;
     if (rows.len && most)
-        fprintf(out, "\nBlocks%s:\n%18s%s %7s %8s  %s\n", shown->function ? " by address" : " by instructions",
-                "executions", shown->flow->samples ? "     ±95 %" : "", "insns", "share", "where");
+        fprintf(out, "\nBlocks by %s:\n%18s%s %7s %8s  %s\n", shown->function ? "address" : unit_of(shown),
+                executions_name(shown), shown->flow->samples ? "     ±95 %" : "", "insns", "share", "where");
     for (size_t i = 0; i < rows.len && i < most; i++) {
         const struct as_block_row *row = &rows.data[i];
         fprintf(out, "%18s", COUNT(shown->flow->counts[row->module][row->index]));
@@ -163,13 +171,15 @@ static void print_loops(const struct as_blocks_shown *shown, double total, FILE 
         if (!as_blocks_wants_function(shown, loop->module, function))
             continue;
         if (!printed++)
-            fprintf(out, "\nLoops by instructions:\n%18s %12s %16s %7s %8s  %s\n", "iterations", "trip count",
-                    "entered", "blocks", "share", "header");
+            fprintf(out, "\nLoops by %s:\n%18s %12s %16s %7s %8s  %s\n", unit_of(shown),
+                    shown->unit ? executions_name(shown) : "iterations", "trip count", "entered", "blocks", "share",
+                    "header");
         char trips[32] = "-";
-        if (loop->entries >= 0.5)
+        if (loop->entries >= 0.5 && !shown->unit)
             snprintf(trips, sizeof trips, "%s%.1f", loop->estimated ? "~" : "", loop->iterations / loop->entries);
         fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", COUNT(loop->iterations), trips,
-                MARKED(fmax(0, loop->entries), loop->estimated), loop->n_blocks, percent(loop->instructions, total));
+                shown->unit ? "-" : MARKED(fmax(0, loop->entries), loop->estimated), loop->n_blocks,
+                percent(loop->instructions, total));
         print_place(shown, loop->module, loop->header, out);
     }
     as_vec_free(&loops);
@@ -204,7 +214,8 @@ static void print_traces(const struct as_blocks_shown *shown, double total, FILE
         if (trace->n < 2 || !as_blocks_wants_function(shown, trace->module, function))
             continue;
         if (!printed++)
-            fprintf(out, "\nHot traces:\n%18s %7s %8s  %s\n", "times", "blocks", "share", "path");
+            fprintf(out, "\nHot traces:\n%18s %7s %8s  %s\n", shown->unit ? executions_name(shown) : "times", "blocks",
+                    "share", "path");
         print_trace(shown, &traces, trace, total, out);
     }
     as_traces_free(&traces);
@@ -212,7 +223,8 @@ static void print_traces(const struct as_blocks_shown *shown, double total, FILE
 
 static void print_cover(const struct as_blocks_shown *shown, FILE *out)
 {
-    fprintf(out, "\nCode that ran:\n%28s %28s  %s\n", "functions", "blocks of those", "module");
+    fprintf(out, "\nCode %s:\n%28s %28s  %s\n", shown->flow->samples ? "with a count" : "that ran", "functions",
+            "blocks of those", "module");
     for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++) {
         const struct as_cfg_module *module = as_cfg_get(shown->flow->cfg, m);
         struct as_block_cover cover = as_block_cover_of(shown->flow, m);
@@ -288,14 +300,23 @@ static void print_trouble(const struct as_blocks_shown *shown, FILE *out)
         fprintf(out, "\n%s\n", shown->advice);
 }
 
+void as_blocks_end_advice(struct as_str *advice)
+{
+    if (advice->len && advice->data[advice->len - 1] == ' ')
+        advice->data[--advice->len] = '\0';
+}
+
 void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
 {
     double total = as_flow_total(shown->flow);
     size_t blocks;
     double runs = executions(shown, &blocks);
-    fprintf(out, "\nBlocks executed by '%s' (%s):\n\n", AS_SHOW(shown->what), shown->how);
-    fprintf(out, "%18s  %s\n%18s  block executions\n%18s  blocks that ran\n", COUNT(total), unit_of(shown), COUNT(runs),
-            COUNT((double)blocks));
+    fprintf(out, "\nBlocks %s '%s' (%s):\n\n", shown->recorded ? "of" : "executed by", AS_SHOW(shown->what),
+            shown->how);
+    fprintf(out, "%18s  %s\n", COUNT(total), unit_of(shown));
+    if (!shown->unit)
+        fprintf(out, "%18s  block executions\n", COUNT(runs));
+    fprintf(out, "%18s  blocks %s\n", COUNT((double)blocks), shown->flow->samples ? "with a count" : "that ran");
     print_trouble(shown, out);
     if (!shown->function)
         print_cover(shown, out);

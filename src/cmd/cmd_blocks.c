@@ -500,6 +500,13 @@ static bool parse(int argc, char **argv, struct as_blocks_options *options, int 
     return *status == 0;
 }
 
+/* Before anything is said about the core. */
+static bool check_pmu(const char *name, struct as_error *err)
+{
+    struct as_pmu pmu;
+    return as_pmu_load(name, &pmu, err);
+}
+
 static int run_blocks(int argc, char **argv)
 {
     struct as_blocks_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
@@ -524,17 +531,18 @@ static int run_blocks(int argc, char **argv)
         goto out;
     }
     use_defaults(&options);
-    if (use == OF_METHODS)
-        options.core = as_core_or_default(options.core, argv[rest], &core);
     if (use == OF_PROFILE)
         status = as_blocks_profile(&options, argv[rest]);
     else if (use == OF_RECORDING)
         status = as_blocks_recording(&options, argv[rest]);
-    else if (!(use == OF_METHODS ? as_run_options_settle(&options.run, &err)
+    else if (!(use == OF_METHODS ? as_run_options_settle(&options.run, &err) && check_pmu(options.pmu, &err)
                                  : as_run_options_settle_untimed(&options.run, &err)))
         status = as_cli_fail(&as_command_blocks, &err);
-    else
-        status = use == OF_METHODS ? as_blocks_methods(&options, argv + rest) : run_program(&options, argv + rest);
+    else if (use == OF_METHODS) {
+        options.core = as_core_or_default(options.core, argv[rest], &core);
+        status = as_blocks_methods(&options, argv + rest);
+    } else
+        status = run_program(&options, argv + rest);
 out:
     as_run_options_free(&options.run);
     as_strlist_free(&options.set);

@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ATTR_MIN = 64, FLAG_PRECISE = 15, FLAG_FREQ = 10, FLAG_SAMPLE_ID_ALL = 18, FLAG_CLOCK = 25 };
 
@@ -93,13 +94,34 @@ bool as_perf_event_is_clock(const struct as_perf_event *event)
            strncmp(name, "cpu-clock", 9) == 0 || strncmp(name, "task-clock", 10) == 0;
 }
 
+/* What a raw event counts that the user named ("name=" of perf), if Intel's processors have it: the name does not say. NULL: nothing
+ * that is known, or the name does. */
+static const char *renamed_unit(const struct as_perf_event *event)
+{
+    enum { CODE = 0xff, MASKED = 0xffff, RETIRED = 0xc0, NEAR_TAKEN = 0x20c4 };
+    static const char *const telling[] = {"inst", "taken", "/", "raw 0x"};
+    size_t digits = event->name[0] == 'r' ? strspn(event->name + 1, "0123456789abcdefABCDEF") : 0;
+    bool code = digits && (event->name[1 + digits] == '\0' || event->name[1 + digits] == ':');
+    if (event->type != PERF_TYPE_RAW || code)
+        return NULL;
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        if (strcasestr(event->name, telling[i]))
+            return NULL;
+    return (event->config & MASKED) == NEAR_TAKEN ? "taken branches"
+           : (event->config & CODE) == RETIRED    ? "instructions"
+                                                  : NULL;
+}
+
 char *as_perf_event_unit(const struct as_perf_event *event)
 {
     const char *name = event->name;
+    const char *renamed = renamed_unit(event);
     if (event->samples > 0 && event->without_period == event->samples)
         return as_strdup("samples");
     if (as_perf_event_is_clock(event))
         return as_strdup("nanoseconds");
+    if (renamed)
+        return as_strdup(renamed);
     return as_strndup(name, strchr(name, '/') ? strlen(name) : strcspn(name, ":"));
 }
 

@@ -76,8 +76,8 @@ struct as_perf_event {
 };
 
 bool as_perf_event_is_clock(const struct as_perf_event *event); /* cpu-clock, task-clock */
-/* The unit of its periods: "nanoseconds" for clocks, "samples" if the samples have no periods, else the event without its
- * modifiers ("cycles"). The caller frees. */
+/* The unit of its periods: "nanoseconds" for clocks, "samples" if the samples have no periods, "taken branches" or "instructions" of
+ * a raw event that has a name of the user's own, else the event without its modifiers ("cycles"). The caller frees. */
 char *as_perf_event_unit(const struct as_perf_event *event);
 
 /* ---- what happened ---- */

@@ -48,6 +48,13 @@ static bool check_warm(const struct as_region *region, struct as_error *err)
                  region->text, before);
 }
 
+static bool check_stop(const struct as_region *region, struct as_error *err)
+{
+    if (!starts_by_count(region) || region->stop.kind != AS_POINT_INSTRUCTION || region->stop.number > begin_of(region))
+        return true;
+    return WRONG("region '%s' holds no instructions: it must stop after %" PRIu64, region->text, begin_of(region));
+}
+
 static bool recurs(const struct as_point *point)
 {
     return point->kind == AS_POINT_SIGNAL || (point->kind == AS_POINT_LANDMARK && point->number == 0);
@@ -90,7 +97,7 @@ bool as_regions_check(struct as_regions *regions, struct as_error *err)
     for (size_t i = 0; i < regions->list.len; i++) {
         const struct as_region *region = &regions->list.data[i];
         bool last = i + 1 == regions->list.len;
-        if (!check_warm(region, err) || !check_repeat(region, last, err) ||
+        if (!check_stop(region, err) || !check_warm(region, err) || !check_repeat(region, last, err) ||
             (!last && !check_pair(region, region + 1, err)))
             return false;
     }

@@ -266,6 +266,14 @@ static bool has_executions(const struct as_store_rows *rows)
     return false;
 }
 
+static bool has_samples(const struct as_store_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].samples)
+            return true;
+    return false;
+}
+
 static void find_most(struct as_block_counts *counts)
 {
     for (uint32_t m = 0; m < as_cfg_count_modules(counts->cfg); m++)
@@ -284,7 +292,10 @@ bool as_block_counts_make(struct as_block_counts *counts, const struct as_view *
     find_modules(counts);
     count_refused(counts, &rows);
     bool ok = true;
-    if (has_executions(&rows) && options->method < 0 && options->balance) {
+    if (has_executions(&rows) && options->method >= 0 && !has_samples(&rows)) {
+        ok = as_error_set(err, "%s: its counts of blocks are exact, and it has no samples: leave --method out",
+                          as_store_file_name(view->store));
+    } else if (has_executions(&rows) && options->method < 0 && options->balance) {
         ok = as_error_set(err, "%s: its counts of blocks are exact: leave --balance out",
                           as_store_file_name(view->store));
     } else if (has_executions(&rows) && options->method < 0) {

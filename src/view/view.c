@@ -117,13 +117,15 @@ static bool choose_events(struct as_view *view, const struct as_words *words, st
 
 /* ---- opening ---- */
 
-static bool say_no_series(const struct as_store_series *all, size_t n, const char *name, struct as_error *err)
+static bool say_no_series(const struct as_view_options *options, const struct as_store_series *all, size_t n,
+                          struct as_error *err)
 {
+    const char *option = options->series_option ? options->series_option : "series";
     struct as_str names = {0};
     for (size_t i = 0; i < n; i++)
         as_str_add_word(&names, all[i].name != NULL, AS_SHOW(all[i].name));
-    as_error_set_status(err, AS_EXIT_USAGE, "--series=%s: the profile has no series of that name; its series are %s",
-                        name, as_str_get(&names));
+    as_error_set_status(err, AS_EXIT_USAGE, "--%s=%s: the profile has no series of that name; its series are %s",
+                        option, options->series, as_str_get(&names));
     as_str_free(&names);
     return false;
 }
@@ -134,7 +136,7 @@ static bool choose_series(struct as_view *view, const char *name, struct as_erro
     const struct as_store_series *all = as_store_series(view->store, &n);
     view->series = as_store_find_series(view->store, name);
     if (view->series == AS_STORE_NONE && name && n)
-        return say_no_series(all, n, name, err);
+        return say_no_series(&view->options, all, n, err);
     if (view->options.time && !as_time_window_choose(view, err))
         return false;
     if (!as_summary_read(view->store, view->series, &view->summary, err))

@@ -18,6 +18,7 @@ struct as_words {
 struct as_view_options {
     const char *file;
     const char *series;                       /* NULL: the profile's default */
+    const char *series_option;                /* what the command calls it; NULL: series */
     struct as_words threads;                  /* thread numbers as text */
     struct as_words modules, symbols, events; /* shell patterns; names of events. Empty: all */
     const char *time;                         /* a part of the run, "1s..2s"; NULL: all of it */

@@ -339,6 +339,8 @@ refused() { check_fails 2 "$1" "refused: ${*:2}" "$ASSAY" blocks "${@:2}" -- tru
 refused "method is for recordings and profiles" --method ip
 refused "balance is for recordings and profiles" --balance
 refused "event is for recordings" --event cycles
+refused "region '10..5' holds no instructions" --region 10..5
+refused "no PMU 'absent'" --methods --pmu absent
 refused "period is for runs with --methods" --period 100
 refused "for is for counts of blocks, not for --methods" --methods --for bolt
 refused "function is for counts of blocks" --methods --function main

@@ -206,6 +206,8 @@ check "the page has them" "$ASSAY" report --html profile.html profile.db
 "$ASSAY" blocks --json --module victim -o golden.json golden.db
 check_stdout_equals True "a profile of the model: exact" off golden.json 1e-9
 check_fails 125 "leave --balance out" "… nothing to balance" "$ASSAY" blocks --balance golden.db
+check_fails 125 "leave --method out" "… nothing to estimate" "$ASSAY" blocks --method ip golden.db
+check_fails 2 "--event=absent: the profile has no series" "… an event that it has not" "$ASSAY" blocks --event absent golden.db
 holds "… and says so" 'd["method"].startswith("exact") and all("interval" not in b for b in d["blocks"])' golden.json
 # Edges are not recorded: those that follow from the counts are the exact ones, and the others say what they are.
 cat >edges.py <<'END'

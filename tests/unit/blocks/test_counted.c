@@ -32,6 +32,9 @@ static void test_names(void **state)
         {"ibs_op/cnt_ctl=1/", NULL, AS_COUNTED_UOPS},
         {"ibs_op//", "operations", AS_COUNTED_UOPS},
         {"arm_spe_0//", "operations", AS_COUNTED_UOPS},
+        {"mine:u", "taken branches", AS_COUNTED_TAKEN},
+        {"mine", "instructions", AS_COUNTED_INSTRUCTIONS},
+        {"mine", "mine", AS_COUNTED_OTHER},
         {NULL, NULL, AS_COUNTED_OTHER},
         {"", "", AS_COUNTED_OTHER},
     };

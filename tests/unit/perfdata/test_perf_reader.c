@@ -615,18 +615,55 @@ static void test_old_map2(void **state)
     }
 }
 
+/* What periods are of: an event that the user gave a name is known by its code, others by their names. */
+static void test_units(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+        uint64_t config;
+        const char *unit;
+    } cases[] = {
+        {"mine", PERF_TYPE_RAW, 0x20c4, "taken branches"},
+        {"mine:u", PERF_TYPE_RAW, 0x1c0, "instructions"},
+        {"raw_branches", PERF_TYPE_RAW, 0x20c4, "taken branches"},
+        {"mine:u", PERF_TYPE_RAW, 0x3c, "mine"},
+        {"mine", PERF_TYPE_HARDWARE, 0x20c4, "mine"},
+        {"r20c4:u", PERF_TYPE_RAW, 0x20c4, "r20c4"},
+        {"br_inst_retired.near_taken:u", PERF_TYPE_RAW, 0x20c4, "br_inst_retired.near_taken"},
+        {"raw 0x20c4", PERF_TYPE_RAW, 0x20c4, "raw 0x20c4"},
+        {"mine", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "nanoseconds"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *unit = as_perf_event_unit(&(struct as_perf_event){
+            .name = cases[i].name, .type = cases[i].type, .config = cases[i].config, .sample_type = 1});
+        assert_string_equal(unit, cases[i].unit);
+        free(unit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_wrapping), cmocka_unit_test(test_aux_data),
-        cmocka_unit_test(test_info_and_names), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_broken_promise), cmocka_unit_test(test_queue_limit),
-        cmocka_unit_test(test_sink_stops),     cmocka_unit_test(test_chain_walk),
-        cmocka_unit_test(test_truncation),     cmocka_unit_test(test_every_byte_changed),
-        cmocka_unit_test(test_bad_headers),    cmocka_unit_test(test_no_data_size),
-        cmocka_unit_test(test_bad_records),    cmocka_unit_test(test_branch_words),
-        cmocka_unit_test(test_hostile_counts), cmocka_unit_test(test_hostile_ids),
-        cmocka_unit_test(test_hostile_zstd),   cmocka_unit_test(test_zstd_bomb),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_every_wrapping),
+        cmocka_unit_test(test_aux_data),
+        cmocka_unit_test(test_info_and_names),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_broken_promise),
+        cmocka_unit_test(test_queue_limit),
+        cmocka_unit_test(test_sink_stops),
+        cmocka_unit_test(test_chain_walk),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_every_byte_changed),
+        cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_no_data_size),
+        cmocka_unit_test(test_bad_records),
+        cmocka_unit_test(test_branch_words),
+        cmocka_unit_test(test_hostile_counts),
+        cmocka_unit_test(test_hostile_ids),
+        cmocka_unit_test(test_hostile_zstd),
+        cmocka_unit_test(test_zstd_bomb),
         cmocka_unit_test(test_old_map2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

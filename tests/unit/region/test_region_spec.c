@@ -194,6 +194,9 @@ static void test_lists_refused(void **state)
     } cases[] = {
         {{"10..20", "15..30"}, "'10..20' and '15..30' overlap"},
         {{"10..+20", "29..+3"}, "overlap"},
+        {{"10..5"}, "'10..5' holds no instructions: it must stop after 10"},
+        {{"4+1..5"}, "it must stop after 5"},
+        {{"..0"}, "it must stop after 0"},
         {{"10..", "29..+3"}, "has no end, so '29..+3' never starts"},
         {{"main..", "f.."}, "has no end"},
         {{"main..exit,warm=5"}, "warm=all"},
