@@ -1,6 +1,7 @@
 /* See native_rate.h. */
 #include "reuse/native_rate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +9,13 @@
  * trap. */
 static const double MOST = 16, LEAST = 1e-4, SHORTEST = 500;
 static const double SLOWER = 0.7, FASTER = 5; /* warm caches, against those behind a stop */
+static const double MUCH_SLOWER = 3, LONG_TRAPS = 4, FAR_TRAPS = 2, MOST_FASTER = 4;
 enum { ENOUGH = 3 };
 
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
-}
-
-void as_rate_add_trap(struct as_native_rate *rate, double nanoseconds)
-{
-    rate->traps[rate->trapped++ % AS_RATE_TRAPS] = nanoseconds;
 }
 
 static double median(const double *values, uint64_t count)
@@ -33,6 +30,12 @@ static double median(const double *values, uint64_t count)
 double as_rate_trap(const struct as_native_rate *rate)
 {
     return median(rate->traps, rate->trapped);
+}
+
+double as_rate_add_trap(struct as_native_rate *rate, double nanoseconds)
+{
+    rate->traps[rate->trapped++ % AS_RATE_TRAPS] = nanoseconds;
+    return fmin(nanoseconds, as_rate_trap(rate));
 }
 
 static double work_out(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
@@ -64,6 +67,35 @@ void as_rate_add_gain(struct as_native_rate *rate, double behind, double later)
 {
     if (later > 0 && behind > SLOWER * later && behind < FASTER * later)
         rate->gains[rate->gained++ % AS_RATE_TRAPS] = behind / later;
+}
+
+bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    double usual = as_rate_usual(rate), trap = as_rate_trap(rate);
+    return usual > 0 && nanoseconds < MUCH_SLOWER * (accesses / usual + stops * trap);
+}
+
+double as_rate_if_long(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    bool is_long = nanoseconds > (1 + LONG_TRAPS) * stops * as_rate_trap(rate);
+    return is_long ? work_out(rate, accesses, nanoseconds, stops) : 0;
+}
+
+void as_rate_add_long(struct as_native_rate *rate, double found)
+{
+    rate->warm[rate->warmed++ % AS_RATE_TRAPS] = found;
+}
+
+/* Both the usual time and what is left without the traps are uncertain: by as much again, and by half a trap for each stop. */
+double as_rate_likely(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    double usual = as_rate_usual(rate), trap = as_rate_trap(rate);
+    if (!(usual > 0 && accesses > 0))
+        return 0;
+    double expected = accesses / usual, more = nanoseconds - stops * trap - expected;
+    double weight = expected * expected / (expected * expected + stops * trap * trap / 4);
+    double likely = more > FAR_TRAPS * trap ? expected + more : expected + weight * more;
+    return accesses / fmax(likely, expected / MOST_FASTER);
 }
 
 double as_rate_gain(const struct as_native_rate *rate)

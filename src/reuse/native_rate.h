@@ -15,8 +15,9 @@ struct as_native_rate {
     uint64_t measured, warmed, trapped, gained; /* in all */
 };
 
-/* Two places next to each other: nearly all the time between was the trap's. */
-void as_rate_add_trap(struct as_native_rate *rate, double nanoseconds);
+/* Two places next to each other: nearly all the time between was the trap's. Returns what it says of a trap now: an interruption makes
+ * it longer, so not more than the median. */
+double as_rate_add_trap(struct as_native_rate *rate, double nanoseconds);
 double as_rate_trap(const struct as_native_rate *rate); /* the median; 0: unknown */
 /* `accesses` took so long, with `stops` traps or other stops in between. Returns accesses a nanosecond; 0: too short for an
  * answer, or what a trap takes is not known. */
@@ -27,6 +28,15 @@ double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesse
 /* From a use to its reuse it took so long behind a stop, and so long later on. Nothing where the two do not fit together: the thread
  * went another way. */
 void as_rate_add_gain(struct as_native_rate *rate, double behind, double later);
+/* Whether so many accesses may have taken so long: not much longer than usual, because then the thread was elsewhere in between. */
+bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
+/* The rate of a way that is so long that what its stops take, which varies, hardly matters; 0: it is not. */
+double as_rate_if_long(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
+/* Such a rate, of warm caches: it needs no other to fit to. */
+void as_rate_add_long(struct as_native_rate *rate, double found);
+/* The likely rate of a way, however short: where what its stops take is more than the rest, it says little, and the usual rate counts,
+ * unless it took far longer than that. 0: no rate is known. */
+double as_rate_likely(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
 double as_rate_gain(const struct as_native_rate *rate);  /* the median; 1: unknown */
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 

@@ -87,6 +87,7 @@ static void take_use(struct look *look, const struct as_lookahead_step *step, un
     result->use_size = step->accesses[which].size;
     result->use_kind = step->accesses[which].kind;
     result->use_insn = step->ip;
+    result->use_index = result->accesses;
     result->touches = times && *times ? *times : 1;
 }
 

@@ -33,7 +33,7 @@ struct as_ahead_mark {
 
 struct as_ahead_result {
     bool has_use;
-    uint64_t use_address, use_insn;
+    uint64_t use_address, use_insn, use_index; /* use_index: accesses of the owner before it */
     uint32_t use_size;
     uint8_t use_kind;
     uint32_t touches;              /* of its granule by the owner up to the use, included */

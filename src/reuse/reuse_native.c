@@ -87,6 +87,8 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
             reg->used = thread->last;
             reg->stops = thread->stops;
             reg->sample = native->samples;
+            reg->accesses = thread->accesses;
+            as_gauge_use(native, thread);
             as_reuse_watch_used(native->watch, reg->watch.data);
         }
         return;
@@ -101,6 +103,7 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
     if (reg->used)
         as_again_plan(native, thread, reg);
     as_reuse_watch_client.trap(native->watch, &trap);
+    as_gauge_reuse(native, reg);
 }
 
 static void on_trap(struct as_reuse_native *native, const struct as_tracer_event *event)

@@ -39,6 +39,8 @@ struct as_traced_thread {
     uint64_t stops;
     double accesses; /* up to then */
     double local, until;
+    double trap;          /* nanoseconds that a trap takes it now … */
+    uint64_t trap_sample; /* … behind this sample */
     struct as_native_counters counters;
 };
 
@@ -47,18 +49,25 @@ struct as_traced_reg {
     int fd;
     uint32_t thread, slot, absorb;
     uint64_t generation;
-    uint64_t used, stops, sample; /* at the use: processor time and stops of the thread, and the sample */
+    uint64_t used, stops, sample; /* at the use: processor time and stops of the thread, and the sample … */
+    double accesses;              /* … and the thread's accesses */
     struct as_lens_watch watch;
 };
 
-/* A measurement under way: the time between the first two places is that of a trap, up to the last that of accesses. */
+/* A measurement under way: the time between the first two places is that of a trap, up to the last that of accesses. From one place to
+ * the next, and from the use to the first, the accesses are known, so the thread's count is put right at each. While a use of the same
+ * sample is watched, the last place moves on, twice as far each time: what is left to time is the part behind it. */
 struct as_traced_gauge {
     uint32_t left; /* places that the thread has not come to; 0: there is none under way */
     int fd;
     uint32_t thread, name;
     struct as_ahead_mark marks[AS_GAUGE_MARKS];
-    double cold;                 /* rate up to the third place */
-    uint64_t time, stops, begun; /* at the last place; begun: sample */
+    double cold;                     /* rate up to the third place */
+    uint64_t time, stops, begun;     /* at the last place; begun: sample */
+    double way, way_time, way_stops; /* from the second place on, in all: accesses, nanoseconds, stops */
+    bool counts; /* there was a place, or the use, before: its index and the thread's accesses there */
+    uint64_t index;
+    double accesses;
 };
 
 /* A way from use to reuse, once more, when the thread has run for some milliseconds: how much faster is it then? */
@@ -97,7 +106,7 @@ struct as_reuse_native {
     uint32_t use_path, end_path;               /* … and the paths of use and outcome */
     uint32_t far, far_found; /* of the last looks: past a quarter of the bound, and those that found an outcome there */
     AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
-    AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown, negative: at least */
+    AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown */
     uint64_t counted;         /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };
@@ -117,6 +126,8 @@ struct as_traced_process *as_traced_process_of(const struct as_reuse_native *nat
 /* What the traps of a register are told by. A trap may be delivered after its watchpoint was taken away and the place given to
  * another: the generation tells. */
 uint32_t as_traced_name(uint64_t generation, size_t place);
+/* What a trap takes the thread, in nanoseconds: as measured behind the last sample, or as usual. */
+double as_traced_trap(const struct as_reuse_native *native, const struct as_traced_thread *thread);
 /* Two watchpoints of a thread at one address make one signal: the kernel does not queue the second. */
 bool as_traced_is_watched(const struct as_reuse_native *native, uint32_t process, uint64_t address);
 
@@ -125,6 +136,8 @@ bool as_traced_is_watched(const struct as_reuse_native *native, uint32_t process
 /* From the use on, it is known which places the thread will be the first time at. */
 void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_thread *thread,
                     const struct as_ahead_result *result);
+void as_gauge_use(struct as_reuse_native *native, const struct as_traced_thread *thread); /* it is at the use */
+void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *reg);     /* the reuse is there */
 void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread);
 void as_gauge_end(struct as_reuse_native *native);
 /* A use of a thread was reused by itself, as `reg` has trapped. */

@@ -163,7 +163,8 @@ static bool arm_threads(struct as_reuse_watch *watch, uint32_t slot, const struc
 /* Accesses strictly between the use and now; `now_counts`: the access that ends it is counted already. */
 static uint64_t distance_to(struct as_reuse_watch *watch, const struct as_use_contents *contents, bool now_counts)
 {
-    uint64_t now = clock_of(watch, find(watch, contents->use.thread)), since = now - contents->count;
+    uint64_t now = clock_of(watch, find(watch, contents->use.thread));
+    uint64_t since = now > contents->count ? now - contents->count : 0; /* clocks may be put right */
     return since && now_counts ? since - 1 : since;
 }
 

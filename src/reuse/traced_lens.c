@@ -6,8 +6,8 @@
 #include <math.h>
 #include <unistd.h>
 
-/* How far off the usual rate one that was measured for the code at hand must be to count at all: one measurement is not that
- * exact. */
+/* How far off the usual rate one that was measured for the code at hand must be to count when the thread has run for long: the code may
+ * have changed. */
 #define FAR_OFF 1.5
 
 /* ---- threads and their clocks ---- */
@@ -25,21 +25,28 @@ struct as_traced_thread *as_traced_by_number(struct as_reuse_native *native, uin
     return number && number <= native->threads.len ? &native->threads.data[number - 1] : NULL;
 }
 
-static double rate_of(const struct as_reuse_native *native, const struct as_traced_thread *thread)
+double as_traced_trap(const struct as_reuse_native *native, const struct as_traced_thread *thread)
+{
+    return thread->trap > 0 && thread->trap_sample == native->samples ? thread->trap : as_rate_trap(&native->rate);
+}
+
+/* `cold`: soon behind a stop, where a rate that was measured there counts however near the usual one it is. */
+static double rate_of(const struct as_reuse_native *native, const struct as_traced_thread *thread, bool cold)
 {
     double usual = as_rate_usual(&native->rate), ratio = usual > 0 ? thread->local / usual : 1;
     bool is_local =
-        thread->local > 0 && (double)thread->last < thread->until && (ratio > FAR_OFF || ratio < 1 / FAR_OFF);
+        thread->local > 0 && (double)thread->last < thread->until && (cold || ratio > FAR_OFF || ratio < 1 / FAR_OFF);
     return is_local ? thread->local : usual > 0 ? usual : 1;
 }
 
 void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread)
 {
     uint64_t now = as_tracer_processor_time(native->tracer, thread->tid);
-    double since = now > thread->last ? (double)(now - thread->last) - as_rate_trap(&native->rate) : 0;
+    double since = now > thread->last ? (double)(now - thread->last) - as_traced_trap(native, thread) : 0;
     double cold = (double)thread->cooled + AS_COLD_NANOSECONDS - (double)thread->last;
     cold = fmax(0, fmin(cold, since));
-    thread->accesses += (cold + fmax(0, since - cold) * as_rate_gain(&native->rate)) * rate_of(native, thread);
+    thread->accesses += cold * rate_of(native, thread, true) +
+                        fmax(0, since - cold) * as_rate_gain(&native->rate) * rate_of(native, thread, false);
     thread->last = now > thread->last ? now : thread->last;
     thread->stops++;
 }

@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64 };
+enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64, MOST_AHEAD = 1 << 24 };
 #define LOCAL_NANOSECONDS 2e6 /* how long a rate counts for the code where it was measured */
-#define CLEAR_NANOSECONDS 2000
 #define SMALLEST_FACTOR (1.0 / 16)
 #define SHORTEST_WAY 20e3 /* nanoseconds: not much less than what a trap takes */
 #define AGAIN_SECONDS 3e-3
@@ -47,10 +46,49 @@ void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_threa
     for (int i = 0; i < AS_GAUGE_MARKS; i++)
         if (as_traced_is_watched(native, thread->process, marks[i].address))
             return;
-    native->gauge =
-        (struct as_traced_gauge){.left = AS_GAUGE_MARKS, .thread = thread->number, .begun = native->samples};
+    native->gauge = (struct as_traced_gauge){
+        .left = AS_GAUGE_MARKS, .thread = thread->number, .begun = native->samples, .index = result->use_index};
     memcpy(native->gauge.marks, marks, sizeof marks);
     set_gauge(native);
+}
+
+void as_gauge_use(struct as_reuse_native *native, const struct as_traced_thread *thread)
+{
+    struct as_traced_gauge *gauge = &native->gauge;
+    if (gauge->left != AS_GAUGE_MARKS || gauge->begun != native->samples || gauge->thread != thread->number)
+        return;
+    gauge->counts = true;
+    gauge->accesses = thread->accesses;
+}
+
+static bool is_of_gauge(const struct as_traced_gauge *gauge, const struct as_traced_reg *reg)
+{
+    return reg->used && reg->sample == gauge->begun && reg->thread == gauge->thread;
+}
+
+/* The last place was for its distance. */
+void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *reg)
+{
+    if (native->gauge.left == 1 && is_of_gauge(&native->gauge, reg))
+        as_gauge_end(native);
+}
+
+/* The last place, twice as far from the one before it. False: nobody waits for it. */
+static bool move_on(struct as_reuse_native *native)
+{
+    struct as_traced_gauge *gauge = &native->gauge;
+    struct as_ahead_mark *last = &gauge->marks[AS_GAUGE_MARKS - 1];
+    const struct as_ahead_mark *from = last - 1;
+    bool waits = false;
+    for (size_t i = 0; i < native->regs.len; i++)
+        waits |= native->regs.data[i].armed && is_of_gauge(gauge, &native->regs.data[i]);
+    last->address += last->address - from->address;
+    last->index += last->index - from->index;
+    gauge->left = 0; /* so that its own place does not count */
+    waits &= last->index < MOST_AHEAD &&
+             !as_traced_is_watched(native, as_traced_by_number(native, gauge->thread)->process, last->address);
+    gauge->left = 1;
+    return waits;
 }
 
 /* ---- the same way again ---- */
@@ -65,8 +103,7 @@ void as_again_end(struct as_reuse_native *native)
 void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
                    const struct as_traced_reg *reg)
 {
-    double stops = (double)(thread->stops - reg->stops);
-    double behind = (double)(thread->last - reg->used) - stops * as_rate_trap(&native->rate);
+    double usual = as_rate_usual(&native->rate), behind = usual > 0 ? (thread->accesses - reg->accesses) / usual : 0;
     if (native->again.stage != AS_AGAIN_NONE || reg->sample != native->samples || native->options.pmu ||
         behind < SHORTEST_WAY || behind > AS_COLD_NANOSECONDS)
         return;
@@ -107,45 +144,71 @@ void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread
     again->stops = thread->stops;
 }
 
-/* Where a sample was taken: what is not much longer than the trap's own time is not known, only fast; negative, how fast at
- * least. */
-static void note_speed(struct as_reuse_native *native, double accesses, double nanoseconds)
+/* Where a sample was taken: over all of the way that is known so far. */
+static void note_speed(struct as_reuse_native *native, double accesses, double nanoseconds, double stops)
 {
-    while (native->speeds.len <= native->gauge.begun)
+    struct as_traced_gauge *gauge = &native->gauge;
+    gauge->way += accesses;
+    gauge->way_time += nanoseconds;
+    gauge->way_stops += stops;
+    while (native->speeds.len <= gauge->begun)
         *as_vec_push(&native->speeds) = 0;
-    if (native->rate.trapped)
-        native->speeds.data[native->gauge.begun] =
-            nanoseconds > CLEAR_NANOSECONDS ? accesses / nanoseconds : -accesses / CLEAR_NANOSECONDS;
+    native->speeds.data[gauge->begun] = as_rate_likely(&native->rate, gauge->way, gauge->way_time, gauge->way_stops);
+}
+
+/* The last place may be one that the thread never comes to, or comes to later from elsewhere: then its time does not fit. */
+static double rate_behind(struct as_reuse_native *native, double accesses, double time, double stops, bool is_there)
+{
+    struct as_traced_gauge *gauge = &native->gauge;
+    double found = as_rate_if_long(&native->rate, accesses, time, stops);
+    if (gauge->left == 2) {
+        gauge->cold = accesses >= LEAST_GAP ? as_rate_add(&native->rate, accesses, time, stops) : 0;
+        return accesses >= LEAST_GAP ? found : 0;
+    }
+    if (!is_there || found <= 0) {
+        as_rate_add_warm(&native->rate, gauge->cold, accesses, time, stops);
+        return 0;
+    }
+    as_rate_add_long(&native->rate, found);
+    return found;
 }
 
 void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread)
 {
     struct as_traced_gauge *gauge = &native->gauge;
-    double time = (double)(thread->last - gauge->time), stops = (double)(thread->stops - gauge->stops);
-    double accesses = gauge->left < AS_GAUGE_MARKS ? (double)(next_mark(gauge)->index - next_mark(gauge)[-1].index) : 0;
+    const struct as_ahead_mark *mark = next_mark(gauge);
+    double stops = (double)(thread->stops - gauge->stops), usual = as_rate_trap(&native->rate);
+    double time = (double)(thread->last - gauge->time),
+           as_usual = time - stops * (as_traced_trap(native, thread) - usual);
+    double accesses = gauge->counts ? (double)(mark->index - gauge->index) : 0;
+    bool is_last = gauge->left == 1, is_there = !is_last || as_rate_fits(&native->rate, accesses, as_usual, stops);
     close(gauge->fd);
-    if (gauge->left == 3 && stops == 1)
-        as_rate_add_trap(&native->rate, time);
-    if (gauge->left == 2)
-        note_speed(native, accesses, time - stops * as_rate_trap(&native->rate));
-    if (gauge->left == 2 && accesses >= LEAST_GAP)
-        thread->local = gauge->cold = as_rate_add(&native->rate, accesses, time, stops);
-    if (gauge->left == 1)
-        thread->local = as_rate_add_warm(&native->rate, gauge->cold, accesses, time, stops);
-    thread->until = (double)thread->last + LOCAL_NANOSECONDS;
+    if (gauge->left == 3 && stops == 1) {
+        thread->trap = as_rate_add_trap(&native->rate, time);
+        thread->trap_sample = native->samples;
+    }
+    if (gauge->left <= 2) {
+        thread->local = rate_behind(native, accesses, as_usual, stops, is_there);
+        thread->until = (double)thread->last + LOCAL_NANOSECONDS;
+    }
+    if (gauge->left <= 2 && is_there)
+        note_speed(native, accesses, as_usual, stops);
+    if (gauge->counts && is_there && gauge->begun == native->samples) /* else another use may have begun since */
+        thread->accesses = gauge->accesses + accesses;
+    gauge->counts = true;
+    gauge->accesses = thread->accesses;
+    gauge->index = mark->index;
     gauge->time = thread->last;
     gauge->stops = thread->stops;
-    gauge->left -= gauge->left == 2 && !gauge->marks[AS_GAUGE_MARKS - 1].address ? 2 : 1;
+    if (!is_last || !is_there || !move_on(native))
+        gauge->left -= gauge->left == 2 && !gauge->marks[AS_GAUGE_MARKS - 1].address ? 2 : 1;
     if (gauge->left)
         set_gauge(native);
 }
 
 void as_gauge_weigh(struct as_reuse_native *native)
 {
-    double usual = as_rate_usual(&native->rate), most = 0, dense = 0, n = 0;
-    for (size_t i = 0; i < native->speeds.len; i++)
-        most = fmax(most, fabs(native->speeds.data[i]));
-    usual = usual > 0 ? usual : most;
+    double usual = as_rate_usual(&native->rate), dense = 0, n = 0;
     for (size_t i = 0; i < native->densities.len; i++) {
         dense += native->densities.data[i];
         n += native->densities.data[i] > 0;

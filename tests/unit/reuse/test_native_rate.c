@@ -2,6 +2,8 @@
 #include "reuse/native_rate.h"
 #include "unit.h"
 
+#include <math.h>
+
 static void is_unknown_at_first(void **state)
 {
     struct as_native_rate rate = {0};
@@ -63,12 +65,60 @@ static void knows_how_much_faster_it_gets(void **state)
     assert_true(as_rate_gain(&rate) == 1.5);
 }
 
+/* A way that takes far longer than its traps says what the rate is, another does not. */
+static void believes_long_ways(void **state)
+{
+    struct as_native_rate rate = {0};
+    as_rate_add_trap(&rate, 10000);
+    assert_true(as_rate_if_long(&rate, 80000, 10000 + 39000, 1) == 0);
+    assert_true(as_rate_if_long(&rate, 82000, 10000 + 41000, 1) == 2);
+    assert_true(as_rate_if_long(&rate, 82000, 20000 + 41000, 2) == 0);
+    assert_false(as_rate_fits(&rate, 100, 10000, 1)); /* nothing is known yet */
+    for (int i = 0; i < 3; i++)
+        as_rate_add_long(&rate, 2);
+    assert_true(as_rate_usual(&rate) == 2);
+    assert_true(as_rate_fits(&rate, 100000, 10000 + 100000, 1)); /* half as fast */
+    assert_true(as_rate_fits(&rate, 100000, 10000, 1));
+    assert_false(as_rate_fits(&rate, 100000, 200000, 1)); /* it was elsewhere in between */
+}
+
+/* A trap now: not more than it takes mostly. */
+static void knows_traps_of_now(void **state)
+{
+    struct as_native_rate rate = {0};
+    assert_true(as_rate_add_trap(&rate, 20000) == 20000);
+    assert_true(as_rate_add_trap(&rate, 20000) == 20000);
+    assert_true(as_rate_add_trap(&rate, 12000) == 12000);
+    assert_true(as_rate_add_trap(&rate, 500000) == 20000);
+}
+
+/* A short way hardly says more than that it was not slow; a long one what its rate is. */
+static void weighs_what_a_way_says(void **state)
+{
+    struct as_native_rate rate = {0};
+    as_rate_add_trap(&rate, 10000);
+    assert_true(as_rate_likely(&rate, 1000, 20000, 1) == 0);
+    for (int i = 0; i < 3; i++)
+        as_rate_add_long(&rate, 2);
+    assert_true(fabs(as_rate_likely(&rate, 1000, 10000 + 5000, 1) - 2) <
+                0.2); /* at a fifth of a nanosecond each, by its time */
+    assert_true(fabs(as_rate_likely(&rate, 1000, 10000 - 5000, 1) - 2) < 0.3);       /* before it began */
+    assert_true(fabs(as_rate_likely(&rate, 1000, 10000 + 50000, 1) - 0.02) < 0.001); /* slow, whatever a trap takes */
+    assert_true(fabs(as_rate_likely(&rate, 1e6, 10000 + 250000, 1) - 4) < 0.02);
+    assert_true(fabs(as_rate_likely(&rate, 1e6, 10000 + 1e6, 1) - 1) < 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_unknown_at_first),           cmocka_unit_test(leaves_traps_out),
-        cmocka_unit_test(refuses_the_impossible),        cmocka_unit_test(prefers_warm_rates),
+        cmocka_unit_test(is_unknown_at_first),
+        cmocka_unit_test(leaves_traps_out),
+        cmocka_unit_test(refuses_the_impossible),
+        cmocka_unit_test(prefers_warm_rates),
         cmocka_unit_test(knows_how_much_faster_it_gets),
+        cmocka_unit_test(believes_long_ways),
+        cmocka_unit_test(knows_traps_of_now),
+        cmocka_unit_test(weighs_what_a_way_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
