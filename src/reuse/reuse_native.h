@@ -5,10 +5,13 @@
  * outcome, counted access by access. If not, its address is watched while the program runs on. The distance then is the
  * thread's processor time between the traps of use and reuse, without what traps take, times accesses per time.
  *
- *   rate     Before the program runs on, it is known which address the thread will touch for the first time after so many
- *            accesses. Watchpoints there tell how long that takes: the rate of this code with this data. If it is far off
- *            the median of all, it counts for the next milliseconds of the thread; otherwise, and where nothing could be
- *            measured, the median does. Without any, one access a nanosecond is assumed, and such distances say so.
+ *   places   Before the program runs on, it is known which address the thread will touch for the first time after so many
+ *            accesses. Watchpoints there put the thread's count of accesses right. If one instruction steps through memory evenly, and
+ *            while the use is watched, such places follow at twice the accesses each time; so what is left to time is at most
+ *            half of the distance, with one trap in it.
+ *   rate     The places also tell how long that takes: the rate of this code with this data. Where it took far longer than a trap, it
+ *            counts for the next milliseconds of the thread; otherwise, and where nothing could be measured, the median of all
+ *            does. Without any, one access a nanosecond is assumed, and such distances say so.
  *   trap     What a trap takes is measured the same way, between two places that are near each other.
  *   PMU      If there is one, its counters of loads and stores give the distance, and nothing is looked at in advance but
  *            the use.

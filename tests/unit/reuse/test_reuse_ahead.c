@@ -126,6 +126,7 @@ static void does_not_look_beyond_the_bound(void **state)
     assert_true(bed.result.has_use);
     assert_int_equal(bed.result.outcome, AS_REUSE_NONE);
     assert_int_equal(bed.result.accesses, 10 + N / 2 + 1);
+    assert_int_equal(bed.result.use_index, 10);
     close_bed(&bed);
 }
 
