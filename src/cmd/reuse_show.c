@@ -9,14 +9,12 @@ const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
 const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding"};
 
-static struct as_reuse_place place_in(struct as_space *space, uint64_t address)
+static struct as_reuse_place place_in(struct as_space *space, uint64_t address, const struct as_location *location)
 {
-    struct as_location location;
     struct as_line line;
-    as_space_find(space, address, &location);
     struct as_reuse_place place = {.address = address,
-                                   .module = location.module,
-                                   .function = location.function ? location.function : as_space_name(space, address)};
+                                   .module = location->module,
+                                   .function = location->function ? location->function : as_space_name(space, address)};
     if (as_space_line(space, address, &line)) {
         place.file = line.file;
         place.line = line.line;
@@ -27,10 +25,14 @@ static struct as_reuse_place place_in(struct as_space *space, uint64_t address)
 struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = {0};
+    struct as_location location;
     if (shown->native) {
         struct as_space *space;
         uint64_t address = as_reuse_native_insn(shown->native, code, &space);
-        return address ? place_in(space, address) : place;
+        if (!address)
+            return place;
+        as_space_find(space, address, &location);
+        return place_in(space, address, &location);
     }
     const struct as_insn *insn = as_engine_insn(shown->engine, code);
     if (code == AS_REUSE_NO_CODE)
@@ -38,7 +40,8 @@ struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint
     if (!insn)
         return place;
     const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
-    return place_in(image->space, insn->address);
+    as_engine_locate(shown->engine, code, &location);
+    return place_in(image->space, insn->address, &location);
 }
 
 char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
@@ -61,7 +64,7 @@ size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const 
     const struct as_image *image = as_call_tracker_image(shown->calls, name >> 32);
     for (uint32_t node = (uint32_t)name; node; node = as_call_tree_node(tree, node)->parent) {
         if (count < n)
-            names[count] = as_space_name(image->space, as_call_tree_node(tree, node)->function);
+            names[count] = as_call_node_name(shown->engine, image, as_call_tree_node(tree, node));
         count++;
     }
     return count;

@@ -18,7 +18,10 @@ bool as_comm_place(const struct as_comm_result *result, uint32_t process, uint64
     if (!space)
         return false;
     place->address = result->names.address(result->names.context, insn);
-    as_space_find(space, place->address, &place->location);
+    if (result->names.locate)
+        result->names.locate(result->names.context, insn, &place->location);
+    else
+        as_space_find(space, place->address, &place->location);
     if (!as_space_line(space, place->address, &place->line))
         place->line = (struct as_line){0};
     return true;
@@ -43,7 +46,8 @@ size_t as_comm_frames(const struct as_comm_result *result, uint32_t path, const 
     uint64_t *functions = as_alloc_array(n + 1, sizeof *functions);
     size_t count = result->names.frames(result->names.context, path, functions, n, &space);
     for (size_t i = 0; i < count && i < n; i++)
-        names[i] = as_space_name(space, functions[i]);
+        names[i] = result->names.frame_name ? result->names.frame_name(result->names.context, path, i)
+                                            : as_space_name(space, functions[i]);
     free(functions);
     return count;
 }

@@ -26,6 +26,9 @@ struct as_comm_names {
     /* The frames of a path, the innermost first: addresses in functions. Fills at most `n` and returns how many it has;
      * *space: whose addresses they are. */
     size_t (*frames)(void *context, uint32_t path, uint64_t *functions, size_t n, struct as_space **space);
+    /* Both know better than by address where code was that the program replaced by other code. NULL: by address. */
+    void (*locate)(void *context, uint64_t insn, struct as_location *location);
+    const char *(*frame_name)(void *context, uint32_t path, size_t frame);
     bool cut; /* paths may end before the thread's first function: code without frame pointers */
     void *context;
 };

@@ -396,16 +396,38 @@ static size_t frames_of(void *context, uint32_t path, uint64_t *functions, size_
     return count;
 }
 
+static void locate(void *context, uint64_t insn, struct as_location *location)
+{
+    as_engine_locate(((const struct as_comm_run *)context)->engine, (uint32_t)insn, location);
+}
+
+/* The frame is one that frames_of told. */
+static const char *frame_name(void *context, uint32_t path, size_t frame)
+{
+    const struct as_comm_run *run = context;
+    const struct as_call_tracker *tracker = as_access_stream_calls(run->stream);
+    uint64_t key = run->paths.data[path - 1];
+    const struct as_call_tree *tree = as_call_tracker_tree(tracker, key >> 32);
+    uint32_t node = (uint32_t)key;
+    while (frame--)
+        node = as_call_tree_node(tree, node)->parent;
+    return as_call_node_name(run->engine, as_call_tracker_image(tracker, key >> 32), as_call_tree_node(tree, node));
+}
+
 struct as_comm_result as_comm_run_result(const struct as_comm_run *run)
 {
-    struct as_comm_result result = {
-        .source = "model",
-        .threads = run->threads.data,
-        .n_threads = run->threads.len,
-        .estimate = run->detect ? &run->estimate : NULL,
-        .exact = run->coherent ? as_coherent_matrix(run->coherent) : NULL,
-        .contacts = run->coherent ? as_coherent_contacts(run->coherent) : &run->contacts,
-        .names = {.space = space_of, .address = address_of, .frames = frames_of, .context = (void *)run}};
+    struct as_comm_result result = {.source = "model",
+                                    .threads = run->threads.data,
+                                    .n_threads = run->threads.len,
+                                    .estimate = run->detect ? &run->estimate : NULL,
+                                    .exact = run->coherent ? as_coherent_matrix(run->coherent) : NULL,
+                                    .contacts = run->coherent ? as_coherent_contacts(run->coherent) : &run->contacts,
+                                    .names = {.space = space_of,
+                                              .address = address_of,
+                                              .frames = frames_of,
+                                              .locate = locate,
+                                              .frame_name = frame_name,
+                                              .context = (void *)run}};
     if (run->detect)
         result.detect = as_detect_counts(run->detect);
     result.memory = run->memory;

@@ -316,6 +316,14 @@ void as_call_node_locate(const struct as_engine *engine, const struct as_image *
         as_space_find(image->space, node->function, location);
 }
 
+const char *as_call_node_name(const struct as_engine *engine, const struct as_image *image,
+                              const struct as_call_node *node)
+{
+    struct as_location location;
+    as_call_node_locate(engine, image, node, &location);
+    return location.function ? location.function : as_space_name(image->space, node->function);
+}
+
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index)
 {
     return tracker->images.data[index].tree;

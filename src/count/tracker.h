@@ -50,6 +50,9 @@ const struct as_image *as_call_tracker_image(const struct as_call_tracker *track
 /* Where the function of a node is: as it was when it was called. */
 void as_call_node_locate(const struct as_engine *engine, const struct as_image *image, const struct as_call_node *node,
                          struct as_location *location);
+/* … and its name, as as_space_name gives it. */
+const char *as_call_node_name(const struct as_engine *engine, const struct as_image *image,
+                              const struct as_call_node *node);
 /* Returns the node of a call in the tree of an image, made if it is new. */
 uint32_t as_call_tracker_adopt(struct as_call_tracker *tracker, size_t index, const struct as_call_node *node);
 const struct as_call_tree *as_call_tracker_tree(const struct as_call_tracker *tracker, size_t index);

@@ -53,12 +53,10 @@ static const struct as_insn *insn_of(void *context, uint32_t id)
 static const char *function_of(void *context, uint32_t id)
 {
     const struct as_access_stream *stream = context;
-    const struct as_insn *insn = insn_of(context, id);
     struct as_location location;
-    if (!insn)
+    if (!insn_of(context, id))
         return "";
-    const struct as_image *image = as_engine_image(stream->engine, as_engine_insn_image(stream->engine, id));
-    as_space_find(image->space, insn->address, &location);
+    as_engine_locate(stream->engine, id, &location);
     return location.function ? location.function : "";
 }
 

@@ -33,7 +33,7 @@ static size_t frames_of(void *context, uint32_t path, const char **names, size_t
     for (uint32_t at = key->node; at; frames++) {
         const struct as_call_node *node = as_call_tree_node(tree, at);
         if (frames < n)
-            names[frames] = as_space_name(image->space, node->function);
+            names[frames] = as_call_node_name(model->engine, image, node);
         at = node->parent;
     }
     return frames;

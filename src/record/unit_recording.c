@@ -115,18 +115,19 @@ static void write_map(void *context, uint64_t start, uint64_t end, uint64_t offs
     as_perf_writer_process(recording->writer, &map);
 }
 
-/* Each image is a process of its own in the recording, and its threads have its program's name. */
+/* Each image is a process of its own in the recording, and its threads have its program's name, or what they named themselves
+ * last. */
 static void name_thread(struct recording *recording, uint32_t image, uint32_t thread, const char *command)
 {
-    const struct as_image *own = as_engine_image(recording->engine, image);
-    const char *name = own && own->program ? own->program : command;
+    const struct as_image *program = as_engine_image(recording->engine, image);
+    const char *own = as_model_thread_name(recording->modelled->model, thread, image);
+    const char *name = own ? own : as_path_base(program && program->program ? program->program : command);
     uint64_t *known = as_map_put(&recording->threads, (uint64_t)image << 32 | thread);
     if (*known)
         return;
     *known = 1;
-    as_perf_writer_process(
-        recording->writer,
-        &(struct as_perf_process){.kind = AS_PERF_COMM, .pid = image, .tid = thread, .name = as_path_base(name)});
+    as_perf_writer_process(recording->writer,
+                           &(struct as_perf_process){.kind = AS_PERF_COMM, .pid = image, .tid = thread, .name = name});
 }
 
 static void write_processes(struct recording *recording)

@@ -52,6 +52,53 @@ for program in jit jit-riscv64; do
                 and ("jit_heavy", "jit_light") not in pairs)({(r["from"]["function"], r["to"]["function"]) for r in d["rows"]})' "$ASSAY" report --branches --json calls.db
     done
 done
+# What made code accesses is told apart, too: it writes lines that another thread then reads, twice.
+cat >touch.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static long lines[512 * 8];
+static volatile long sum;
+static void *reader(void *unused)
+{
+    for (int i = 0; i < 512; i++)
+        sum += lines[8 * i];
+    return unused;
+}
+int main(void)
+{
+    /* 1: mov %rax, (%rdi); add $64, %rdi; dec %rsi; jnz 1b; ret; then with %rcx */
+    unsigned char code[] = {0x48, 0x89, 0x07, 0x48, 0x83, 0xc7, 0x40, 0x48, 0xff, 0xce, 0x75, 0xf4, 0xc3};
+    void *page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char name[64];
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
+    FILE *file = fopen(name, "w");
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        code[2] = i ? 0x0f : 0x07;
+        memcpy(page, code, sizeof code);
+        fprintf(file, "%lx %lx store_%s\n", (unsigned long)page, sizeof code, i ? "second" : "first");
+        ((void (*)(long *, long))page)(lines, 512);
+        pthread_create(&thread, 0, reader, 0);
+        pthread_join(thread, 0);
+    }
+    fclose(file);
+    fprintf(stderr, "pid %d\n", getpid());
+    return 0;
+}
+END
+if [ "$(uname -m)" = x86_64 ] && cc -O1 -o touch touch.c -pthread; then
+    check_json "reuse names the code that was there" \
+        '{c["at"]["function"] for c in d["code"]} >= {"store_first", "store_second"} and {f for c in d["code"] for f in c["at"]["path"]} >= {"store_first", "store_second"}' \
+        "$ASSAY" reuse --json -- ./touch
+    tidy
+    check_json "… so does comm" \
+        '{c["from"]["function"] for c in d["code_pairs"]} >= {"store_first", "store_second"} and {f for c in d["code_pairs"] for f in c["from"]["path"]} >= {"store_first", "store_second"}' \
+        "$ASSAY" comm --json -- ./touch
+    tidy
+fi
 check_json "a program that tells nothing" 'all("jit_" not in f["function"] for f in d["functions"])' \
     "$ASSAY" stat --json -- "$WORKLOADS/jit" none 65536
 

@@ -202,6 +202,9 @@ if cc -pthread -o named named.c; then
     check "threads that name themselves" record -q -o named.db -- ./named
     check_same "… have these names, the others the program's" "first-name named sixteen-and-mor" \
         "$("$ASSAY" report --by command --json named.db | sed -n 's/.*"command": "\(.*\)".*/\1/p' | sort -u | paste -sd' ')"
+    check "… for a modelled PMU" record -q --source=pmu:skylake --period 20 -o named.db -- ./named
+    check_same "… too" "first-name named sixteen-and-mor" \
+        "$("$ASSAY" report --by command --json named.db | sed -n 's/.*"command": "\(.*\)".*/\1/p' | sort -u | paste -sd' ')"
 else
     skip "threads that name themselves" "no C compiler"
 fi
