@@ -3,18 +3,22 @@
  *   anon      memory without a file that the child got by its fork
  *   file      each maps a file by itself, the child with another offset and so at another address
  *   sysv      System V memory, attached by each
+ *   futex     as anon, but who waits sleeps in the kernel
  *   private   a private mapping: each has its own, so nothing goes to and fro. Pipes keep the two in step
  *
  * ROUNDS times the parent writes a word, which the child waits for and answers by the next: two hand-overs a round, all true sharing.
  * Then each adds ADDS times to a word of its own on the line behind that: false sharing.
  *
  * Usage: processes KIND [ROUNDS [ADDS]] (default 200, and as many). The parent prints the last word. */
+#include <linux/futex.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,13 +30,23 @@ struct page {
 };
 
 static uint64_t rounds = 200, adds;
+static bool sleeps; /* who waits for the ball */
+
+/* The low half of the ball, which never has as many turns as it holds. */
+static void call_futex(struct page *page, int call, uint64_t value)
+{
+    syscall(SYS_futex, &page->ball, call, (uint32_t)value, NULL, NULL, 0);
+}
 
 static void pass(struct page *page, uint64_t self)
 {
     for (uint64_t i = 0; i < rounds; i++) {
-        while (page->ball != 2 * i + self)
-            ;
+        for (uint64_t seen; (seen = page->ball) != 2 * i + self;)
+            if (sleeps)
+                call_futex(page, FUTEX_WAIT, seen);
         page->ball = 2 * i + self + 1;
+        if (sleeps)
+            call_futex(page, FUTEX_WAKE, 1);
     }
 }
 
@@ -78,7 +92,8 @@ int main(int argc, char **argv)
     char path[] = "/tmp/assay-processes-XXXXXX";
     int file = -1, id = -1, pipes[4];
     struct page *page = NULL;
-    if (strcmp(kind, "anon") == 0) {
+    sleeps = strcmp(kind, "futex") == 0;
+    if (strcmp(kind, "anon") == 0 || sleeps) {
         page = mapped(MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     } else if (strcmp(kind, "private") == 0) {
         page = mapped(MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,7 +104,7 @@ int main(int argc, char **argv)
     } else if (strcmp(kind, "sysv") == 0) {
         id = shmget(IPC_PRIVATE, PAGE, 0600);
     } else {
-        fputs("usage: processes anon|file|sysv|private [ROUNDS [ADDS]]\n", stderr);
+        fputs("usage: processes anon|file|sysv|futex|private [ROUNDS [ADDS]]\n", stderr);
         return 2;
     }
     if (pipe(pipes) != 0 || pipe(pipes + 2) != 0)

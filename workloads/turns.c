@@ -10,7 +10,7 @@
  * 2N - 1 times, because each thread reads what the other wrote before it writes itself, and nobody reads the last one. In each turn the mutex
  * is this thread's alone, but for `mutex` and `condvar`, where threads also take it to look: 2N - 1 moves of its line, or more there.
  *
- * Usage: turns spin|yield|atomic|mutex|condvar [N] (default 50).
+ * Usage: turns spin|yield|atomic|mutex|condvar [N [IDLE]] (default 50, and no idle threads). IDLE more threads sleep meanwhile.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -92,20 +92,40 @@ static void *work(void *own)
     return NULL;
 }
 
+enum { MOST_IDLE = 1000 };
+static pthread_barrier_t all_there, all_done;
+
+static void *idle(void *unused)
+{
+    pthread_barrier_wait(&all_there);
+    pthread_barrier_wait(&all_done);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    pthread_t threads[2];
+    pthread_t threads[2], idlers[MOST_IDLE];
     for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
         if (strcmp(argv[1], ways[i].name) == 0)
             take = ways[i].take;
     if (!take) {
-        fprintf(stderr, "usage: turns spin|yield|atomic|mutex|condvar [N]\n");
+        fprintf(stderr, "usage: turns spin|yield|atomic|mutex|condvar [N [IDLE]]\n");
         return 2;
     }
     turns = argc > 2 ? atol(argv[2]) : turns;
+    long n_idle = argc > 3 ? atol(argv[3]) : 0;
+    n_idle = n_idle < 0 ? 0 : n_idle > MOST_IDLE ? MOST_IDLE : n_idle;
+    pthread_barrier_init(&all_there, NULL, (unsigned)n_idle + 1);
+    pthread_barrier_init(&all_done, NULL, (unsigned)n_idle + 1);
+    for (long i = 0; i < n_idle; i++)
+        pthread_create(&idlers[i], NULL, idle, NULL);
+    pthread_barrier_wait(&all_there);
     for (long i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
+    pthread_barrier_wait(&all_done);
+    for (long i = 0; i < n_idle; i++)
+        pthread_join(idlers[i], NULL);
     return 0;
 }

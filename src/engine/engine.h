@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/run_end.h"
+#include "base/shared_lines.h"
 #include "base/vec.h"
 #include "engine/clock_calls.h"
 #include "isa/linear.h"
@@ -315,6 +316,10 @@ struct as_sink {
      * thread has seen it, so that it goes on no earlier. Marks are numbered. */
     void (*show)(void *context, struct as_thread *thread, uint32_t mark);
     void (*await)(void *context, struct as_thread *thread, uint32_t mark);
+    /* Memory that the thread's process shares with others. The ranges change as mappings are told; the pointer stays. Threads that wait
+     * for each other are looked at before they are read, so memory that will be mapped is told before `mapping` tells it. */
+    const struct as_shared_ranges *(*shared)(void *context, const struct as_thread *thread);
+    void (*foresee)(void *context, struct as_thread *thread, const struct as_mapping *mapping);
 };
 
 struct as_engine_options {

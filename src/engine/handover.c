@@ -3,7 +3,6 @@
 #include "engine/handover.h"
 
 #include "base/clock.h"
-#include "engine/causal_reading.h"
 #include "engine/lane_idle.h"
 #include "engine/reader_lanes.h"
 #include "engine/stamp.h"
@@ -11,7 +10,7 @@
 
 #include <linux/futex.h>
 
-enum { PROCESS_SHIFT = 45, FUTEX_BIT = 62, MOST_PASSED = 256 };
+enum { PROCESS_SHIFT = 45, FUTEX_BIT = 62, MOST_PASSED = 256, MOST_MARKS = 2048 }; /* that sinks remember */
 static const double most_patience = 5; /* seconds before nobody is waited for any more */
 static const uint32_t futex_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 202, [AS_ARCH_RISCV64] = 98};
 
@@ -61,20 +60,32 @@ static bool has_mark(const struct as_handover_lane *own, uint64_t position)
     return at < own->marks.len && own->marks.data[at].position == position;
 }
 
-static void add_mark(struct as_handovers *all, struct as_handover_lane *own, uint64_t position)
+static uint32_t add_mark(struct as_handovers *all, struct as_handover_lane *own, uint64_t position)
 {
     forget_marks(own);
-    if (has_mark(own, position))
-        return;
     size_t at = find_mark(own, position);
+    if (at < own->marks.len && own->marks.data[at].position == position)
+        return own->marks.data[at].number;
     as_vec_push(&own->marks);
     memmove(own->marks.data + at + 1, own->marks.data + at, (own->marks.len - 1 - at) * sizeof *own->marks.data);
     own->marks.data[at] = (struct as_mark){.position = position, .number = ++all->marks};
+    return all->marks;
 }
 
 static uint64_t read_of(const struct as_reader *reader, uint32_t lane)
 {
     return atomic_load(&reader->wire->lanes[lane].consumed);
+}
+
+/* The lane of the thread that wrote is gone: all of it has been read. */
+static void add_wait_for_ended(struct as_handovers *all, struct as_handover_lane *own, uint64_t position,
+                               uint32_t thread)
+{
+    const uint64_t *mark = as_map_get(&all->exits.marks, thread);
+    if (!mark || all->marks - (uint32_t)*mark >= MOST_MARKS)
+        return;
+    all->met++;
+    *as_vec_push(&own->waits) = (struct as_wait){.position = position, .mark = (uint32_t)*mark};
 }
 
 /* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
@@ -89,12 +100,13 @@ static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t p
         if (read_of(look->reader, i) >= writer->clock && !has_mark(other, writer->clock))
             return;
         look->all->met++;
-        add_mark(look->all, other, writer->clock);
+        uint32_t mark = add_mark(look->all, other, writer->clock);
         set_stop(other);
-        *as_vec_push(&own->waits) =
-            (struct as_wait){.position = position, .behind = writer->clock, .lane = i, .thread = other->thread};
+        *as_vec_push(&own->waits) = (struct as_wait){
+            .position = position, .behind = writer->clock, .lane = i, .thread = other->thread, .mark = mark};
         return;
     }
+    add_wait_for_ended(look->all, own, position, writer->thread);
 }
 
 /* ---- what a lane says ---- */
@@ -116,19 +128,40 @@ static void allow(struct as_handover_lane *own, uint64_t position)
     own->looked = own->allowed = position;
 }
 
-static uint64_t futex_of(const struct look *look, uint32_t lane, uint64_t address)
+/* The number of what lies at an address of 48 bits, in pieces of so many bits, among those of all processes. */
+static uint64_t number_of(const struct look *look, uint32_t lane, uint64_t address, unsigned shift)
 {
     uint64_t process = look->reader->streams[lane]->thread.process;
-    return (address >> 2 ^ process << PROCESS_SHIFT) | UINT64_C(1) << FUTEX_BIT;
+    uint64_t physical = as_shared_physical(look->all->lanes.data[lane].shared, address);
+    return as_shared_is(physical) ? physical >> shift : physical >> shift ^ process << PROCESS_SHIFT;
 }
 
-static void on_syscall(struct look *look, uint32_t lane, uint32_t number, uint64_t at)
+static uint64_t word_number(const struct look *look, uint32_t lane, uint64_t word)
+{
+    return number_of(look, lane, word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1), 3);
+}
+
+static uint64_t futex_of(const struct look *look, uint32_t lane, uint64_t address)
+{
+    return number_of(look, lane, address, 2) | UINT64_C(1) << FUTEX_BIT;
+}
+
+/* What the kernel does when the thread has ended: whoever looks at the word, or is woken, comes behind all of its words. */
+static void on_exit_call(struct look *look, uint32_t lane, uint64_t behind)
 {
     struct as_handover_lane *own = &look->all->lanes.data[lane];
-    if (number != futex_numbers[look->reader->streams[lane]->thread.image->arch])
+    uint64_t address = as_exits_take(&look->all->exits, &look->reader->streams[lane]->thread);
+    if (!address)
         return;
+    (void)as_word_clocks_write(look->all->words, futex_of(look, lane, address), own->thread, behind);
+    (void)as_word_clocks_write(look->all->words, word_number(look, lane, address), own->thread, behind);
+    *as_map_put(&look->all->exits.marks, own->thread) = add_mark(look->all, own, behind);
+}
+
+static void on_futex_call(struct look *look, uint32_t lane, uint64_t at, uint64_t behind)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
     uint64_t futex = futex_of(look, lane, word_at(look, lane, at + 1));
-    uint64_t behind = at + 1 + as_wire_event_words[AS_WIRE_SYSCALL];
     switch (word_at(look, lane, at + 2) & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
@@ -148,11 +181,28 @@ static void on_syscall(struct look *look, uint32_t lane, uint32_t number, uint64
     }
 }
 
+static void on_syscall(struct look *look, uint32_t lane, uint32_t number, uint64_t at)
+{
+    enum as_arch arch = look->reader->streams[lane]->thread.image->arch;
+    uint64_t args[AS_WIRE_SYSCALL_ARGS], behind = at + 1 + AS_WIRE_SYSCALL_ARGS;
+    for (uint32_t i = 0; i < AS_WIRE_SYSCALL_ARGS; i++)
+        args[i] = word_at(look, lane, at + 1 + i);
+    look->all->lanes.data[lane].exit_word = as_exits_word_of(arch, number, args);
+    if (number == futex_numbers[arch])
+        on_futex_call(look, lane, at, behind);
+    else if (as_exits_is_exit(arch, number))
+        on_exit_call(look, lane, behind);
+}
+
 /* A thread that was woken comes behind the one that did it; the words before its return are read meanwhile. */
 static bool on_return(struct look *look, uint32_t lane, uint64_t at)
 {
     struct as_handover_lane *own = &look->all->lanes.data[lane];
-    bool woken = own->futex && word_at(look, lane, at + 1) == 0;
+    int64_t result = (int64_t)word_at(look, lane, at + 1);
+    bool woken = own->futex && result == 0;
+    if (own->exit_word && result > 0)
+        as_exits_add(&look->all->exits, look->reader->streams[lane]->thread.process, (int32_t)result, own->exit_word);
+    own->exit_word = 0;
     if (!woken) {
         own->futex = 0;
         return false;
@@ -162,6 +212,19 @@ static bool on_return(struct look *look, uint32_t lane, uint64_t at)
     own->end = at;
     allow(own, at);
     return true;
+}
+
+/* The sink will be told when this is read; what is looked at until then may be in that memory. */
+static void on_mapping(const struct look *look, uint32_t lane, uint64_t at)
+{
+    const struct as_reader *reader = look->reader;
+    struct as_mapping mapping = {.start = word_at(look, lane, at + 1),
+                                 .bytes = word_at(look, lane, at + 2),
+                                 .object = word_at(look, lane, at + 3),
+                                 .offset = word_at(look, lane, at + 4),
+                                 .name = ""};
+    if (mapping.object && reader->sink->foresee)
+        reader->sink->foresee(reader->context, &reader->streams[lane]->thread, &mapping);
 }
 
 /* An event that is no block. Returns whether the lane has something complete then. */
@@ -185,6 +248,8 @@ static bool on_event(struct look *look, uint32_t lane, uint64_t word, uint64_t e
         on_syscall(look, lane, (uint32_t)word, at);
     if (event == AS_WIRE_SYSCALL_RETURN && on_return(look, lane, at))
         return true;
+    if (event == AS_WIRE_MAPPING)
+        on_mapping(look, lane, at);
     own->looked += 1u + as_wire_event_words[event];
     if (!own->block)
         own->allowed = own->looked;
@@ -236,12 +301,6 @@ static void look_on(struct look *look, uint32_t lane)
 }
 
 /* ---- what comes behind what ---- */
-
-static uint64_t word_number(const struct look *look, uint32_t lane, uint64_t word)
-{
-    uint64_t process = look->reader->streams[lane]->thread.process;
-    return as_access_address(word) >> 3 ^ process << PROCESS_SHIFT;
-}
 
 /* The position of the block's next access from a position on; own->end: there is none. */
 static uint64_t next_access(const struct look *look, uint32_t lane, uint64_t at)
@@ -314,43 +373,98 @@ static uint64_t key_of(const struct as_handover_lane *own)
     return decides(own) ? own->ended : own->begun;
 }
 
-/* Everything that the thread did before this time has been settled. */
-static uint64_t front_of(const struct look *look, uint32_t lane)
+/* Everything that the thread did before this time has been settled; nothing is asked about a thread that may be idle. */
+static uint64_t least_front(const struct look *look, const struct as_handover_lane *own)
 {
-    struct as_handover_lane *own = &look->all->lanes.data[lane];
     if (own->complete)
         return key_of(own);
     if (look->gives_up || !own->stamped || own->over)
         return UINT64_MAX;
+    return own->block ? own->begun : own->time;
+}
+
+/* … after a look at what the thread does. */
+static uint64_t front_of(const struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    uint64_t known = least_front(look, own);
+    if (own->complete || known == UINT64_MAX)
+        return known;
     if (own->idle == AS_IDLE_UNKNOWN)
         own->idle =
             as_lane_is_idle(&look->reader->wire->lanes[lane], AS_WIRE_LIVE, own->block, own->looked, look->stalled)
                 ? AS_IDLE
                 : AS_BUSY;
-    uint64_t known = own->block ? own->begun : own->time;
     return own->idle == AS_IDLE && look->now > known ? look->now : known;
 }
 
-/* Settles blocks of the earliest lane, as many as come before all others. Returns false if there is nothing to be settled now. */
-static bool settle_earliest(struct look *look)
+/* ---- the order of the lanes ---- */
+
+static bool comes_before(const struct as_handovers *all, uint32_t one, uint32_t other)
 {
-    struct as_handover_lane *lanes = look->all->lanes.data;
-    uint32_t first = look->used;
-    uint64_t earliest = UINT64_MAX, bound = look->gives_up ? UINT64_MAX : look->now; /* other threads may begin then */
-    for (uint32_t i = 0; i < look->used; i++) {
-        if (!lanes[i].thread)
-            continue;
-        uint64_t front = front_of(look, i), second = front < earliest ? earliest : front;
-        if (front < earliest) {
-            earliest = front;
-            first = i;
-        }
-        bound = second < bound ? second : bound;
+    uint64_t mine = all->lanes.data[one].front, theirs = all->lanes.data[other].front;
+    return mine < theirs || (mine == theirs && one < other);
+}
+
+/* The place of the earlier one of two children in the heap; the number of lanes: there is none. */
+static size_t earlier_child(const struct as_handovers *all, size_t parent)
+{
+    size_t left = 2 * parent + 1, right = left + 1, n = all->order.len;
+    if (left >= n)
+        return n;
+    return right < n && comes_before(all, all->order.data[right], all->order.data[left]) ? right : left;
+}
+
+static void sink_down(struct as_handovers *all, size_t at)
+{
+    for (size_t child; (child = earlier_child(all, at)) < all->order.len; at = child) {
+        uint32_t lane = all->order.data[at];
+        if (!comes_before(all, all->order.data[child], lane))
+            return;
+        all->order.data[at] = all->order.data[child];
+        all->order.data[child] = lane;
     }
-    if (first == look->used || !lanes[first].complete || earliest > bound)
+}
+
+static void order_lanes(const struct look *look)
+{
+    struct as_handovers *all = look->all;
+    as_vec_clear(&all->order);
+    for (uint32_t i = 0; i < look->used; i++) {
+        if (!all->lanes.data[i].thread)
+            continue;
+        all->lanes.data[i].front = least_front(look, &all->lanes.data[i]);
+        *as_vec_push(&all->order) = i;
+    }
+    for (size_t i = all->order.len / 2; i-- > 0;)
+        sink_down(all, i);
+}
+
+/* Settles blocks of the earliest lane, as many as come before all others. Returns false if there is nothing to be settled now. */
+static bool settle_earliest(struct look *look, bool *settled)
+{
+    struct as_handovers *all = look->all;
+    if (!all->order.len)
         return false;
-    while (lanes[first].complete && key_of(&lanes[first]) <= bound)
+    uint32_t first = all->order.data[0];
+    struct as_handover_lane *own = &all->lanes.data[first];
+    size_t second = earlier_child(all, 0);
+    uint64_t bound = look->gives_up ? UINT64_MAX : look->now; /* other threads may begin then */
+    uint64_t next = second < all->order.len ? all->lanes.data[all->order.data[second]].front : UINT64_MAX;
+    bound = next < bound ? next : bound;
+    if (!own->complete) {
+        uint64_t before = own->front;
+        own->front = front_of(look, first);
+        sink_down(all, 0);
+        return own->front > before;
+    }
+    if (own->front > bound)
+        return false;
+    while (own->complete && key_of(own) <= bound)
         settle(look, first);
+    *settled = true;
+    own->front = least_front(look, own);
+    sink_down(all, 0);
     return true;
 }
 
@@ -365,9 +479,11 @@ static void forget_lane(struct as_handover_lane *own)
 
 static void begin_lane(const struct as_reader *reader, uint32_t lane, struct as_handover_lane *own)
 {
+    static const struct as_shared_ranges none;
     const struct as_stream *stream = reader->streams[lane];
     forget_lane(own);
     own->thread = stream->thread.number;
+    own->shared = reader->sink->shared ? reader->sink->shared(reader->context, &stream->thread) : &none;
     own->time = stream->causal.time;
     own->stamped = own->time != 0;
     allow(own, read_of(reader, lane));
@@ -429,7 +545,7 @@ static void stop_looking(struct as_handovers *all)
     all->stalled = 0;
 }
 
-/* With one thread there is nobody to wait for; with many that only the kernel can choose among it takes too long. */
+/* With one thread there is nobody to wait for. */
 static bool applies(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
@@ -437,7 +553,7 @@ static bool applies(const struct as_reader *reader)
         return false;
     for (uint32_t i = 0; i < used; i++)
         threads += reader->streams[i] != NULL;
-    return threads > 1 && threads <= AS_CAUSAL_THREADS;
+    return threads > 1;
 }
 
 bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
@@ -470,8 +586,9 @@ bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
     for (uint32_t i = 0; i < look.used; i++)
         if (all->lanes.data[i].thread)
             look_on(&look, i);
-    while (settle_earliest(&look))
-        settled = true;
+    order_lanes(&look);
+    while (settle_earliest(&look, &settled))
+        ;
     bool waits = false;
     for (uint32_t i = 0; i < look.used; i++) {
         waits |= all->lanes.data[i].complete;
@@ -490,14 +607,17 @@ bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
 static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_wait *wait)
 {
     const struct as_handover_lane *other = &reader->handovers.lanes.data[wait->lane];
-    if (other->thread != wait->thread || !reader->streams[wait->lane])
+    struct as_thread *thread = &reader->streams[lane]->thread;
+    if (other->thread != wait->thread || !reader->streams[wait->lane]) {
+        reader->sink->await(reader->context, thread, wait->mark);
         return true;
+    }
     size_t at = find_mark(other, wait->behind);
     bool marked = at < other->marks.len && other->marks.data[at].position == wait->behind;
     if (read_of(reader, wait->lane) < wait->behind || (marked && at >= other->passed))
         return false;
     if (marked)
-        reader->sink->await(reader->context, &reader->streams[lane]->thread, other->marks.data[at].number);
+        reader->sink->await(reader->context, thread, other->marks.data[at].number);
     return true;
 }
 
@@ -539,6 +659,8 @@ void as_handover_free(struct as_reader *reader)
     struct as_handovers *all = &reader->handovers;
     stop_looking(all);
     as_vec_free(&all->lanes);
+    as_vec_free(&all->order);
+    as_exits_free(&all->exits);
     as_word_clocks_free(all->words);
     all->words = NULL;
 }

@@ -10,14 +10,16 @@
  *   - then the sink is told that this thread comes behind the mark.
  *
  * Everything else is read by simulated time as before. A mark always lies where the words have been looked at before, so no two
- * threads wait for each other. The same things are not known as in causal_reading.h, and memory that processes share is left out.
+ * threads wait for each other. The same things are not known as in causal_reading.h.
+ *
+ * Words of memory that processes share are known by their physical addresses (base/shared_lines.h), if the sink has them.
  *
  * All functions run on the reader's thread. */
 #ifndef AS_ENGINE_HANDOVER_H
 #define AS_ENGINE_HANDOVER_H
 
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "engine/thread_exits.h"
 
 struct as_reader;
 struct as_word_clocks;
@@ -30,7 +32,8 @@ struct as_mark {
 /* What comes at `position` of a lane comes behind another thread's words up to `behind`. */
 struct as_wait {
     uint64_t position, behind;
-    uint32_t lane, thread;
+    uint32_t lane, thread; /* thread 0: it has ended */
+    uint32_t mark;
 };
 
 struct as_handover_lane {
@@ -43,7 +46,10 @@ struct as_handover_lane {
     uint64_t behind;          /* … and that behind it */
     const struct as_block *block;
     uint64_t block_at, futex; /* position of the block's word; what the thread waits for in the kernel: 0 nothing */
-    bool over;                /* its thread has ended */
+    uint64_t exit_word;       /* of the thread that it makes: see thread_exits.h; 0: it makes none */
+    const struct as_shared_ranges *shared;           /* of its process */
+    uint64_t front;                                  /* all that the thread did before this time has been settled */
+    bool over;                                       /* its thread has ended */
     enum { AS_IDLE_UNKNOWN, AS_IDLE, AS_BUSY } idle; /* now */
     uint64_t published;
     AS_VEC(struct as_mark) marks;
@@ -54,11 +60,13 @@ struct as_handover_lane {
 
 struct as_handovers {
     bool on;
-    double stalled;                        /* since when a thread is waited for; 0: none is */
-    uint32_t marks;                        /* how many there were */
-    uint64_t met;                          /* grows where a thread sees what another wrote, or may */
-    struct as_word_clocks *words;          /* NULL: never on yet */
+    double stalled;               /* since when a thread is waited for; 0: none is */
+    uint32_t marks;               /* how many there were */
+    uint64_t met;                 /* grows where a thread sees what another wrote, or may */
+    struct as_word_clocks *words; /* NULL: never on yet */
+    struct as_thread_exits exits;
     AS_VEC(struct as_handover_lane) lanes; /* by lane */
+    AS_VEC(uint32_t) order;                /* a heap of lanes, the one whose front is the earliest first */
 };
 
 /* Looks at new words, if threads are to be read like this now. Returns false if a trace is corrupt. */

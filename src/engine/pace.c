@@ -7,11 +7,16 @@
 
 #include <stdio.h>
 
-static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, woken_seconds = 0.02;
+static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, woken_seconds = 0.05;
 /* Instructions. LEAST: a block at least, or no thread would get on. LEAST_APART: of threads that take no notice of each other. */
 enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, LEAST_MEETING = 100, MOST_IN_TURN = 20000 };
-enum { APART_QUANTA = 20 };                                                 /* for how long they must not have */
-enum { MEETING_CYCLES = 100, WINDOW_CYCLES = 20000, WINDOW_MEETINGS = 64 }; /* see choose_quantum; 100: the least */
+enum { APART_QUANTA = 20 }; /* for how long they must not have */
+enum {
+    MEETING_CYCLES = 100,
+    WINDOW_CYCLES = 20000,
+    WINDOW_MEETINGS = 64,
+    FEW = 4
+}; /* see choose_quantum; 100: the least */
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
@@ -97,10 +102,10 @@ static bool let_go(struct as_reader *reader)
     return rings != 0;
 }
 
-/* Whether hand-overs are followed at all: not between processes. */
+/* Whether hand-overs are followed at all: between processes only if it is known what memory they share. */
 static bool knows_meetings(const struct as_reader *reader)
 {
-    return reader->handovers.on && reader->processes.len == 1;
+    return reader->handovers.on && (reader->sink->shared || reader->processes.len == 1);
 }
 
 /* Whether no thread has taken notice of what another one wrote for a while. */
@@ -110,8 +115,8 @@ static bool are_apart(const struct as_reader *reader)
 }
 
 /* A thread that sees nothing of what others write executes the same in whichever order they come; it is read by simulated time. Hence
- * one that is slow, because lines are fought over, need not sleep for every few hundred of its instructions. Between processes, and
- * where hand-overs are not looked for, that is not known. */
+ * one that is slow, because lines are fought over, need not sleep for every few hundred of its instructions. Where hand-overs are not
+ * looked for, that is not known. */
 static uint64_t least_way(const struct as_reader *reader)
 {
     if (!knows_meetings(reader))
@@ -122,8 +127,8 @@ static uint64_t least_way(const struct as_reader *reader)
 /* A thread that sees what another one wrote comes behind it in simulated time (handover.h). Where threads execute their budgets one
  * after the other, because the host has fewer processors than they are, the first one takes a lock for a whole budget of pieces of work
  * before the next one sees the lock at all, and comes behind all of them. How long that takes is as long as the budget: so the quantum is no
- * longer than the time between two meetings. */
-static void choose_quantum(struct as_reader *reader)
+ * longer than the time between two meetings. Where many threads meet, each of them does so more seldom. */
+static void choose_quantum(struct as_reader *reader, uint32_t running)
 {
     struct as_pace *pace = &reader->pace;
     uint64_t met = reader->handovers.met, passed = pace->granted - pace->window;
@@ -133,7 +138,7 @@ static void choose_quantum(struct as_reader *reader)
     pace->met = met;
     bool back = pace->granted < pace->window; /* a thread that was left behind has begun to run */
     if (back || passed >= WINDOW_CYCLES || pace->meetings >= WINDOW_MEETINGS) {
-        pace->meeting = back ? pace->meeting : passed / (pace->meetings + 1);
+        pace->meeting = back ? pace->meeting : passed * (running > FEW ? running / FEW : 1) / (pace->meetings + 1);
         pace->window = pace->granted;
         pace->meetings = 0;
     }
@@ -183,21 +188,29 @@ static bool any_executes(const struct as_reader *reader)
     return false;
 }
 
-/* A thread that was woken runs in simulated time, though the host may not let it run yet: the others wait for it, or what it does would
- * come behind all that they do until then. Not for long: it may have been killed. */
+/* A thread that was woken or made runs in simulated time, though the host may not let it run yet: the others wait for it, or what it does
+ * would come behind all that they do until then. Not for long: it may have been killed. A thread that was not waited for any longer, and comes
+ * after all, must not be taken for the next one. */
 static bool is_awaited(struct as_reader *reader)
 {
     struct as_pace *pace = &reader->pace;
-    if (atomic_load(&reader->wire->woken) == 0) {
+    int32_t woken = atomic_load(&reader->wire->woken) - pace->given_up;
+    if (woken < 0 && pace->given_up > 0) {
+        pace->given_up = pace->given_up + woken > 0 ? pace->given_up + woken : 0;
+        woken = atomic_load(&reader->wire->woken) - pace->given_up;
+    }
+    if (woken <= 0) {
         pace->woken = 0;
         return false;
     }
     double now = as_clock_seconds();
     if (pace->woken == 0)
         pace->woken = now;
-    if (now > pace->woken + woken_seconds)
-        atomic_store(&reader->wire->woken, 0);
-    return atomic_load(&reader->wire->woken) > 0;
+    if (now > pace->woken + woken_seconds) {
+        pace->given_up += woken;
+        pace->woken = 0;
+    }
+    return pace->woken > 0;
 }
 
 static bool pace_all(struct as_reader *reader, bool idle)
@@ -205,7 +218,8 @@ static bool pace_all(struct as_reader *reader, bool idle)
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     if (is_awaited(reader))
         return false;
-    if (count_running(reader) < 2)
+    uint32_t running = count_running(reader);
+    if (running < 2)
         return let_go(reader);
     uint64_t quantum = atomic_load(&reader->wire->quantum), behind = find_behind(reader);
     uint32_t rings = 0;
@@ -213,7 +227,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
         (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
         return false;
     reader->pace.granted = behind;
-    choose_quantum(reader);
+    choose_quantum(reader, running);
     quantum = atomic_load(&reader->wire->quantum);
     bool nobody = idle && !any_executes(reader);
     for (uint32_t i = 0; i < used; i++) {

@@ -42,6 +42,7 @@ struct as_pace {
     uint64_t window, meetings;  /* when it was last looked how often threads meet, and how often they did since */
     uint64_t meeting;           /* cycles between two meetings */
     double woken;               /* when threads were first seen to be woken, and not back; 0: they are not */
+    int32_t given_up;           /* of those that were woken: they are not waited for any more */
     double since;               /* in turn: when all were first seen to be stuck; 0: they are not */
 };
 

@@ -234,6 +234,21 @@ static void on_await(void *context, struct as_thread *thread, uint32_t mark)
     TELL_ALL(tee, thread, true, await, mark);
 }
 
+static void on_foresee(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_sink_tee *tee = context;
+    TELL_ALL(tee, thread, true, foresee, mapping);
+}
+
+static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
+{
+    const struct as_sink_tee *tee = context;
+    size_t i = 0;
+    while (!tee->branches.data[i].sink->shared)
+        i++;
+    return tee->branches.data[i].sink->shared(tee->branches.data[i].context, thread);
+}
+
 const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
 {
     if (tee->branches.len == 1) {
@@ -242,7 +257,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     }
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
-    bool recorded = true, words = false, passed = false, trails = true, awaits = false, cut = false;
+    bool recorded = true, words = false, passed = false, trails = true, awaits = false, cut = false, shared = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words;
@@ -257,6 +272,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         calls |= tee->branches.data[i].sink->all_calls;
         awaits |= sink->await != NULL;
         cut |= sink->cut != NULL;
+        shared |= sink->shared != NULL;
     }
     tee->sink = (struct as_sink){
         .thread_start = on_thread_start,
@@ -284,6 +300,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .shares = clock ? shares : NULL,
         .show = awaits ? on_show : NULL,
         .await = awaits ? on_await : NULL,
+        .shared = shared ? shared_of : NULL,
+        .foresee = shared ? on_foresee : NULL,
     };
     return &tee->sink;
 }

@@ -123,7 +123,9 @@ enum as_wire_accesses {
 
 enum as_wire_stamps {
     AS_WIRE_STAMPED = 1,
-    AS_WIRE_STAMPED_THREADS, /* … once the process has had a second thread; the first stamp of a lane comes as AS_WIRE_TIME */
+    /* … once the process has had a second thread, or memory that other processes may share; the first stamp of a lane comes as
+     * AS_WIRE_TIME */
+    AS_WIRE_STAMPED_THREADS,
 };
 
 struct as_wire_lane {
@@ -163,8 +165,9 @@ struct as_wire_header {
     uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
     _Atomic uint64_t quantum; /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
-    _Atomic int32_t woken; /* threads that others have woken, and that are not back yet; below 0: the other way round */
-    uint64_t window;       /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
+    _Atomic int32_t
+        woken;       /* threads that others have woken or made, and that do not run yet; below 0: the other way round */
+    uint64_t window; /* instructions that a thread may run ahead of its process's slowest; 0: no limit */
 
     pthread_mutex_t
         reader_alive; /* robust; held by the reader as long as it lives: a process that gets it knows that the reader has died */

@@ -276,6 +276,14 @@ static void on_mapping(void *context, struct as_thread *thread, const struct as_
         model->kernel_calls->mapping(model->calls_context, thread, mapping);
 }
 
+/* Before it is mapped nobody uses it, so it may be known too early. */
+static void on_foresee(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    struct as_model *model = context;
+    as_model_settle(model);
+    as_shared_memory_map(model->memory_shared, thread->process, mapping);
+}
+
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
     struct as_model *model = context;
@@ -320,6 +328,12 @@ static void on_await(void *context, struct as_thread *thread, uint32_t mark)
     as_core_wait_until(own->seat.core, model->marks[mark % AS_MODEL_MARKS]);
 }
 
+static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
+{
+    const struct as_model *model = context;
+    return as_shared_memory_of(model->memory_shared, thread->process);
+}
+
 const struct as_sink as_model_sink = {
     .thread_start = as_model_thread_start,
     .thread_end = as_model_thread_end,
@@ -340,4 +354,6 @@ const struct as_sink as_model_sink = {
     .shares = shares,
     .show = on_show,
     .await = on_await,
+    .shared = shared_of,
+    .foresee = on_foresee,
 };

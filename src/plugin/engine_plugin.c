@@ -148,12 +148,13 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
 }
 
 static _Atomic bool threaded; /* the process has, or had, more than one thread */
+static _Atomic bool shares;   /* … memory that other processes may share, and there were some */
 
 /* With its second thread QEMU translates everything anew, so all code of a thread has stamps from then on. */
 static bool are_stamped(void)
 {
     uint32_t stamped = as_plugin.wire->stamped;
-    return stamped == AS_WIRE_STAMPED || (stamped && atomic_load(&threaded));
+    return stamped == AS_WIRE_STAMPED || (stamped && (atomic_load(&threaded) || atomic_load(&shares)));
 }
 
 static void begin_block(unsigned vcpu, void *userdata, void *cpu)
@@ -351,11 +352,16 @@ static void wait_for_clone(uint64_t flags)
 
 static __thread uint64_t call_args[AS_WIRE_SYSCALL_ARGS]; /* of the call that the thread is in */
 
-static void note_clone(uint64_t flags)
+static bool makes_thread(uint64_t flags)
 {
     enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000 }; /* QEMU makes a vfork a fork */
+    return (flags & (SHARES_MEMORY | IS_VFORK)) == SHARES_MEMORY;
+}
+
+static void note_clone(uint64_t flags)
+{
     settled_before = as_lane_count_settled();
-    if ((flags & (SHARES_MEMORY | IS_VFORK)) != SHARES_MEMORY)
+    if (!makes_thread(flags))
         return;
     atomic_store(&threaded, true);
     atomic_store(&as_plugin.wire->cheap_switch, 0);
@@ -409,12 +415,26 @@ static void note_futex(int64_t result)
         atomic_fetch_sub(&as_plugin.wire->woken, 1);
 }
 
+static qemu_plugin_id_t plugin_id;
+static void on_reset(qemu_plugin_id_t id);
+
+/* From here on another process may see what this one stores: its blocks have to be translated anew, with stamps. */
+static void note_sharing(void)
+{
+    if (!as_shared_is_used() || are_stamped() || !as_plugin.wire->stamped || !atomic_load(&as_plugin.wire->several))
+        return;
+    atomic_store(&shares, true);
+    qemu_plugin_reset(plugin_id, on_reset);
+}
+
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
     struct as_wire_lane *lane = lane_for(vcpu);
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
         wait_for_clone(call_args[0]);
+    if (number == numbers->clone && result > 0 && makes_thread(call_args[0]))
+        atomic_fetch_add(&as_plugin.wire->woken, 1); /* until it has its lane: as_lane_start_thread */
     as_lane_leave_syscall(lane);
     if (number == numbers->futex)
         note_futex(result);
@@ -423,6 +443,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);
     as_shared_note_syscall(lane, number, call_args, result);
+    note_sharing();
     if (number == numbers->prctl && call_args[0] == PR_SET_NAME && result == 0)
         push_name(lane);
     if (number == numbers->sigaction && call_args[0] == SIGINT && result == 0)
@@ -438,8 +459,6 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
         as_lane_of[vcpu] = &as_lane_unclaimed;
     }
 }
-
-static qemu_plugin_id_t plugin_id;
 
 /* QEMU 7 remembers the callbacks of the last instruction that calls a function of QEMU's own, and does not forget them
  * where that instruction ends its block. Switching frees them, so that the next access by such a function would end QEMU.

@@ -351,7 +351,9 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     as_lane_push(lane, origin);
     as_lane_publish(lane);
     join_clock(lane);
-    atomic_fetch_add(&live_threads, 1);
+    if (atomic_fetch_add(&live_threads, 1) >
+        0) /* a thread of this process has made it: on_syscall_return (engine_plugin.c) */
+        atomic_fetch_sub(&as_plugin.wire->woken, 1);
     lane->check_at = 0; /* the first block looks at everything */
     as_lane_of[vcpu] = mine = lane;
     settled = false;

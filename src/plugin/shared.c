@@ -141,3 +141,8 @@ void as_shared_note_fork(struct as_wire_lane *lane)
     if (has_shared)
         push_shared(lane, true, 0);
 }
+
+bool as_shared_is_used(void)
+{
+    return has_shared;
+}

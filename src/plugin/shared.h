@@ -9,5 +9,7 @@ void as_shared_note_syscall(struct as_wire_lane *lane, int64_t number, const uin
                             int64_t result);
 /* In a forked child that has its lanes: what it got from its parent. */
 void as_shared_note_fork(struct as_wire_lane *lane);
+/* Whether the process has, or had, such memory. */
+bool as_shared_is_used(void);
 
 #endif

@@ -1,0 +1,349 @@
+/* Who comes behind whom (handover.h): lanes that are written by hand, and what the sink is told when they are read. */
+#include "reader_fixture.h"
+
+#include <linux/futex.h>
+
+enum { LOOK = 0x5000, STORE = 0x5100, CLONE = 56, EXIT = 60, FUTEX = 202 };
+#define SHARED_HERE UINT64_C(0x10000) /* of process 1, … */
+#define SHARED_THERE UINT64_C(0x50000)
+#define SHARED_BYTES UINT64_C(0x1000)
+
+static struct as_str told;
+static struct as_shared_ranges shared[3]; /* by process */
+static struct as_shared_range ranges[2];
+
+static void on_show(void *context, struct as_thread *thread, uint32_t mark)
+{
+    as_str_addf(&told, "%u shows %u\n", thread->number, mark);
+}
+
+static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+{
+    as_str_addf(&told, "%u awaits %u\n", thread->number, mark);
+}
+
+static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
+{
+    return &shared[thread->process];
+}
+
+static void on_foresee(void *context, struct as_thread *thread, const struct as_mapping *mapping)
+{
+    ranges[thread->process - 1] = (struct as_shared_range){
+        .start = mapping->start, .end = mapping->start + mapping->bytes, .physical = AS_SHARED_BIT | mapping->object};
+    shared[thread->process] = (struct as_shared_ranges){
+        .low = mapping->start, .span = mapping->bytes, .list = &ranges[thread->process - 1], .n = 1};
+}
+
+static int set_up(void **state)
+{
+    set_up_reader(state);
+    bed_block(&bed, LOOK, "48 39 07, 75 fb");  /* cmp [rdi], rax; jne */
+    bed_block(&bed, STORE, "48 89 07, eb fb"); /* mov [rdi], rax; jmp */
+    reader.code = bed.code;
+    reader_sink.show = on_show;
+    reader_sink.await = on_await;
+    reader_sink.shared = shared_of;
+    reader_sink.foresee = on_foresee;
+    memset(shared, 0, sizeof shared);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    memset(&reader.code, 0, sizeof reader.code); /* the bed's */
+    as_str_free(&told);
+    return tear_down_reader(state);
+}
+
+/* Two processes that have the same page at different places. */
+static void share_a_page(void)
+{
+    const uint64_t starts[2] = {SHARED_HERE, SHARED_THERE};
+    for (int i = 0; i < 2; i++) {
+        ranges[i] = (struct as_shared_range){
+            .start = starts[i], .end = starts[i] + SHARED_BYTES, .physical = AS_SHARED_BIT | 0x7000};
+        shared[i + 1] = (struct as_shared_ranges){.low = starts[i], .span = SHARED_BYTES, .list = &ranges[i], .n = 1};
+    }
+}
+
+/* ---- what threads write ---- */
+
+static void push(uint32_t thread, uint64_t word)
+{
+    struct as_wire_lane *lane = &child.wire->lanes[thread - 1];
+    uint64_t position = atomic_load(&lane->published);
+    as_wire_ring(child.wire, thread - 1)[position % AS_WIRE_RING] = word;
+    atomic_store(&lane->published, position + 1);
+}
+
+static void push_block(uint32_t thread, uint32_t block, uint64_t time)
+{
+    push(thread, ((began + time) & AS_WIRE_STAMP_MASK) << AS_WIRE_STAMP_SHIFT | block);
+}
+
+static void push_access(uint32_t thread, uint32_t block, uint64_t kind, uint64_t address, uint64_t time)
+{
+    push_block(thread, block, time);
+    push(thread, kind | UINT64_C(3) << AS_WIRE_SIZE_SHIFT | address);
+}
+
+static void push_event(uint32_t thread, enum as_wire_event event, uint32_t number, const uint64_t *operands)
+{
+    push(thread, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
+    for (size_t i = 0; i < as_wire_event_words[event]; i++)
+        push(thread, operands[i]);
+}
+
+static void store(uint32_t thread, uint64_t address, uint64_t time)
+{
+    push_access(thread, STORE, AS_WIRE_STORE, address, time);
+    push_block(thread, BACK, time + 1);
+}
+
+static void look(uint32_t thread, uint64_t address, uint64_t time)
+{
+    push_access(thread, LOOK, AS_WIRE_LOAD, address, time);
+    push_block(thread, BACK, time + 1);
+}
+
+/* A block that calls the kernel, and the call. */
+static void call(uint32_t thread, uint32_t number, const uint64_t args[6], uint64_t time)
+{
+    push_block(thread, SYSCALL, time);
+    push_event(thread, AS_WIRE_SYSCALL, number, args);
+}
+
+static void come_back(uint32_t thread, uint32_t number, uint64_t result, uint64_t time)
+{
+    push_event(thread, AS_WIRE_TIME, 0, (const uint64_t[]){began + time});
+    push_event(thread, AS_WIRE_SYSCALL_RETURN, number, &result);
+    push_block(thread, BACK, time + 1);
+}
+
+static void wait_on(uint32_t thread, uint64_t futex, uint64_t time, uint64_t until)
+{
+    call(thread, FUTEX, (const uint64_t[6]){futex, FUTEX_WAIT, 1}, time);
+    come_back(thread, FUTEX, 0, until);
+}
+
+static void wake(uint32_t thread, uint64_t futex, uint64_t time)
+{
+    call(thread, FUTEX, (const uint64_t[6]){futex, FUTEX_WAKE, 1}, time);
+    come_back(thread, FUTEX, 1, time + 2);
+}
+
+/* ---- what the reader does ---- */
+
+static void look_on_all(void)
+{
+    bool progress = false;
+    assert_true(as_handover_look(&reader, true, &progress));
+}
+
+/* Reads a thread as far as it may be; returns whether it waits for another one. */
+static bool read_thread(uint32_t thread)
+{
+    struct as_wire_lane *lane = &child.wire->lanes[thread - 1];
+    uint64_t end = atomic_load(&lane->published), limit, before;
+    do {
+        before = atomic_load(&lane->consumed);
+        as_handover_arrive(&reader, thread - 1);
+        limit = as_handover_limit(&reader, thread - 1);
+        atomic_store(&lane->consumed, limit < end ? limit : end);
+    } while (atomic_load(&lane->consumed) != before);
+    return as_handover_blocks(&reader, thread - 1);
+}
+
+static void expect_told(const char *want)
+{
+    assert_string_equal(as_str_get(&told), want);
+}
+
+/* ---- tests ---- */
+
+static void test_store_is_seen(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    store(1, 0x9000, 10);
+    look(2, 0x9000, 20);
+    look_on_all();
+    assert_true(read_thread(2));
+    expect_told("");
+    read_thread(1);
+    assert_false(read_thread(2));
+    expect_told("1 shows 1\n2 awaits 1\n");
+}
+
+static void test_other_words_are_not_waited_for(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    store(1, 0x9000, 10);
+    look(2, 0x9008, 20);
+    store(1, 0x9010, 40);
+    look(2, 0x9010, 30); /* before it was stored */
+    look_on_all();
+    assert_false(read_thread(2));
+    expect_told("");
+}
+
+static void test_processes_have_memory_of_their_own(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 2);
+    store(1, 0x9000, 10);
+    look(2, 0x9000, 20);
+    look_on_all();
+    assert_false(read_thread(2));
+    expect_told("");
+}
+
+static void test_processes_share_memory(void **state)
+{
+    share_a_page();
+    add_thread(1, 1);
+    add_thread(2, 2);
+    store(1, SHARED_HERE + 8, 10);
+    look(2, SHARED_THERE + 8, 20);
+    look(2, SHARED_HERE + 8, 30); /* which is its own there */
+    look_on_all();
+    assert_true(read_thread(2));
+    read_thread(1);
+    assert_false(read_thread(2));
+    expect_told("1 shows 1\n2 awaits 1\n");
+}
+
+/* The mappings are looked at together with what follows them, before anything is read. */
+static void test_processes_begin_to_share(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 2);
+    push_event(1, AS_WIRE_MAPPING, 0, (const uint64_t[12]){SHARED_HERE, SHARED_BYTES, 0x7000});
+    push_event(2, AS_WIRE_MAPPING, 0, (const uint64_t[12]){SHARED_THERE, SHARED_BYTES, 0x7000});
+    store(1, SHARED_HERE + 8, 10);
+    look(2, SHARED_THERE + 8, 20);
+    push_event(2, AS_WIRE_MAPPING, 0, (const uint64_t[12]){SHARED_THERE, SHARED_BYTES, 0}); /* not shared any more */
+    look_on_all();
+    assert_true(read_thread(2));
+    read_thread(1);
+    assert_false(read_thread(2));
+    expect_told("1 shows 1\n2 awaits 1\n");
+}
+
+static void test_processes_share_a_futex(void **state)
+{
+    share_a_page();
+    add_thread(1, 1);
+    add_thread(2, 2);
+    wait_on(2, SHARED_THERE + 16, 10, 40);
+    wake(1, SHARED_HERE + 16, 20);
+    look_on_all();
+    assert_true(read_thread(2));
+    read_thread(1);
+    assert_false(read_thread(2));
+    expect_told("1 shows 1\n2 awaits 1\n");
+}
+
+/* Thread 1 makes thread 2, whose end is stored to a word of thread 1's choice. */
+static void make_thread(uint64_t word)
+{
+    enum { FLAGS = 0x3d0f00 }; /* as the C library's: CLONE_VM, …, CLONE_CHILD_CLEARTID */
+    call(1, CLONE, (const uint64_t[6]){FLAGS, 0x7000, 0, word}, 10);
+    come_back(1, CLONE, 1002, 12);
+}
+
+static void end_thread(uint64_t time)
+{
+    call(2, EXIT, (const uint64_t[6]){0}, time);
+    atomic_store(&child.wire->lanes[1].state, AS_WIRE_ENDED);
+}
+
+static void test_join_asleep(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    make_thread(0x9100);
+    end_thread(50);
+    wait_on(1, 0x9100, 20, 60);
+    look_on_all();
+    assert_true(read_thread(1));
+    read_thread(2);
+    assert_false(read_thread(1));
+    expect_told("2 shows 1\n1 awaits 1\n");
+}
+
+/* The lane is gone when the thread that joins is looked at, or between its look and its being read. */
+static void test_join_later(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    add_thread(3, 1);
+    make_thread(0x9100);
+    end_thread(50);
+    look_on_all();
+    read_thread(2);
+    remove_thread(2);
+    look(1, 0x9100, 70);
+    look_on_all();
+    assert_false(read_thread(1));
+    expect_told("2 shows 1\n1 awaits 1\n");
+}
+
+static void test_join_of_a_gone_lane(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    add_thread(3, 1);
+    make_thread(0x9100);
+    end_thread(50);
+    look(1, 0x9100, 70);
+    look_on_all();
+    read_thread(2);
+    remove_thread(2);
+    look_on_all();
+    assert_false(read_thread(1));
+    expect_told("2 shows 1\n1 awaits 1\n");
+}
+
+static void test_many_threads(void **state)
+{
+    enum { THREADS = 300 };
+    for (uint32_t i = 1; i <= THREADS; i++)
+        add_thread(i, 1);
+    for (uint32_t i = 1; i <= THREADS; i++) { /* each sees what the one before it stored, in an order of their own */
+        uint32_t thread = i * 7 % THREADS + 1, before = (i - 1) * 7 % THREADS + 1;
+        if (i > 1)
+            look(thread, 0x9000 + before * UINT64_C(8), 10 * i);
+        store(thread, 0x9000 + thread * UINT64_C(8), 10 * i + 5);
+    }
+    look_on_all();
+    uint32_t waiting = 0;
+    for (uint32_t i = 1; i <= THREADS; i++)
+        waiting += read_thread(i);
+    assert_true(waiting > 0);
+    for (uint32_t i = 1; i <= THREADS; i++)
+        assert_false(read_thread(i * 7 % THREADS + 1));
+    uint32_t awaits = 0;
+    for (const char *at = as_str_get(&told); (at = strstr(at, "awaits")); at++)
+        awaits++;
+    assert_int_equal(awaits, THREADS - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_store_is_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_words_are_not_waited_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_have_memory_of_their_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_share_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_begin_to_share, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_share_a_futex, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_join_asleep, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_join_later, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_join_of_a_gone_lane, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_threads, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
