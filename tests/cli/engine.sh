@@ -244,9 +244,10 @@ static void *execute_later(void *argv)
     usleep(10000);
     exit(executes(argv));
 }
+static _Atomic int begun;
 static void *for_ever(void *unused)
 {
-    for (;;) {
+    for (begun++;;) {
         loop(100);
         getppid();
     }
@@ -263,7 +264,8 @@ static int ends_among_threads(char **argv)
         for (;;)
             pause();
     }
-    usleep(10000);
+    while (begun < 3)
+        usleep(1000);
     exit(9);
 }
 static int recurses(int n)
