@@ -52,20 +52,21 @@ for program in jit jit-riscv64; do
                 and ("jit_heavy", "jit_light") not in pairs)({(r["from"]["function"], r["to"]["function"]) for r in d["rows"]})' "$ASSAY" report --branches --json calls.db
     done
 done
-# What made code accesses is told apart, too: it writes lines that another thread then reads, twice.
+# What made code accesses is told apart, too: it writes lines that another thread then reads, others the
+# second time, so that it does not matter in which order Assay reads the threads.
 cat >touch.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-static long lines[512 * 8];
+static long lines[2][512 * 8];
 static volatile long sum;
-static void *reader(void *unused)
+static void *reader(void *data)
 {
     for (int i = 0; i < 512; i++)
-        sum += lines[8 * i];
-    return unused;
+        sum += ((long *)data)[8 * i];
+    return data;
 }
 int main(void)
 {
@@ -80,8 +81,8 @@ int main(void)
         code[2] = i ? 0x0f : 0x07;
         memcpy(page, code, sizeof code);
         fprintf(file, "%lx %lx store_%s\n", (unsigned long)page, sizeof code, i ? "second" : "first");
-        ((void (*)(long *, long))page)(lines, 512);
-        pthread_create(&thread, 0, reader, 0);
+        ((void (*)(long *, long))page)(lines[i], 512);
+        pthread_create(&thread, 0, reader, lines[i]);
         pthread_join(thread, 0);
     }
     fclose(file);
