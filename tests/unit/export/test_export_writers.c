@@ -211,15 +211,21 @@ static void perf_script(void **state)
                    "\t            1004 main+0x4 (/bin/shop)\n\n");
 }
 
-static void json(void **state)
+/* Without white space, so that layout does not matter. */
+static char *written_json(struct as_export_options options)
 {
     size_t size;
-    char *text = written("json", (struct as_export_options){0}, &size);
-    char *to = text;
-    for (const char *at = text; *at; at++) /* without white space, so that layout does not matter */
+    char *text = written("json", options, &size), *to = text;
+    for (const char *at = text; *at; at++)
         if (*at != ' ' && *at != '\n')
             *to++ = *at;
     *to = '\0';
+    return text;
+}
+
+static void json(void **state)
+{
+    char *text = written_json((struct as_export_options){0});
     assert_in_order(text, (const char *const[]){"\"branches\":77", "\"build_id\":\"c0ffee\"", "\"bytes\":\"90\"",
                                                 "\"bytes\":\"e80f\"", "\"name\":\"golden\"", "\"scale\":4",
                                                 "\"name\":\"clock\"", "\"period\":1000", "\"samples\":3", NULL});
@@ -229,6 +235,17 @@ static void json(void **state)
     assert_non_null(strstr(text, "\"name\":\"work\""));
     assert_non_null(strstr(text, "{\"key\":\"advice\",\"value\":0.25,"));
     assert_non_null(strstr(text, "{\"number\":9,\"cycles\":1900,"));
+    free(text);
+}
+
+static void json_of_a_thread(void **state)
+{
+    const bool second[] = {false, true};
+    char *text = written_json((struct as_export_options){.threads = second});
+    assert_non_null(strstr(text, "\"instruction\":3,\"thread\":1,\"units\":440,\"samples\":0,\"executions\":11"));
+    assert_null(strstr(text, "\"units\":200,")); /* the first thread's load */
+    assert_null(strstr(text, "\"units\":2000,"));
+    assert_non_null(strstr(text, "\"path\":\"/bin/shop\"")); /* what is not of a thread stays */
     free(text);
 }
 
@@ -474,6 +491,7 @@ int main(void)
         cmocka_unit_test(speedscope),
         cmocka_unit_test(perf_script),
         cmocka_unit_test(json),
+        cmocka_unit_test(json_of_a_thread),
         cmocka_unit_test(pprof),
         cmocka_unit_test(pprof_tables),
         cmocka_unit_test(samples_are_chosen_evenly),

@@ -83,6 +83,17 @@ static void hypergeometric_gaps(void **state)
     assert_true(as_hypergeometric_gap(0, 10, 10).mean == 0 && as_hypergeometric_gap(20, 10, 10).mean == 0);
     struct as_gap exact = as_hypergeometric_gap(64, 1000, 500), normal = as_hypergeometric_gap(64.001, 1000, 500);
     assert_true(near(exact.mean / normal.mean, 1, 0.02) && near(exact.square / normal.square, 1, 0.001));
+    assert_true(fabs(exact.mean / normal.mean - 1) > 1e-6); /* up to 64 it is the sum itself */
+    struct as_gap beyond = as_hypergeometric_gap(3.5, 2, 2), three = as_hypergeometric_gap(3, 2, 2);
+    assert_true(near(three.mean, 0.5, 1e-9) && near(three.square, 0.25, 1e-9));
+    assert_true(beyond.mean == three.mean && beyond.square == three.square); /* all four are no whole number more */
+    struct as_gap half = as_hypergeometric_gap(1.5, 2, 2);
+    assert_true(near(half.mean, (0.5 + 1.0 / 3) / 2, 1e-9) && near(half.square, (0.25 + 1.0 / 3) / 2, 1e-9));
+    /* x of 100 has the variance 100 * (3/4) (1/4) (300/399); a share of 300 and one of 100 move together. */
+    double variance = 100 * 0.75 * 0.25 * 300 / 399, each = 1.0 / 300 + 1.0 / 100;
+    struct as_gap many = as_hypergeometric_gap(100, 300, 100);
+    assert_true(near(many.square / (variance * each * each), 1, 1e-12));
+    assert_true(near(many.mean / sqrt(2 / M_PI * many.square), 1, 1e-12));
 }
 
 /* One sample of a half is always wrong by a half. Of two samples, half of the pairs fall on one side and half are

@@ -76,6 +76,19 @@ static void levels(void **state)
     }
 }
 
+/* A row of threads has the number of the one that stands for it. */
+static void leaders(void **state)
+{
+    static const enum as_store_level levels[] = {AS_STORE_BY_THREAD, AS_STORE_BY_COMMAND, AS_STORE_BY_PROCESS};
+    for (size_t i = 0; i < 3; i++) {
+        struct as_store_rows rows = ask(by(levels[i]));
+        assert_int_equal(rows.rows[0].id, 0);
+        if (rows.n > 1)
+            assert_int_equal(rows.rows[1].id, 1);
+        as_store_rows_free(&rows);
+    }
+}
+
 static void what_rows_have_in_common(void **state)
 {
     const uint32_t none = AS_STORE_NONE;
@@ -393,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raw_rows_are_those_of_the_file),
         cmocka_unit_test(levels),
+        cmocka_unit_test(leaders),
         cmocka_unit_test(what_rows_have_in_common),
         cmocka_unit_test(filters),
         cmocka_unit_test(parts),
