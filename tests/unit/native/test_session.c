@@ -223,11 +223,12 @@ static double wall_seconds(void)
 static void gives_known_shares(void **state)
 {
     need_clock();
+    char *work = UNIT_SANITIZED ? "800" : "2000";
     for (unsigned clocks = 1; clocks <= 3; clocks += 2) {
         struct tally tally = {0};
         double before = children_seconds(), began = wall_seconds(), stolen = unit_stolen_seconds();
         assert_true(
-            sample(&tally, (struct as_native_options){.rate = 4000, .clocks = clocks}, ARGS("shares", "2000"), 0));
+            sample(&tally, (struct as_native_options){.rate = 4000, .clocks = clocks}, ARGS("shares", work), 0));
         double seconds = children_seconds() - before, elapsed = wall_seconds() - began;
         double clock = tally.info.counted;
         stolen = unit_stolen_seconds() - stolen;
@@ -286,15 +287,17 @@ static void loses_no_short_thread(void **state)
     need_clock();
     struct tally tally = {0};
     double before = children_seconds(), stolen = unit_stolen_seconds();
-    assert_true(sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("short", "10000"), 0));
+    uint64_t n = UNIT_SANITIZED ? 4000 : 10000;
+    assert_true(
+        sample(&tally, (struct as_native_options){.rate = 4000}, ARGS("short", UNIT_SANITIZED ? "4000" : "10000"), 0));
     double seconds = children_seconds() - before;
     stolen = unit_stolen_seconds() - stolen + 0.02;
     assert_true(tally.info.counted > 0.3 * seconds); /* starting a thread is not all in */
     assert_true(tally.info.counted < 1.05 * seconds + stolen);
     assert_non_null(strstr(tally.info.notes[0], "too short to be sampled"));
     assert_int_equal(tally.waited, 0);
-    assert_int_equal(tally.forks, 10000);
-    assert_int_equal(tally.exits, 10001);
+    assert_int_equal(tally.forks, n);
+    assert_int_equal(tally.exits, n + 1);
     assert_int_equal(tally.info.lost, 0);
     forget(&tally);
 }
@@ -453,7 +456,7 @@ static void attaches_to_all_threads(void **state)
     need_clock();
     struct tally tally = {0};
     int output, status;
-    pid_t pid = tally.stopped = start_victim(ARGS("threads", "8", "1000"), &output);
+    pid_t pid = tally.stopped = start_victim(ARGS("threads", "8", UNIT_SANITIZED ? "400" : "1000"), &output);
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     kill(pid, SIGSTOP); /* so that none has ended before it is attached to */
     assert_true(sample(&tally, (struct as_native_options){.rate = 2000}, NULL, pid));
