@@ -146,18 +146,36 @@ struct as_translation as_tlb_translate_ideally(struct as_tlb *tlb, struct as_wal
 
 /* ---- without times ---- */
 
-static void warm_second(struct as_walker *walker, uint64_t page)
+/* Whether a walk finds the page; it counts as touched then. */
+static bool warm_touch(struct as_walker *walker, uint64_t page, enum as_touch touch)
+{
+    if (!walker->touched || touch == AS_TOUCH_CODE)
+        return true;
+    if (touch == AS_TOUCH_PREFETCH)
+        return as_map_get(walker->touched, page) != NULL;
+    if (walker->recent[page % AS_WALKER_RECENT] != page + 1) {
+        *as_map_put(walker->touched, page) = 1;
+        walker->recent[page % AS_WALKER_RECENT] = page + 1;
+    }
+    return true;
+}
+
+/* As with times, a page that the second TLB has is not looked at further. Returns whether the page is there. */
+static bool warm_second(struct as_walker *walker, uint64_t page, enum as_touch touch)
 {
     struct as_tags *tags = &walker->second.tags;
     uint32_t slot = tags->ways ? as_tags_search(tags, page) : AS_TAGS_NONE;
     if (slot != AS_TAGS_NONE) {
         as_tags_touch(tags, slot);
-        return;
+        return true;
     }
+    if (!warm_touch(walker, page, touch))
+        return false;
     for (uint32_t level = walker->levels; level-- > 0;)
         as_cache_warm(walker->cache, table_line(walker, level, page), AS_REQUEST_WALK);
     if (tags->ways)
         insert(tags, page, 0, 0);
+    return true;
 }
 
 void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, enum as_touch touch)
@@ -167,12 +185,6 @@ void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, en
         as_tags_touch(&tlb->tags, slot);
         return;
     }
-    if (walker->touched && touch == AS_TOUCH_PREFETCH && !as_map_get(walker->touched, page))
-        return;
-    if (walker->touched && touch == AS_TOUCH_DATA && walker->recent[page % AS_WALKER_RECENT] != page + 1) {
-        *as_map_put(walker->touched, page) = 1;
-        walker->recent[page % AS_WALKER_RECENT] = page + 1;
-    }
-    warm_second(walker, page);
-    insert(&tlb->tags, page, 0, 0);
+    if (warm_second(walker, page, touch))
+        insert(&tlb->tags, page, 0, 0);
 }

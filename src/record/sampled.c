@@ -337,6 +337,7 @@ void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled,
 {
     sampled->regions.open_ended = true;
     engine->regions = &sampled->regions;
+    engine->observed = true; /* the core has a host thread of its own */
     sampled->modelled = modelled;
     if (sampled->points) {
         as_points_run_attach(sampled->points, modelled);
