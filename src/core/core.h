@@ -108,6 +108,7 @@ void as_core_warm_fetch(struct as_core *core, uint64_t address, uint64_t end);
 void as_core_warm_accesses(struct as_core *core, const struct as_core_access *accesses, size_t n);
 /* A control transfer went to `next`. */
 void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next);
+uint64_t as_core_warm_mispredictions(const struct as_core *core); /* of these */
 /* Lets all that is under way end, before something is left out: the next instruction is fetched after the last commit,
  * into an empty pipeline. */
 void as_core_empty(struct as_core *core);

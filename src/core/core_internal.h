@@ -158,6 +158,7 @@ struct as_core {
     bool away;                      /* others use its memory */
     struct as_counters found, left; /* what the memory had counted when it came; … did while it was there before */
     uint64_t warm_line;             /* the instruction line that was last fetched without time */
+    uint64_t warm_mispredictions;   /* without time */
 
     /* wrong paths: as the predictor, of whoever predicts */
     uint32_t n_walks;

@@ -1,5 +1,5 @@
 /* Functional warming: what instructions do to caches, TLBs, DRAM's open rows and predictors, without their times. Nothing is
- * counted but by the predictor's tables themselves, and no cycle passes.
+ * counted but mispredictions, and no cycle passes.
  *
  * Not warmed: which loads have to wait for stores (learnt from violations, which need times).
  */
@@ -34,7 +34,12 @@ void as_core_warm_accesses(struct as_core *core, const struct as_core_access *ac
 void as_core_warm_control(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next)
 {
     if (next)
-        (void)as_predictor_predict(core->predictor, insn, taken, next);
+        core->warm_mispredictions += as_predictor_predict(core->predictor, insn, taken, next).mispredicted;
+}
+
+uint64_t as_core_warm_mispredictions(const struct as_core *core)
+{
+    return core->warm_mispredictions;
 }
 
 void as_core_empty(struct as_core *core)

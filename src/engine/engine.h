@@ -127,10 +127,6 @@ struct as_block_exec {
     uint32_t number; /* that words have for the block, where all of it was executed plainly: see as_sink.take. 0: not */
 };
 
-/* Instructions before the end of a counted stretch, as far as it is known, in which all executions are told: what trains a
- * branch predictor. */
-enum { AS_NEAR = 200000 };
-
 /* Instructions of an execution: a rep instruction counts once, whatever its iterations. */
 static inline uint64_t as_block_exec_count(const struct as_block_exec *exec)
 {
@@ -295,8 +291,8 @@ struct as_sink {
     void (*cut)(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next);
     /* Where this is given, accesses of counted stretches go through a sieve (sieve.h) instead of not being recorded,
      * and all executions that have accesses beyond it, or end in a call, a return or a jump, are told here, in order, besides
-     * being counted. There may be more accesses than the sieve lets through. In the last AS_NEAR instructions before a border all
-     * executions are, as `near`, with where they led. */
+     * being counted. There may be more accesses than the sieve lets through. In the last instructions before a border
+     * (as_region_run_near) all executions are, as `near`, with where they led. */
     void (*passed)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
     /* Where this is given, most of the executions that are `near` are told here, many at a time. Calls, returns and jumps
      * between functions are told by `passed` as well, as far as they still matter, but not as `near`. */

@@ -166,7 +166,7 @@ static void cross_borders(struct as_stream *stream, const struct as_block_exec *
 static inline void pass(struct as_stream *stream, struct as_block_exec *exec)
 {
     bool leaves = exec->block->outcome == AS_OUTCOME_LEAVES;
-    exec->near = stream->regions->left <= AS_NEAR;
+    exec->near = stream->regions->left <= as_region_run_near(stream->regions);
     if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves || exec->near))
         return;
     if (exec->near && !stream->near)

@@ -264,13 +264,13 @@ static void note_last(struct as_stream *stream, const uint64_t *words, size_t fr
 _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n)
 {
     struct walk walk = {.from = *from, .id = stream->block_id};
-    uint64_t left = stream->regions->left;
+    uint64_t left = stream->regions->left, nearness = as_region_run_near(stream->regions);
     bool sieved = stream->sink->passed && !as_stream_is_told(stream);
-    bool near = sieved && left <= AS_NEAR; /* from there on the sink sees all */
+    bool near = sieved && left <= nearness; /* from there on the sink sees all */
     if (near && !stream->sink->trail)
         return false;
     if (sieved && !near)
-        left -= AS_NEAR;
+        left -= nearness;
     uint64_t room = left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;

@@ -63,6 +63,12 @@ void as_model_copy_contents(struct as_model *to, struct as_model *from);
 /* Call this before the run: counted stretches are not left out completely. Caches behind the first ones, and pages, are kept
  * up to date by a sieve (engine/sieve.h), and calls are followed. For regions that are warmed for a short time. */
 void as_model_set_sieve(struct as_model *model);
+/* How the mispredictions of a core fall while the last part of a counted stretch trains it, which has so many instructions
+ * (as_regions.near) from the next counted stretch on. */
+void as_model_set_training(struct as_model *model, uint64_t near);
+/* At the end of a measured stretch: the mispredictions of each instruction in the second quarter of the part before it, less those
+ * in its second half. False: not known, because the stretch was shorter, or the machine has several cores. */
+bool as_model_training(const struct as_model *model, double *excess);
 /* The cycles of all threads that run, after all that was executed so far. Waits for a core that runs apart. */
 uint64_t as_model_time(struct as_model *model);
 /* After a run with a sieve (as_model_set_sieve): its elapsed time over the cycles of all threads, where instructions that were only

@@ -197,6 +197,8 @@ void as_model_warm_word(struct as_model *model, uint64_t word);
 void as_model_warm_access(struct as_model *model, const struct as_access *access);
 /* The core waits so many cycles. */
 void as_model_warm_wait(struct as_model *model, uint64_t cycles);
+/* What the core mispredicted without time before this is stored there: known when the core has settled. */
+void as_model_warm_mark(struct as_model *model, uint64_t *mispredictions);
 
 /* ---- model_time.c ---- */
 

@@ -9,10 +9,18 @@
 
 #include <string.h>
 
+/* Places of the last part of a stretch: a quarter of it, its half, its end. */
+enum { QUARTER, HALF, END, PLACES };
+
 struct as_model_sieve {
     uint64_t slots[AS_SIEVE_SLOTS];
-    bool near;           /* the last part of the stretch has begun */
-    AS_VEC(bool) marked; /* by block: it was executed in this stretch */
+    uint64_t part;                               /* instructions of the last part; 0: nobody asks */
+    uint64_t trained;                            /* … that came so far in this stretch */
+    uint32_t reached;                            /* places … */
+    uint64_t at[PLACES], mispredictions[PLACES]; /* … and what was there */
+    bool complete;                               /* of the stretch before */
+    bool near;                                   /* the last part of the stretch has begun */
+    AS_VEC(bool) marked;                         /* by block: it was executed in this stretch */
     AS_VEC(struct mark {
         const struct as_block *block;
         const struct model_thread *thread;
@@ -69,9 +77,59 @@ static void fetch_marked(struct as_model *model)
     as_model_warm_end(model);
 }
 
+/* ---- how training goes ---- */
+
+void as_model_set_training(struct as_model *model, uint64_t near)
+{
+    model->sieve->part = near;
+}
+
+static void reach(struct as_model *model)
+{
+    struct as_model_sieve *sieve = model->sieve;
+    as_model_warm_mark(model, &sieve->mispredictions[sieve->reached]);
+    sieve->at[sieve->reached++] = sieve->trained;
+}
+
+/* Instructions of the last part were executed. */
+static inline void train(struct as_model *model, uint64_t instructions)
+{
+    struct as_model_sieve *sieve = model->sieve;
+    sieve->trained += instructions;
+    if (__builtin_expect(sieve->trained >= sieve->part >> (2 - sieve->reached), 0) && sieve->reached < END &&
+        sieve->part)
+        reach(model);
+}
+
+static void end_training(struct as_model *model)
+{
+    enum { BLOCK = 1024 }; /* no block has so many instructions: the part begins with one */
+    struct as_model_sieve *sieve = model->sieve;
+    sieve->complete = sieve->reached == END && sieve->trained + BLOCK >= sieve->part && model->n_cores == 1;
+    if (sieve->complete)
+        reach(model);
+    sieve->trained = sieve->reached = 0;
+}
+
+/* Mispredictions of each instruction behind a place, up to the next. */
+static double rate_behind(const struct as_model_sieve *sieve, int place)
+{
+    return (double)(sieve->mispredictions[place + 1] - sieve->mispredictions[place]) /
+           (double)(sieve->at[place + 1] - sieve->at[place]);
+}
+
+bool as_model_training(const struct as_model *model, double *excess)
+{
+    const struct as_model_sieve *sieve = model->sieve;
+    if (sieve->complete)
+        *excess = rate_behind(sieve, QUARTER) - rate_behind(sieve, HALF);
+    return sieve->complete;
+}
+
 /* A counted stretch has ended. */
 void as_model_sieve_end(struct as_model *model)
 {
+    end_training(model);
     fetch_marked(model);
     model->sieve->near = false;
     memset(model->sieve->slots, 0, sizeof model->sieve->slots);
@@ -123,6 +181,7 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
     if (exec->near) {
         begin_near(model);
         warm_code(model, exec);
+        train(model, as_block_exec_count(exec));
     }
     warm_words(model, exec->words, exec->n_words);
     as_model_warm_end(model);
@@ -152,6 +211,7 @@ void as_model_trail(void *context, struct as_thread *thread, const struct as_tra
             as_model_warm_both(model, block, block->outcome == AS_OUTCOME_LEAVES || next->address != block->end,
                                next->address);
         warm_words(model, trail->words + from, i - from);
+        train(model, block->n);
         block = next;
         from = i + 1;
     }

@@ -6,7 +6,7 @@
 #include "model/model_inside.h"
 
 enum { WHAT_SHIFT = 52, TAKEN_BIT = 48 };
-enum what { FETCH, CONTROL, BOTH, RANGE, ACCESS, WAIT };
+enum what { FETCH, CONTROL, BOTH, RANGE, ACCESS, WAIT, MARK };
 #define LOW_BITS ((UINT64_C(1) << TAKEN_BIT) - 1)
 
 static inline void push(struct as_model *model, size_t n, uint64_t first, uint64_t second, uint64_t third)
@@ -68,6 +68,11 @@ void as_model_warm_wait(struct as_model *model, uint64_t cycles)
     push(model, 2, head(WAIT, false, 0), cycles, 0);
 }
 
+void as_model_warm_mark(struct as_model *model, uint64_t *mispredictions)
+{
+    push(model, 2, head(MARK, false, 0), (uint64_t)(uintptr_t)mispredictions, 0);
+}
+
 /* ---- at the core ---- */
 
 static void control(struct as_core *core, uint64_t word, uint64_t next)
@@ -121,6 +126,9 @@ static size_t do_one(struct as_core *core, const uint64_t *words)
         return 3;
     case WAIT:
         as_core_wait_until(core, as_core_time(core) + words[1]);
+        return 2;
+    case MARK:
+        *(uint64_t *)(uintptr_t)words[1] = as_core_warm_mispredictions(core);
         return 2;
     }
     return 1;

@@ -329,6 +329,7 @@ static void on_measured(void *context, uint32_t region)
 {
     struct as_sampled *sampled = context;
     take_region(sampled, region);
+    as_sampled_adapt_training(sampled);
     if (region % AS_STRATUM_REGIONS == 0) /* the head is number 0, and each stratum's last region a multiple */
         close_stratum(sampled);
 }
@@ -350,6 +351,7 @@ void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled,
     as_model_add_also(modelled->model, &sampled_sink, sampled);
     if (sampled->options.warm == AS_SAMPLED_AUTO)
         sampled->warming = as_warming_new(sampled);
+    as_sampled_begin_training(sampled);
     as_model_set_measured(modelled->model, on_measured, sampled);
 }
 
@@ -392,6 +394,7 @@ void as_sampled_free(struct as_sampled *sampled)
     if (!sampled)
         return;
     as_warming_free(sampled->warming);
+    as_vec_free(&sampled->training);
     as_points_run_free(sampled->points);
     as_regions_free(&sampled->regions);
     as_vec_free(&sampled->runs);

@@ -44,6 +44,8 @@ struct as_sampled {
     struct as_sampled_options options;
     struct as_warming *warming;   /* NULL: the length of warming was given */
     struct as_points_run *points; /* NULL: systematic samples */
+    AS_VEC(double) training;      /* as_model_training of regions since its length was last changed … */
+    bool trained_longer;          /* … and it has been made longer before */
     struct as_regions regions;
     const struct as_modelled *modelled;
     /* Exact counts of the open stratum: whole blocks, and instructions of blocks that were cut. */
@@ -107,6 +109,11 @@ uint64_t as_sampled_settle(uint64_t length);
 /* Tries several lengths of warming in the head, and sets that of all regions. After as_sampled.modelled was set. */
 struct as_warming *as_warming_new(struct as_sampled *sampled);
 void as_warming_free(struct as_warming *warming); /* NULL is fine */
+/* Replaces the largest and the smallest values, a tenth each, by those that are next to them. Sorts. */
+void as_sampled_clip(double *values, size_t n);
+/* Determines how long predictors are trained before a region: when the run begins, and after each region. */
+void as_sampled_begin_training(struct as_sampled *sampled);
+void as_sampled_adapt_training(struct as_sampled *sampled);
 
 void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more);
 /* Adds a stratum to the estimate. */

@@ -265,11 +265,11 @@ static int by_value(const void *a, const void *b)
 
 /* Replaces the largest and the smallest values by those that are next to them. A pilot in which a burst of page faults or of
  * misses to DRAM goes another way can differ by more than all others together, and says nothing about warming. */
-static void clip(double *values, uint32_t n)
+void as_sampled_clip(double *values, size_t n)
 {
-    uint32_t outer = n / CLIPPED;
+    size_t outer = n / CLIPPED;
     qsort(values, n, sizeof *values, by_value);
-    for (uint32_t i = 0; i < outer; i++) {
+    for (size_t i = 0; i < outer; i++) {
         values[i] = values[outer];
         values[n - 1 - i] = values[n - 1 - outer];
     }
@@ -284,7 +284,7 @@ static struct as_spread deviation(const struct trial *trial)
     double apart[PILOTS], mean = as_spread_of(reference->cpi + 1, n).mean;
     for (uint32_t i = 0; i < n; i++)
         apart[i] = trial->cpi[i + 1] - reference->cpi[i + 1];
-    clip(apart, n);
+    as_sampled_clip(apart, n);
     struct as_spread spread = as_spread_of(apart, n);
     spread.mean = fabs(spread.mean) / mean;
     spread.deviation /= sqrt(n) * mean;

@@ -59,6 +59,14 @@ static inline void as_region_run_count(struct as_region_run *run, uint64_t n)
     run->left -= n; /* without a border `left` starts at 2^64 - 1 and never runs out */
 }
 
+/* Instructions before the end of a counted stretch, as far as it is known, in which all executions are told where accesses are
+ * sieved: what trains a branch predictor. */
+enum { AS_NEAR = 200000 };
+static inline uint64_t as_region_run_near(const struct as_region_run *run)
+{
+    return run->regions && run->regions->near ? run->regions->near : AS_NEAR;
+}
+
 void as_region_run_cross(struct as_region_run *run);
 void as_region_run_pass(struct as_region_run *run, uint32_t landmark);
 /* Whether passing this landmark now would begin another stretch. */

@@ -73,6 +73,7 @@ struct as_regions {
     AS_VEC(struct as_landmark) landmarks;
     bool open_ended; /* a plan for programs of any length, most of which end before its end */
     bool to_the_end; /* behind the last region the run goes on, and is counted, to the end of the program */
+    uint64_t near;   /* see as_region_run_near; 0: AS_NEAR. May change when a stretch begins */
 };
 
 void as_regions_free(struct as_regions *regions);

@@ -68,8 +68,9 @@ check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M 
     -o paths.db -- "$BUILD/workloads/demo" 1
 check_same "… keeps those that were measured" 1 "$(one paths.db 'SELECT 20 * (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM path_times)
     AND id NOT IN (SELECT parent FROM paths WHERE parent IS NOT NULL)) < count(*) FROM paths')"
-check "sampled from the start" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
+check "sampled from the start" "$ASSAY" record -v --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
 check_same "… in many regions" 1 "$(($(one start.db 'SELECT samples FROM series WHERE id = 0') > 60))"
+check_same "… predictors of such loops need less training" 1 "$(grep -c 'trained for 100000 instructions' <<<"$err")"
 check "warming is tried out" "$ASSAY" record -q --budget 1M --sample-period 10k --sample-unit 2k -o warm.db -- ./two
 warming="SELECT value FROM quality WHERE key = 'warming'"
 check_same "… and these loops need little" 1 "$(python3 -c "print(int(0 <= $(one warm.db "$warming") < 0.005))")"

@@ -348,13 +348,14 @@ static void skip_nothing(void *context, struct as_thread *thread, const struct a
 {
 }
 
-static struct trailed follow_stretch(uint64_t length, bool trails, size_t piece)
+static struct trailed follow_stretch(uint64_t length, uint64_t near, bool trails, size_t piece)
 {
     struct as_sink sink = bed_sink;
     struct trailed seen = {0};
     struct fed fed;
     size_t done;
     feed_init(&fed, length, 0);
+    fed.list.near = near;
     sink.skipped = skip_nothing;
     sink.passed = note_passed;
     sink.trail = trails ? note_trail : NULL;
@@ -385,8 +386,9 @@ static void test_trail(void **state)
     }
     bed_run_block(&bed, LOOP);
     const uint64_t length = AS_NEAR + 100000;
-    struct trailed singly = follow_stretch(length, false, SIZE_MAX), once = follow_stretch(length, true, SIZE_MAX),
-                   pieces = follow_stretch(length, true, 7);
+    struct trailed singly = follow_stretch(length, 0, false, SIZE_MAX),
+                   once = follow_stretch(length, 0, true, SIZE_MAX), pieces = follow_stretch(length, 0, true, 7),
+                   half = follow_stretch(length, AS_NEAR / 2, true, 7);
     assert_true(singly.executions > AS_NEAR / 4);
     assert_int_equal(singly.trails, 0);
     assert_true(once.trails > 0);
@@ -395,6 +397,7 @@ static void test_trail(void **state)
     assert_int_equal(once.sum, singly.sum);
     assert_int_equal(pieces.executions, singly.executions);
     assert_int_equal(pieces.sum, singly.sum);
+    assert_in_range(half.executions, singly.executions * 2 / 5, singly.executions * 3 / 5);
 }
 
 /* ---- what is not known, or wrong ---- */
