@@ -43,7 +43,7 @@ static as_arcs take_edges(const struct as_flow *flow, uint32_t module, bool *ent
         if (edge->kind == AS_EDGE_CALL)
             continue;
         bool known = edge->to != AS_CFG_NONE && edge->to_module == module;
-        *as_vec_push(&arcs) = (struct as_arc){edge->from, known ? edge->to : AS_ARC_WORLD, (uint32_t)e, false};
+        *as_vec_push(&arcs) = (struct as_arc){edge->from, known ? edge->to : AS_ARC_WORLD, (uint32_t)e};
         left[edge->from] = true;
         if (known)
             entered[edge->to] = true;
@@ -54,12 +54,12 @@ static as_arcs take_edges(const struct as_flow *flow, uint32_t module, bool *ent
 
 static void enter(as_arcs *arcs, uint32_t block)
 {
-    *as_vec_push(arcs) = (struct as_arc){AS_ARC_WORLD, block, AS_ARC_NO_EDGE, false};
+    *as_vec_push(arcs) = (struct as_arc){AS_ARC_WORLD, block, AS_ARC_NO_EDGE};
 }
 
-static void leave(as_arcs *arcs, uint32_t block, bool seldom)
+static void leave(as_arcs *arcs, uint32_t block)
 {
-    *as_vec_push(arcs) = (struct as_arc){block, AS_ARC_WORLD, AS_ARC_NO_EDGE, seldom};
+    *as_vec_push(arcs) = (struct as_arc){block, AS_ARC_WORLD, AS_ARC_NO_EDGE};
 }
 
 as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open)
@@ -74,7 +74,7 @@ as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t 
         if (all || in || !entered[i] || block->flags & AS_CFG_ENTRY)
             enter(&arcs, i);
         if (all || !left[i] || can_leave(block))
-            leave(&arcs, i, false);
+            leave(&arcs, i);
     }
     free(entered);
     return arcs;
@@ -155,10 +155,8 @@ as_arcs as_arcs_find_sampled(const struct as_flow *flow, uint32_t module, bool m
         const struct as_cfg_block *block = &m->blocks.data[i];
         if (door[i])
             enter(&arcs, i);
-        if (!left[i] || block->last_class == AS_CLASS_RETURN)
-            leave(&arcs, i, false);
-        else if (lost && lost[i])
-            leave(&arcs, i, true);
+        if (!left[i] || block->last_class == AS_CLASS_RETURN || (lost && lost[i]))
+            leave(&arcs, i);
     }
     free(entered);
     free(lost);

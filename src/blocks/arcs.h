@@ -12,15 +12,14 @@ enum { AS_ARC_WORLD = UINT32_MAX, AS_ARC_NO_EDGE = UINT32_MAX };
 struct as_arc {
     uint32_t from, to; /* blocks of the module, or AS_ARC_WORLD */
     uint32_t edge;     /* of the flow; AS_ARC_NO_EDGE: none */
-    bool seldom;       /* a call that comes back as a rule */
 };
 typedef AS_VEC(struct as_arc) as_arcs;
 
 /* By function, both may be NULL: `anywhere`, control may enter all its blocks; `open`, enter and leave them. The caller frees the list. */
 as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open);
 
-/* The same of samples, which leave more to choose: calls come back, unless control is `moved` (lost_calls.h) and they may be lost, which
- * is seldom; jumps whose targets are known go there; and what nothing leads to is entered only if it was sampled. */
+/* The same of samples, which leave more to choose: calls come back, unless control is `moved` (lost_calls.h) and they may be lost;
+ * jumps whose targets are known go there; and what nothing leads to is entered only if it was sampled. */
 as_arcs as_arcs_find_sampled(const struct as_flow *flow, uint32_t module, bool moved);
 
 /* Functions between which control jumps to and fro, which are parts of one, as long as that is no larger than functions are:

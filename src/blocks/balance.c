@@ -110,7 +110,7 @@ static void add_arcs(struct parts *parts)
         struct network *to = arc->to == AS_ARC_WORLD ? NULL : &parts->nets[parts->part[blocks[arc->to].function]];
         double count = edge ? edge->count : 0;
         /* What falls was not measured: it is what the branches left over. */
-        bool measured = (edge && edge->kind != AS_EDGE_FALL && parts->edges) || arc->seldom;
+        bool measured = edge && edge->kind != AS_EDGE_FALL && parts->edges;
         if (from)
             add_arc(from, end_of(parts->place[arc->from]), from == to ? begin_of(parts->place[arc->to]) : 0, count,
                     !measured        ? 0
