@@ -1,4 +1,5 @@
 /* assay whatif: runs the program again with named causes of time made ideal, and reports the speed-up. */
+#include "agent/agent_host.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/default_core.h"
@@ -46,7 +47,8 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct whatif_options, separate),
      .value = "VARIABLE",
      .help = "Try it with each element of this array (each word of another variable) on a cache line of its own, as "
-             "padding would do against false sharing; each is an experiment."},
+             "padding would do against false sharing. heap:FUNCTION: each block that this function allocates; "
+             "heap:FUNCTION/BYTES: each part of so many bytes. Each is an experiment."},
     {.name = "together",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct whatif_options, together),
@@ -74,6 +76,8 @@ struct session {
     struct as_modelled as_is;
     struct as_pics golden;
     struct as_moved moved; /* lines, in the run as it is */
+    struct as_heap heap;   /* … and blocks that experiments are about */
+    char **environment;    /* with the agent, if there are any; NULL: ours */
     AS_VEC(struct as_cause *) causes;
     AS_VEC(struct as_experiment) experiments;
     struct as_output output;
@@ -85,6 +89,7 @@ static bool run_once(struct session *session, struct as_modelled *modelled, stru
 {
     struct as_engine_options engine = as_run_engine_options(&session->options->run, session->argv);
     engine.discard_stdout = true; /* in all runs alike, because programs behave differently on a terminal */
+    engine.environment = session->environment ? session->environment : engine.environment;
     as_input_rewind(&session->input);
     struct as_memo_options memo = as_run_memo_options(&session->options->run);
     as_model_set_memo(modelled->model, &memo);
@@ -99,6 +104,8 @@ static bool run_as_is(struct session *session, struct as_error *err)
         return false;
     as_oracle_set_events(modelled->oracle, AS_CORE_IDEAL, AS_CORE_IDEAL);
     as_model_set_transfers(modelled->model, as_moved_take, &session->moved);
+    if (session->heap.rules.len)
+        as_model_set_calls(modelled->model, &as_heap_sink, &session->heap);
     if (!run_once(session, modelled, err))
         return false;
     as_fanout_report(modelled->fanout, stderr);
@@ -140,7 +147,7 @@ static uint64_t move(void *context, uint64_t address)
     const struct as_experiment *experiment = context;
     for (size_t i = 0; i < experiment->n; i++)
         address = as_apart_move(&experiment->causes[i]->apart, address);
-    return address;
+    return as_heap_move(&experiment->heap, address);
 }
 
 static bool separates(const struct as_experiment *experiment)
@@ -162,9 +169,15 @@ static bool run_experiment(struct session *session, struct as_experiment *experi
         as_model_set_ideal(modelled.model, ideal_of, experiment);
     if (ok && separates(experiment))
         as_model_set_moves(modelled.model, move, experiment);
+    for (size_t i = 0; i < experiment->n; i++)
+        if (experiment->causes[i]->heap.function)
+            as_heap_add_rule(&experiment->heap, &experiment->causes[i]->heap);
+    if (ok && experiment->heap.rules.len)
+        as_model_set_calls(modelled.model, &as_heap_sink, &experiment->heap);
     ok = ok && run_once(session, &modelled, err);
     experiment->result = modelled.result;
     as_modelled_free(&modelled);
+    as_heap_free(&experiment->heap);
     if (ok && experiment->result.instructions != as_is->instructions)
         as_log_warn("the program executed %" PRIu64 " instructions this time, not %" PRIu64
                     ": this explains a part of the difference in time",
@@ -196,6 +209,19 @@ static struct as_cause *add_separation(struct session *session, const char *name
     return cause;
 }
 
+static bool add_heap(struct session *session, const char *text, struct as_error *err)
+{
+    struct as_cause *cause = new_cause(session);
+    if (!as_heap_parse(text, &cause->heap, err))
+        return false;
+    cause->separate = as_strdup(text);
+    cause->text = cause->heap.part ? as_format("parts of %" PRIu64 " bytes of what %s allocates on lines of their own",
+                                               cause->heap.part, cause->heap.function)
+                                   : as_format("blocks that %s allocates on lines of their own", cause->heap.function);
+    as_heap_add_rule(&session->heap, &cause->heap);
+    return session->environment || (session->environment = as_agent_model_environment(err));
+}
+
 /* Reads the causes before anything runs. */
 static bool read_causes(struct session *session, struct as_error *err)
 {
@@ -213,7 +239,10 @@ static bool read_causes(struct session *session, struct as_error *err)
         *new_cause(session) =
             (struct as_cause){.text = as_strdup(options->change.data[i]), .set = options->change.data[i]};
     for (size_t i = 0; i < options->separate.len; i++)
-        add_separation(session, options->separate.data[i]);
+        if (!as_heap_is_rule(options->separate.data[i]))
+            add_separation(session, options->separate.data[i]);
+        else if (!add_heap(session, options->separate.data[i], err))
+            return false;
     for (size_t i = 0; i < session->causes.len; i++)
         add_experiment(session, &session->causes.data[i], 1);
     if (options->together && session->causes.len > 1)
@@ -376,12 +405,19 @@ static bool find_variables(struct session *session, struct as_error *err)
 {
     for (uint32_t i = 0; i < session->causes.len; i++) {
         struct as_cause *cause = session->causes.data[i];
-        if (cause->separate && !as_apart_find(&session->moved, session->as_is.model, cause->separate, i, &cause->apart))
+        if (cause->separate && !cause->heap.function &&
+            !as_apart_find(&session->moved, session->as_is.model, cause->separate, i, &cause->apart))
             return as_error_set_status(err, AS_EXIT_USAGE,
                                        "no line of a variable '%s' went from core to core; 'assay record' and 'assay "
                                        "report --waits' show which did",
                                        cause->separate);
     }
+    for (size_t i = 0; i < session->heap.rules.len; i++)
+        if (!session->heap.found.data[i])
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "no block that '%s' allocates is known; Assay's agent sees the calls of malloc "
+                                       "and its kin of programs that are linked dynamically",
+                                       session->heap.rules.data[i]->function);
     return true;
 }
 
@@ -474,6 +510,8 @@ static void clean_up(struct session *session)
     as_vec_free(&session->causes);
     as_pics_free(&session->golden);
     as_moved_free(&session->moved);
+    as_heap_free(&session->heap);
+    as_agent_model_environment_free(session->environment);
     as_modelled_free(&session->as_is);
 }
 
@@ -516,6 +554,7 @@ const struct as_command as_command_whatif = {
     .examples = "  assay whatif -- ./prog\n"
                 "  assay whatif --ideal ST-L1@main+0x1c --ideal FL-MB -- ./prog\n"
                 "  assay whatif --separate counters -- ./prog\n"
+                "  assay whatif --separate heap:make_counters/24 -- ./prog\n"
                 "  assay whatif --change memory.llc.latency=10 --core zen4-like -- ./prog\n",
     .run = run_whatif,
 };

@@ -8,16 +8,18 @@
 
 #include "base/json.h"
 #include "cmd/whatif_apart.h"
+#include "cmd/whatif_heap.h"
 #include "model/place.h"
 #include "record/modelled.h"
 
 struct as_cause {
-    char *text;            /* "ST-L1@main+0x1c", "memory.l2.latency=1" */
-    uint32_t events;       /* AS_IDEAL_REMOVED: the whole instruction; 0: a change of the machine */
-    const char *set;       /* that change */
-    char *separate;        /* a variable whose parts get lines of their own; NULL: none */
-    struct as_apart apart; /* … and where it is */
-    struct as_place place; /* text NULL: everywhere */
+    char *text;               /* "ST-L1@main+0x1c", "memory.l2.latency=1" */
+    uint32_t events;          /* AS_IDEAL_REMOVED: the whole instruction; 0: a change of the machine */
+    const char *set;          /* that change */
+    char *separate;           /* a variable whose parts get lines of their own; NULL: none */
+    struct as_apart apart;    /* … and where it is */
+    struct as_heap_rule heap; /* … or blocks of the heap */
+    struct as_place place;    /* text NULL: everywhere */
 };
 
 struct as_experiment {
@@ -26,10 +28,11 @@ struct as_experiment {
     /* In the unchanged run: executions that met one of the events, and their cycles, which are the speed-up that the
      * cycle stacks promise. */
     uint64_t met;
-    double promised; /* NAN if a change of the machine is among the causes */
-    bool skipped;    /* it never happened: nothing to try */
-    uint32_t insn;   /* the only instruction that it affects … */
-    bool about_one;  /* … if there is one */
+    double promised;     /* NAN if a change of the machine is among the causes */
+    bool skipped;        /* it never happened: nothing to try */
+    uint32_t insn;       /* the only instruction that it affects … */
+    bool about_one;      /* … if there is one */
+    struct as_heap heap; /* while it runs */
     struct as_model_result result;
 };
 

@@ -51,6 +51,7 @@ void as_cause_free(struct as_cause *cause)
 {
     free(cause->text);
     free(cause->separate);
+    free(cause->heap.function);
     as_place_free(&cause->place);
     *cause = (struct as_cause){0};
 }

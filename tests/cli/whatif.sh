@@ -26,6 +26,22 @@ holds "… takes about as long as was foretold" '
 check_stderr_line "no line of a variable 'counters' went from core to core" "a variable whose lines stay where they are" \
     eval 'whatif -q --separate counters -- "$lines" padded 4 200'
 
+heaps=$WORKLOADS/heaps # held against the padded program with the agent in it, too
+on_heap() { whatif --json -o "$1.json" --deterministic "${@:3}" -- "$heaps" "$2" 4 20000; }
+check "a heap block on lines of its own" on_heap heap-padded padded --separate heap:make_array
+check "parts of a heap block on lines of their own" on_heap heap array --separate heap:make_array/8 --separate heap:make_array
+holds "… take as long as padding; the block as a whole does not help" '
+    0.9 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["elapsed_cycles"] < 1.1 and
+    d[0]["experiments"][0]["speedup"] > 1.3 and d[0]["experiments"][1]["elapsed_cycles"] > 1.2 * d[1]["elapsed_cycles"]' heap.json heap-padded.json
+check "neighbouring heap blocks" on_heap blocks blocks --separate heap:make_blocks
+holds "… likewise" '0.9 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["elapsed_cycles"] < 1.1 and
+    d[0]["experiments"][0]["speedup"] > 1.3' blocks.json heap-padded.json
+check_stderr_line "no block that 'make_blocks' allocates is known" "a function that allocates nothing" \
+    eval 'whatif -q --separate heap:make_blocks -- "$heaps" padded 2 10'
+for rule in heap: heap:x/ heap:x/0 heap:x/8x heap:/8 heap:x/99999999999999999999; do
+    check_fails 2 "is not heap:FUNCTION or heap:FUNCTION/BYTES" "no rule: $rule" whatif --separate $rule -- "$heaps" array
+done
+
 # ---- what was not asked for ------------------------------------------------------------------------------------------
 check "without options" whatif --json -o plain.json --max 600k -- "$demo" 2
 holds "five pairs of instruction and event, ranked by what they bring" '
