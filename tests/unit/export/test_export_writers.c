@@ -90,6 +90,17 @@ static void add_clock(struct as_store_writer *writer)
     as_store_add_path_time(writer, &(struct as_store_path_time){s, 0, 1, 2, 2000, 2});
 }
 
+/* One sample, whose time is known. */
+static void add_moment(struct as_store_writer *writer)
+{
+    const struct as_store_series faults = {
+        .name = "faults", .unit = "faults", .scale = 1, .event = "page-faults", .period = 1, .samples = 1};
+    uint32_t s = as_store_add_series(writer, &faults);
+    as_store_add_time(writer, &(struct as_store_time){s, 1, 2, 1, 1, 0});
+    as_store_add_path_time(writer, &(struct as_store_path_time){s, 1, 1, 2, 1, 1});
+    as_store_add_moment(writer, &(struct as_store_moment){s, 1, 2, 7654321, 3, 1, 0, 1, 1});
+}
+
 static struct as_store *store;
 
 static int set_up(void **state)
@@ -98,6 +109,7 @@ static int set_up(void **state)
     add_program(writer);
     add_golden(writer);
     add_clock(writer);
+    add_moment(writer);
     bed_commit(writer);
     store = bed_open(bed_path("shop.db"));
     return 0;
@@ -183,7 +195,7 @@ static void speedscope(void **state)
     char *text = written("speedscope", (struct as_export_options){0}, &size);
     assert_in_order(text,
                     (const char *const[]){
-                        "\"name\":\"/bin/shop, cycles of golden\"",
+                        "\"name\":\"/bin/shop, cycles of golden\",\"activeProfileIndex\":0,",
                         "{\"name\":\"main\",\"file\":\"shop.c\",\"line\":10},{\"name\":\"work\",\"file\":\"shop.c\","
                         "\"line\":20}",
                         "\"name\":\"thread 1\",\"unit\":\"none\",\"startValue\":0,\"samples\":[[0],[0,1]],"
@@ -207,6 +219,10 @@ static void perf_script(void **state)
                    "\t            2000 work+0x0 (/bin/shop)\n"
                    "\t            1004 main+0x4 (/bin/shop)\n\n"
                    "thread_1 4711/1     0.000002:       1000 task-clock: \n"
+                   "\t            2000 work+0x0 (/bin/shop)\n"
+                   "\t            1004 main+0x4 (/bin/shop)\n\n");
+    assert_written("perf-script", (struct as_export_options){.series = "faults"},
+                   "helper 4711/2     0.007654:          1 page-faults: \n"
                    "\t            2000 work+0x0 (/bin/shop)\n"
                    "\t            1004 main+0x4 (/bin/shop)\n\n");
 }

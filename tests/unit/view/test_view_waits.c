@@ -79,6 +79,22 @@ static void sums(void **state)
     as_view_free(&view);
 }
 
+/* Where a line that is read becomes one that is written, nothing is sent. */
+static void bytes_of_lines(void **state)
+{
+    const struct as_waits waits = {.line_bytes = 64};
+    struct as_store_wait wait = {.kind = AS_STORE_WAIT_WRITE, .transfers = 3};
+    assert_int_equal(as_waits_bytes(&waits, &wait), 192);
+    wait.kind = AS_STORE_WAIT_READ;
+    assert_int_equal(as_waits_bytes(&waits, &wait), 192);
+    wait.kind = AS_STORE_WAIT_UPGRADE;
+    assert_int_equal(as_waits_bytes(&waits, &wait), 0);
+    wait = (struct as_store_wait){.kind = AS_STORE_WAIT_READ, .transfers = UINT64_MAX / 64};
+    assert_true(as_waits_bytes(&waits, &wait) == UINT64_MAX / 64 * 64);
+    wait.transfers++;
+    assert_true(as_waits_bytes(&waits, &wait) == UINT64_MAX);
+}
+
 static void who_waited_for_whom(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -125,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums),
         cmocka_unit_test(who_waited_for_whom),
+        cmocka_unit_test(bytes_of_lines),
         cmocka_unit_test(nobody_waited),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
