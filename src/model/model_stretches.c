@@ -69,7 +69,9 @@ void as_model_stretch(void *context, const struct as_stretch *stretch)
 {
     struct as_model *model = context;
     enum as_mode was = model->stretch.mode, is = stretch->mode;
-    as_model_settle(model);
+    /* A core that runs apart and only warms goes on with that: the words for both stretches come in order. */
+    if (!(model->sieve && model->warm.apart && was == AS_MODE_COUNT && is == AS_MODE_WARM))
+        as_model_settle(model);
     if (model->measure.on)
         end_measuring(model);
     if (has_time(is) && !has_time(was))
