@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { SKIP = 64, MAPS_SAMPLES = 64 };
-enum { ENOUGH_FAR = 16, MOST_FAR = 64, RARE = 16, SHORT_OF = 8 }; /* see bound_of */
+enum { ENOUGH_LOOKS = 16, MOST_LOOKS = 64, RARE = 16, SHORT_OF = 8, SHORTEST = 1024 }; /* see bound_of */
 #define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
@@ -243,27 +243,41 @@ static void watch_use(struct as_reuse_native *native, const struct as_ahead_resu
 }
 
 /* How far to look. Where hardly any look past a quarter of the bound finds an outcome, the rest of it costs much and tells
- * nothing: all but one of eight end there, and the use is watched. It depends on earlier samples alone, so it prefers no
- * distance. */
+ * nothing: all but one of eight end there, and the use is watched. Where hardly any finds one before that either, they end almost at
+ * once. It depends on earlier samples alone, so it prefers no distance. */
+static bool is_rare(const struct as_traced_looks *looks)
+{
+    return looks->n >= ENOUGH_LOOKS && looks->found * RARE < looks->n;
+}
+
 static uint64_t bound_of(struct as_reuse_native *native)
 {
-    bool is_short = native->far >= ENOUGH_FAR && native->far_found * RARE < native->far;
+    uint64_t bound = native->options.bound;
     if (native->options.pmu)
         return 0;
-    return native->options.bound / (is_short && as_random_below(&native->random, SHORT_OF) ? 4 : 1);
+    if (!is_rare(&native->past_quarter) || !as_random_below(&native->random, SHORT_OF))
+        return bound;
+    return is_rare(&native->past_shortest) && bound / 4 > SHORTEST ? SHORTEST : bound / 4;
+}
+
+static void learn(struct as_traced_looks *looks, bool found)
+{
+    looks->n++;
+    looks->found += found;
+    if (looks->n == MOST_LOOKS) {
+        looks->n /= 2;
+        looks->found /= 2;
+    }
 }
 
 static void learn_bound(struct as_reuse_native *native, uint64_t bound, const struct as_ahead_result *result)
 {
+    uint64_t quarter = native->options.bound / 4;
     bool found = result->outcome != AS_REUSE_NONE;
-    if (!result->has_use || bound < native->options.bound || (found && result->distance < bound / 4))
-        return;
-    native->far++;
-    native->far_found += found;
-    if (native->far == MOST_FAR) {
-        native->far /= 2;
-        native->far_found /= 2;
-    }
+    if (result->has_use && bound >= quarter && !(found && result->distance < SHORTEST))
+        learn(&native->past_shortest, found && result->distance < quarter);
+    if (result->has_use && bound > quarter && !(found && result->distance < quarter))
+        learn(&native->past_quarter, found);
 }
 
 static size_t read_copy(void *context, uint64_t address, void *bytes, size_t size)

@@ -79,6 +79,11 @@ struct as_traced_again {
     double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
 };
 
+/* The last looks that got past some distance, and those of them that found an outcome. */
+struct as_traced_looks {
+    uint32_t n, found;
+};
+
 struct as_reuse_native {
     struct as_reuse_native_options options;
     struct as_tracer *tracer;
@@ -102,9 +107,9 @@ struct as_reuse_native {
     struct as_traced_paths *paths;
     struct as_map codes; /* address and image of an instruction: place in `insns` + 1 */
     AS_VEC(struct as_traced_insn) insns;
-    struct as_traced_thread *const *looked_at; /* during a look: the threads of its order, */
-    uint32_t use_path, end_path;               /* … and the paths of use and outcome */
-    uint32_t far, far_found; /* of the last looks: past a quarter of the bound, and those that found an outcome there */
+    struct as_traced_thread *const *looked_at;          /* during a look: the threads of its order, */
+    uint32_t use_path, end_path;                        /* … and the paths of use and outcome */
+    struct as_traced_looks past_quarter, past_shortest; /* parts of the bound, see bound_of */
     AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
     AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown */
     uint64_t counted;         /* by the PMU, in threads that have ended */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64, MOST_AHEAD = 1 << 24 };
+enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64, NOT_FAR = 1 << 14, MOST_AHEAD = 1 << 24 };
 #define LOCAL_NANOSECONDS 2e6 /* how long a rate counts for the code where it was measured */
 #define SMALLEST_FACTOR (1.0 / 16)
 #define SHORTEST_WAY 20e3 /* nanoseconds: not much less than what a trap takes */
@@ -73,17 +73,18 @@ void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *
         as_gauge_end(native);
 }
 
-/* The last place, twice as far from the one before it. False: nobody waits for it. */
+/* The last place, twice as far from the one before it, or four times while that is near. False: nobody waits for it. */
 static bool move_on(struct as_reuse_native *native)
 {
     struct as_traced_gauge *gauge = &native->gauge;
     struct as_ahead_mark *last = &gauge->marks[AS_GAUGE_MARKS - 1];
     const struct as_ahead_mark *from = last - 1;
+    uint64_t more = last->index < NOT_FAR ? 3 : 1;
     bool waits = false;
     for (size_t i = 0; i < native->regs.len; i++)
         waits |= native->regs.data[i].armed && is_of_gauge(gauge, &native->regs.data[i]);
-    last->address += last->address - from->address;
-    last->index += last->index - from->index;
+    last->address += more * (last->address - from->address);
+    last->index += more * (last->index - from->index);
     gauge->left = 0; /* so that its own place does not count */
     waits &= last->index < MOST_AHEAD &&
              !as_traced_is_watched(native, as_traced_by_number(native, gauge->thread)->process, last->address);
