@@ -57,7 +57,7 @@ double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseco
 double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops)
 {
     double found = work_out(rate, accesses, nanoseconds, stops);
-    if (found < SLOWER * cold || found > FASTER * cold)
+    if (found <= 0 || found < SLOWER * cold || found > FASTER * cold)
         return 0;
     rate->warm[rate->warmed++ % AS_RATE_TRAPS] = found;
     return found;

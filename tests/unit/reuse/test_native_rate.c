@@ -48,6 +48,9 @@ static void prefers_warm_rates(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(as_rate_add_warm(&rate, 2, 100000, 10000 + 25000, 1) == 4);
     assert_true(as_rate_usual(&rate) == 4);
+    for (int i = 0; i < 9; i++) /* neither is known */
+        assert_true(as_rate_add_warm(&rate, 0, 100000, 10000, 1) == 0);
+    assert_true(as_rate_usual(&rate) == 4);
 }
 
 /* The same way behind a stop and later on; a few such pairs count. */
