@@ -32,12 +32,13 @@ static uint64_t front_of(const struct causal_lane *lane)
 
 /* ---- what there is to read ---- */
 
-/* With many threads that only the kernel can choose among, waiting for each takes too long. */
+/* With many threads that only the kernel can choose among, waiting for each takes too long. Nobody waits for one that is in a system
+ * call. */
 bool as_causal_applies(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used), threads = 0;
     for (uint32_t i = 0; i < used && reader->options->causal; i++)
-        threads += reader->streams[i] != NULL;
+        threads += reader->streams[i] && atomic_load(&reader->wire->lanes[i].activity) != AS_WIRE_IN_SYSCALL;
     for (uint32_t i = 0; i < used && threads > AS_CAUSAL_THREADS; i++)
         if (reader->streams[i])
             reader->streams[i]->causal.horizon = reader->streams[i]->causal.bound = UINT64_MAX;

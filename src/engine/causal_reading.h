@@ -19,7 +19,7 @@
 
 enum { AS_CAUSAL_THREADS = 64 };
 
-/* Whether threads are to be read in this order: if blocks have stamps, as long as at most AS_CAUSAL_THREADS threads live. */
+/* Whether threads are to be read in this order: if blocks have stamps, as long as at most AS_CAUSAL_THREADS threads run. */
 bool as_causal_applies(const struct as_reader *reader);
 /* One round over the lanes. Returns false if a trace is corrupt. */
 bool as_read_causally(struct as_reader *reader, bool *progress) AS_MUST_CHECK;

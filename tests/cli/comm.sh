@@ -92,10 +92,10 @@ holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"]
 # behind the store in every order in which it could have happened; further looks find a copy, and nobody reads the last store.
 # Only of the first hand-over the order may be unknown, and of others where the host stops a thread for long
 # (doc/design/comm.md). The mutex moves with each turn, or more often.
-turns=25
+turns=25 idle=
 take_turns() {
-    comm --no-estimate -- "$WORKLOADS/$program" $way $turns >turns.json
-    holds "$program by $way: each turn moves the word and the mutex" '(lambda total:
+    comm --no-estimate --top 1000 -- "$WORKLOADS/$program" $way $turns $idle >turns.json
+    holds "$program by $way${idle:+, $idle threads asleep}: each turn moves the word and the mutex" '(lambda total:
         '$((2 * turns - 2))' <= total["turn"] <= '$((2 * turns - 1))' and total["guard"] >= '$((2 * turns - 2))')(
         {o["name"]: o["total"] for o in d["objects"]})' turns.json
 }
@@ -108,6 +108,9 @@ for way in spin yield atomic mutex condvar; do
         fi
     done
 done
+
+program=turns way=mutex idle=80
+by_chance take_turns
 
 # The mutex is taken behind what was seen, not while the other thread still has it. One turn in fifty was wrong once.
 many_turns() {
