@@ -1,15 +1,27 @@
 /* Budgets of threads (pace.h), by where the threads are. */
 #include "reader_fixture.h"
 
+#include <unistd.h>
+
+static uint64_t now;
+
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
-    return 1000;
+    return now;
+}
+
+static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
+{
+    static const struct as_shared_ranges none;
+    return &none;
 }
 
 static int set_up(void **state)
 {
     set_up_reader(state);
+    now = 1000;
     reader_sink.clock = clock_of;
+    reader_sink.shared = shared_of;
     reader.gear.state = AS_GEAR_RECORD;
     child.wire->quantum = options.quantum;
     as_pace_init(&reader);
@@ -38,11 +50,74 @@ static void test_two_threads(void **state)
     assert_int_equal(atomic_load(&other->stop_at), options.quantum);
 }
 
+/* As long as threads meet they are no further apart than two meetings; `met` is what hand-overs count. */
+static void test_quantum_follows_meetings(void **state)
+{
+    enum { CYCLES = 300, TURNS = 100 };
+    add_thread(1, 1);
+    add_thread(2, 1);
+    reader.handovers.on = true;
+    for (int i = 0; i < TURNS; i++, now += CYCLES) {
+        as_pace_turn(&reader, true);
+        reader.handovers.met++;
+    }
+    assert_in_range(atomic_load(&child.wire->quantum), CYCLES / 2, 2 * CYCLES);
+    for (int i = 0; i < TURNS; i++, now += 10 * CYCLES)
+        as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&child.wire->quantum), options.quantum);
+}
+
+/* Between processes whose shared memory is not known, nobody can tell how often they meet. */
+static void test_unknown_meetings(void **state)
+{
+    struct as_process processes[2] = {{.number = 1}, {.number = 2}};
+    add_thread(1, 1);
+    add_thread(2, 2);
+    reader.handovers.on = true;
+    reader_sink.shared = NULL;
+    for (int i = 0; i < 2; i++)
+        *as_vec_push(&reader.processes) = &processes[i];
+    for (int i = 0; i < 100; i++, now += 300) {
+        as_pace_turn(&reader, true);
+        reader.handovers.met++;
+    }
+    assert_int_equal(atomic_load(&child.wire->quantum), options.quantum);
+    reader.processes.len = 0;
+}
+
+/* A thread that was woken is waited for until it runs, or for so long; if it comes after all, the next one is waited for all the same. */
+static void test_woken_thread(void **state)
+{
+    enum { LONG_MICROSECONDS = 60000 };
+    add_thread(1, 1);
+    add_thread(2, 1);
+    atomic_store(&child.wire->woken, 1);
+    assert_false(as_pace_turn(&reader, true));
+    assert_int_equal(atomic_load(&child.wire->lanes[0].stop_at), 0);
+    usleep(LONG_MICROSECONDS);
+    assert_true(as_pace_turn(&reader, true)); /* it is given up */
+    now += options.quantum;
+    as_pace_turn(&reader, true); /* … for good */
+    assert_int_equal(reader.pace.granted, now);
+    atomic_store(&child.wire->woken, 0); /* it runs, late */
+    as_pace_turn(&reader, true);
+    atomic_store(&child.wire->woken, 1); /* another one is woken */
+    now += options.quantum;
+    as_pace_turn(&reader, true);
+    assert_true(reader.pace.granted < now);
+    atomic_store(&child.wire->woken, 0);
+    as_pace_turn(&reader, true);
+    assert_int_equal(reader.pace.granted, now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_thread_begins, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_two_threads, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_quantum_follows_meetings, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_unknown_meetings, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_woken_thread, set_up, tear_down_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
