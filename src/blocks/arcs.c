@@ -62,6 +62,14 @@ static void leave(as_arcs *arcs, uint32_t block)
     *as_vec_push(arcs) = (struct as_arc){block, AS_ARC_WORLD, AS_ARC_NO_EDGE};
 }
 
+/* Whether control comes to a block from the end of a call or system call. */
+static bool comes_behind(const struct as_cfg_block *before, const struct as_cfg_block *block)
+{
+    bool waits = before->last_class == AS_CLASS_CALL || before->last_class == AS_CLASS_CALL_INDIRECT ||
+                 before->last_class == AS_CLASS_SYSTEM;
+    return waits && before->end == block->start && before->function == block->function;
+}
+
 as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
@@ -70,10 +78,12 @@ as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t 
     as_arcs arcs = take_edges(flow, module, entered, left);
     for (uint32_t i = 0; i < n; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
-        bool all = open && open[block->function], in = anywhere && anywhere[block->function];
-        if (all || in || !entered[i] || block->flags & AS_CFG_ENTRY)
+        bool all = open && open[block->function] == AS_ARCS_OPEN, in = anywhere && anywhere[block->function];
+        bool again = i && comes_behind(&block[-1], block) &&
+                     (as_call_forks(m, &block[-1]) || (open && open[block->function] == AS_ARCS_BACK));
+        if (all || in || again || !entered[i] || block->flags & AS_CFG_ENTRY)
             enter(&arcs, i);
-        if (all || !left[i] || can_leave(block))
+        if (all || !left[i] || (can_leave(block) && !as_call_forks(m, block)))
             leave(&arcs, i);
     }
     free(entered);

@@ -15,7 +15,10 @@ struct as_arc {
 };
 typedef AS_VEC(struct as_arc) as_arcs;
 
-/* By function, both may be NULL: `anywhere`, control may enter all its blocks; `open`, enter and leave them. The caller frees the list. */
+/* By function, both may be NULL: `anywhere`, control may enter all its blocks; `open`, how control got lost there: AS_ARCS_BACK, it comes
+ * back from calls and system calls that were not made (in another process); AS_ARCS_OPEN, it enters and leaves all blocks. The caller frees
+ * the list. */
+enum as_arcs_opened { AS_ARCS_CLOSED, AS_ARCS_BACK, AS_ARCS_OPEN };
 as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t *anywhere, const uint8_t *open);
 
 /* The same of samples, which leave more to choose: calls come back, unless control is `moved` (lost_calls.h) and they may be lost;

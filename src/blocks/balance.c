@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arc {
     uint32_t from, to;
@@ -354,6 +355,56 @@ void as_flow_balance(struct as_flow *flow, bool edges)
     bool moved = flow->samples && as_flow_is_moved(flow);
     for (uint32_t m = 0; m < n; m++)
         balance_module(flow, m, edges, moved);
+}
+
+/* ---- edges of addresses ---- */
+
+static void mark_guessed(struct as_flow *flow, uint32_t module, uint32_t block)
+{
+    size_t n, ways = 0;
+    const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
+    size_t first = (size_t)(edges - flow->edges.data);
+    for (size_t i = 0; i < n; i++)
+        ways += edges[i].kind != AS_EDGE_CALL;
+    for (size_t i = first; i < first + n; i++)
+        flow->edges.data[i].estimated = ways > 1 && flow->edges.data[i].kind != AS_EDGE_CALL;
+}
+
+/* Back to what was measured; each edge keeps its part of the block that it leaves. */
+static void take_back(struct as_flow *flow, uint32_t module, const double *measured)
+{
+    double *counts = flow->counts[module];
+    for (size_t e = flow->first[module][0]; e < flow->first[module][as_cfg_get(flow->cfg, module)->blocks.len]; e++) {
+        struct as_flow_edge *edge = &flow->edges.data[e];
+        edge->count = counts[edge->from] > 0 ? edge->count / counts[edge->from] * measured[edge->from] : 0;
+    }
+    memcpy(counts, measured, as_cfg_get(flow->cfg, module)->blocks.len * sizeof *counts);
+    free(flow->deviations[module]);
+}
+
+void as_flow_guess_edges(struct as_flow *flow, bool balance)
+{
+    size_t n = as_cfg_count_modules(flow->cfg);
+    double **measured = as_alloc_array(n + 1, sizeof *measured);
+    for (uint32_t m = 0; m < n; m++) {
+        size_t blocks = as_cfg_get(flow->cfg, m)->blocks.len;
+        measured[m] = as_alloc_array(blocks + 1, sizeof **measured);
+        memcpy(measured[m], flow->counts[m], blocks * sizeof **measured);
+    }
+    as_flow_guess_jumps(flow);
+    as_flow_balance(flow, false);
+    for (uint32_t m = 0; m < n; m++) {
+        if (!balance)
+            take_back(flow, m, measured[m]);
+        for (uint32_t i = 0; i < as_cfg_get(flow->cfg, m)->blocks.len; i++)
+            mark_guessed(flow, m, i);
+        free(measured[m]);
+    }
+    if (!balance) {
+        free(flow->deviations);
+        flow->deviations = NULL;
+    }
+    free(measured);
 }
 
 double as_flow_imbalance(const struct as_flow *flow)

@@ -17,6 +17,10 @@
 enum { AS_BALANCE_DRAWS = 16 };
 void as_flow_balance(struct as_flow *flow, bool edges);
 
+/* Edges of counts of addresses, which do not say where control went: by the balanced counts, or where those stay as they were measured
+ * (not `balance`) in the same shares. Where control can go several ways they are marked as estimates. */
+void as_flow_guess_edges(struct as_flow *flow, bool balance);
+
 /* How far blocks are from the law: the part of all executions that comes in and does not go out, or the other way. */
 double as_flow_imbalance(const struct as_flow *flow);
 

@@ -189,6 +189,20 @@ static void lead_executed(const struct as_cfg_module *module, const insn_list *i
     }
 }
 
+/* Where samples choose functions, nobody saw where indirect jumps lead: what lies behind something that does not fall, and behind what
+ * fills space there, begins a block (a case of a jump table, aligned). */
+static void lead_behind_padding(const struct as_cfg_module *module, const insn_list *insns, struct as_blocks *blocks)
+{
+    bool filled = false; /* since control could not go on there was nothing else */
+    for (size_t i = 1; i < insns->len && module->seen->loose; i++) {
+        const struct as_insn *before = &insns->data[i - 1], *insn = &insns->data[i];
+        bool joined = before->address + before->length == insn->address;
+        filled = joined && is_filler(before) ? filled : joined && !can_fall(before);
+        if (filled && is_filler(before) && !is_filler(insn))
+            as_blocks_add_leader(blocks, insn->address);
+    }
+}
+
 static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *insns)
 {
     struct as_cfg_function *function = &module->functions.data[number];
@@ -209,6 +223,7 @@ static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *
     for (; at < seen->cuts.len && seen->cuts.data[at] < function->end; at++)
         as_blocks_add_leader(blocks, seen->cuts.data[at]);
     lead_executed(module, insns, blocks, &targets);
+    lead_behind_padding(module, insns, blocks);
     as_blocks_add_leader(blocks, function->start);
     as_blocks_finish(blocks);
     function->first = (uint32_t)module->blocks.len;

@@ -1,6 +1,7 @@
 /* See derive.h. Arcs are the edges of a module, and one between each block that can be entered or left otherwise and the
  * world outside. Bounds of arcs are narrowed by one equation after the other until nothing changes. A function in which they
- * contradict each other lost control somewhere: all its blocks are opened to the world, and all is done again. */
+ * contradict each other lost control somewhere: first what is behind its calls, then all its blocks are opened to the world, and all is
+ * done again. */
 #include "blocks/derive.h"
 
 #include "blocks/arcs.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORLD = AS_ARC_WORLD, NO_EDGE = AS_ARC_NO_EDGE, MOST_ROUNDS = 64, MOST_TRIALS = 12 };
+enum { WORLD = AS_ARC_WORLD, NO_EDGE = AS_ARC_NO_EDGE, MOST_ROUNDS = 64, MOST_TRIALS = 16 };
 
 struct arc {
     uint32_t from, to; /* blocks, or WORLD */
@@ -29,8 +30,9 @@ struct net {
     const struct as_cfg_module *m;
     AS_VEC(struct arc) arcs;
     struct sums out, in, around; /* by block, by block, by function: arcs that cross its border */
-    uint8_t *anywhere, *open;    /* by function: control enters all its blocks; enters and leaves them */
-    bool broken;
+    uint8_t *anywhere, *open;    /* by function: as in arcs.h */
+    uint8_t *broken;             /* by function: its bounds contradict each other */
+    bool any_broken;
 };
 
 static uint32_t function_of(const struct net *net, uint32_t block)
@@ -118,24 +120,29 @@ static void free_sums(struct sums *sums)
     *sums = (struct sums){0};
 }
 
+/* Next time it is opened further. */
+static void break_function(struct net *net, uint32_t function)
+{
+    if (!net->broken[function] && net->open[function] < AS_ARCS_OPEN)
+        net->open[function]++;
+    net->broken[function] = 1;
+    net->any_broken = true;
+}
+
 static bool narrow(struct net *net, struct arc *arc, double least, double most)
 {
-    bool changed = false;
-    if (least > arc->least) {
-        arc->least = least;
-        changed = true;
-    }
-    if (most < arc->most) {
-        arc->most = most;
-        changed = true;
-    }
-    if (arc->least > arc->most) {
+    least = fmax(least, arc->least);
+    most = fmin(most, arc->most);
+    if (least > most) { /* it keeps its bounds: other functions may still use them */
         uint32_t ends[] = {arc->from, arc->to};
         for (int i = 0; i < 2; i++)
             if (ends[i] != WORLD)
-                net->open[function_of(net, ends[i])] = 1;
-        net->broken = true;
+                break_function(net, function_of(net, ends[i]));
+        return false;
     }
+    bool changed = least > arc->least || most < arc->most;
+    arc->least = least;
+    arc->most = most;
     return changed;
 }
 
@@ -144,13 +151,14 @@ static bool apply(struct net *net, const struct sums *sums, uint32_t which, uint
 {
     double least = 0, most = 0;
     bool changed = false;
+    uint32_t own = function == WORLD ? function_of(net, which) : function;
     for (uint32_t i = sums->first[which]; i < sums->first[which + 1]; i++) {
         const struct arc *arc = &net->arcs.data[sums->arcs[i]];
         bool minus = function != WORLD && function_of(net, arc->to) == function;
         least += minus ? -arc->most : arc->least;
         most += minus ? -arc->least : arc->most;
     }
-    for (uint32_t i = sums->first[which]; i < sums->first[which + 1] && !net->broken; i++) {
+    for (uint32_t i = sums->first[which]; i < sums->first[which + 1] && !net->broken[own]; i++) {
         struct arc *arc = &net->arcs.data[sums->arcs[i]];
         bool minus = function != WORLD && function_of(net, arc->to) == function;
         double from = minus ? least + arc->most - total : total - (most - arc->most);
@@ -169,12 +177,12 @@ static bool sweep(struct net *net, bool back)
 {
     const double *counts = net->flow->counts[net->module];
     bool changed = false;
-    for (uint32_t i = 0; i < net->n && !net->broken; i++) {
+    for (uint32_t i = 0; i < net->n; i++) {
         uint32_t block = back ? net->n - 1 - i : i;
         changed |= apply(net, &net->in, block, WORLD, counts[block]);
         changed |= apply(net, &net->out, block, WORLD, counts[block]);
     }
-    for (uint32_t i = 0; i < net->n_functions && !net->broken; i++)
+    for (uint32_t i = 0; i < net->n_functions; i++)
         changed |= apply(net, &net->around, i, i, 0);
     return changed;
 }
@@ -183,15 +191,16 @@ static void narrow_all(struct net *net)
 {
     for (int trial = 0; trial < MOST_TRIALS; trial++) {
         if (trial + 1 == MOST_TRIALS)
-            memset(net->open, 1, net->n_functions);
-        net->broken = false;
+            memset(net->open, AS_ARCS_OPEN, net->n_functions);
+        memset(net->broken, 0, net->n_functions);
+        net->any_broken = false;
         add_arcs(net);
         net->out = group(net, OUT, net->n);
         net->in = group(net, IN, net->n);
         net->around = group(net, AROUND, net->n_functions);
-        for (int round = 0; round < MOST_ROUNDS && !net->broken && sweep(net, round & 1); round++)
+        for (int round = 0; round < MOST_ROUNDS && sweep(net, round & 1); round++)
             ;
-        if (!net->broken)
+        if (!net->any_broken || trial + 1 == MOST_TRIALS)
             return;
         free_sums(&net->out);
         free_sums(&net->in);
@@ -249,6 +258,7 @@ void as_flow_derive(struct as_flow *flow)
         net.n_functions = (uint32_t)net.m->functions.len;
         net.anywhere = as_alloc(net.n_functions + 1);
         net.open = as_alloc(net.n_functions + 1);
+        net.broken = as_alloc(net.n_functions + 1);
         derive(&net); /* as if control went nowhere but along edges: a better guess than the first one */
         if (find_jumps(&net, moved)) {
             memset(net.open, 0, net.n_functions);
@@ -257,5 +267,6 @@ void as_flow_derive(struct as_flow *flow)
         as_vec_free(&net.arcs);
         free(net.anywhere);
         free(net.open);
+        free(net.broken);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "blocks/arcs.h"
+#include "blocks/lost_calls.h"
 
 #include <stdlib.h>
 
@@ -318,7 +319,8 @@ static double *find_returns(const struct as_flow *flow, uint32_t module)
         const struct as_cfg_block *block = &m->blocks.data[i];
         const double *count = &flow->counts[module][i];
         rest[i] += *count;
-        if (!i || block[-1].end != block->start || !ends_in_call(&block[-1]) || block->flags & AS_CFG_ENTRY)
+        if (!i || block[-1].end != block->start || !ends_in_call(&block[-1]) || block->flags & AS_CFG_ENTRY ||
+            as_call_forks(m, &block[-1])) /* a child comes back too */
             returns[i] = 0;
         else if (!flow->samples && count[-1] > 0 && rest[i] > 0)
             returns[i] += rest[i];

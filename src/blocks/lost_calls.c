@@ -83,6 +83,14 @@ bool as_call_comes_again(const struct as_cfg_module *module, const struct as_cfg
     return name && (strstr(name, "setjmp") || strstr(name, "getcontext") || strstr(name, "swapcontext"));
 }
 
+bool as_call_forks(const struct as_cfg_module *module, const struct as_cfg_block *block)
+{
+    static const char *const names[] = {"fork",        "vfork", "_Fork",   "__fork",
+                                        "__libc_fork", "clone", "__clone", "forkpty"};
+    const char *name = name_of_call(module, block);
+    return name && is_one_of(name, names, sizeof names / sizeof *names);
+}
+
 /* ---- which functions can be left ---- */
 
 enum { UNKNOWN = UINT32_MAX };

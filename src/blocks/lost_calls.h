@@ -12,6 +12,9 @@ bool as_call_ends(const struct as_cfg_module *module, const struct as_cfg_block 
 /* Whether one ends with a call that can return more than once: setjmp, getcontext. */
 bool as_call_comes_again(const struct as_cfg_module *module, const struct as_cfg_block *block);
 
+/* Whether one ends with a call that comes back in two processes: fork. */
+bool as_call_forks(const struct as_cfg_module *module, const struct as_cfg_block *block);
+
 /* By block of the module, if something moved control: 1 where a block ends with a call of a function that can have been left so,
  * because it or what it calls may have done that or is not known. The caller frees. */
 uint8_t *as_calls_lost(const struct as_flow *flow, uint32_t module);

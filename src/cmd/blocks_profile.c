@@ -26,7 +26,6 @@ static void explain(const struct as_block_counts *counts, struct as_str *text)
     if (counts->samples && counts->method != AS_METHOD_FLOW && summary->bias)
         as_str_addf(text, "Expect an error of %.0f %% by block: %s. ",
                     100 * summary->trust[AS_BIAS_BLOCK].expected.median, summary->bias->about);
-    as_blocks_end_advice(text);
 }
 
 static void warn_refused(const struct as_block_counts *counts)
@@ -55,7 +54,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
 {
     const struct as_summary *summary = &counts->view->summary;
     struct as_str how = {0}, advice = {0};
-    bool estimates = as_flow_has_estimates(counts->flow);
+    bool estimates = !counts->samples && as_flow_has_estimates(counts->flow);
     const char *method = counts->samples ? as_method_names[counts->method]
                          : estimates     ? "exact counts, estimated edges"
                                          : "exact";
@@ -71,6 +70,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
     if (options->for_ >= 0 && counts->samples && !as_estimate_has_edges(counts->samples, counts->method))
         as_blocks_settle_addresses(counts->flow, options->balance);
     explain(counts, &advice);
+    as_blocks_end_advice(&advice, counts->samples && !as_estimate_has_edges(counts->samples, counts->method));
     struct as_blocks_shown shown = {.flow = counts->flow,
                                     .what = counts->view->options.file,
                                     .recorded = true,

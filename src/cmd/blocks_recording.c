@@ -78,7 +78,6 @@ static void explain(const struct as_recording *recording, enum as_method method,
     if (recording->round_period)
         as_str_addf(text, "The period %" PRIu64 " is round: loops can run in step with it; a prime is better. ",
                     recording->period);
-    as_blocks_end_advice(text);
 }
 
 static void warn_refused(const struct as_recording *recording)
@@ -171,15 +170,16 @@ static int show(const struct as_blocks_options *options, const char *path, const
     }
     warn_refused(recording);
     bool addresses = !as_estimate_has_edges(recording->samples, method), alone = options->for_ >= 0 && addresses;
-    if (addresses && (options->balance || alone))
-        as_flow_guess_jumps(flow);
-    if (options->balance || alone)
+    if (addresses)
+        as_flow_guess_edges(flow, options->balance || alone);
+    else if (options->balance)
         as_flow_balance(flow, method == AS_METHOD_LBR);
     if (alone)
         as_blocks_settle_addresses(flow, options->balance);
     as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(as_samples_counted(recording->samples)->samples),
                 recording->event, as_method_names[method], options->balance ? ", balanced" : "");
     explain(recording, method, &advice);
+    as_blocks_end_advice(&advice, addresses);
     bool is_time = recording->counted == AS_COUNTED_OTHER && (method == AS_METHOD_IP || method == AS_METHOD_FIXED);
     struct as_blocks_shown shown = {.flow = flow,
                                     .what = path,

@@ -300,8 +300,11 @@ static void print_trouble(const struct as_blocks_shown *shown, FILE *out)
         fprintf(out, "\n%s\n", shown->advice);
 }
 
-void as_blocks_end_advice(struct as_str *advice)
+void as_blocks_end_advice(struct as_str *advice, bool addresses)
 {
+    if (addresses)
+        as_str_add(advice, "Addresses do not say which way control went: where there are several, ways out of blocks, "
+                           "loops and traces are estimates (~).");
     if (advice->len && advice->data[advice->len - 1] == ' ')
         advice->data[--advice->len] = '\0';
 }

@@ -28,9 +28,9 @@ void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out);
 bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out); /* false: writing failed */
 void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out);
 
-/* Advice is sentences with a blank behind each: not behind the last one. */
+/* The last sentence of advice, where counts are of addresses; there is a blank behind each but the last one. */
 struct as_str;
-void as_blocks_end_advice(struct as_str *advice);
+void as_blocks_end_advice(struct as_str *advice, bool addresses);
 
 /* Whether the function that is asked for is there. */
 bool as_blocks_has_function(const struct as_blocks_shown *shown);

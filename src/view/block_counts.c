@@ -159,9 +159,9 @@ static void estimate(struct as_block_counts *counts, const struct as_block_count
     counts->flow = as_estimate(counts->samples, counts->cfg, counts->method, &counts->trouble);
     bool alone = !as_estimate_has_edges(counts->samples, counts->method);
     bool balance = options->balance || (options->balance_addresses && alone);
-    if (balance && alone)
-        as_flow_guess_jumps(counts->flow);
-    if (balance)
+    if (alone && (balance || options->edges))
+        as_flow_guess_edges(counts->flow, balance);
+    else if (balance)
         as_flow_balance(counts->flow, counts->method == AS_METHOD_FLOW);
 }
 

@@ -75,6 +75,14 @@ run "$ASSAY" blocks --never addresses.data
 check_same "… nor in the text" "1 0" "$(grep -c '^No samples, ' <<<"$out") $(grep -c 'Never executed' <<<"$out")"
 holds "addresses alone" 'd["method"] == "ip"' addresses.json
 check_stdout_equals True "… give the counts, less accurately" off addresses.json 0.25
+# Which way control went is an estimate then, but for blocks with one way out.
+cat >ways.py <<'END'
+import json
+ways = [[e for e in b["edges"] if e["kind"] != "call"] for b in json.load(open("addresses.json"))["blocks"]]
+print(any(len(w) == 2 for w in ways), all("estimated" in e for w in ways if len(w) > 1 for e in w),
+      any(len(w) == 1 and "estimated" not in w[0] for w in ways))
+END
+check_stdout_equals "True True True" "… with ways that say that they are estimates" python3 ways.py
 "$ASSAY" blocks --json --balance -o even.json addresses.data
 check_stdout_equals $'True True\nTrue True' "… balanced they are consistent" python3 law.py even.json
 run "$ASSAY" blocks --for bolt -o addresses.fdata addresses.data
@@ -206,6 +214,40 @@ check "the page has them" "$ASSAY" report --html profile.html profile.db
 "$ASSAY" blocks --json --module victim -o golden.json golden.db
 check_stdout_equals True "a profile of the model: exact" off golden.json 1e-9
 check_fails 125 "leave --balance out" "… nothing to balance" "$ASSAY" blocks --balance golden.db
+# fork comes back twice, and its child has counts of its own.
+cat >forks.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : -i; return s; }
+int main(void)
+{
+    int s = 0;
+    for (int k = 0; k < 3; k++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(work(100) == 42);
+        waitpid(child, 0, 0);
+    }
+    for (int i = 0; i < 50; i++)
+        s += i & 1 ? work(10) : 2;
+    return s == 42;
+}
+END
+check "a program that forks" cc -O1 -g -o forks forks.c
+"$ASSAY" record -q --source=model -o forks.db -- ./forks
+"$ASSAY" blocks --json --module forks -o forks.json forks.db
+"$ASSAY" blocks --json --module forks -o forks_run.json -- ./forks
+cat >forks.py <<'END'
+import json
+def of(path):
+    d = json.load(open(path))
+    return ([(b["address"], b["executions"], [(e["to"], e["count"], e.get("estimated")) for e in b["edges"] if e["kind"] != "call"])
+             for b in d["blocks"] if b["function"] in ("main", "work")],
+            [(l["address"], l["iterations"], l["trip_count"]) for l in d["loops"] if l["function"] in ("main", "work")])
+one, other = of("forks.json"), of("forks_run.json")
+print(sorted(one[0]) == sorted(other[0]), sorted(one[1]) == sorted(other[1]), len(one[1]) > 1)
+END
+check_stdout_equals "True True True" "… has the edges and loops of its run" python3 forks.py
 check_fails 125 "leave --method out" "… nothing to estimate" "$ASSAY" blocks --method ip golden.db
 check_fails 2 "--event=absent: the profile has no series" "… an event that it has not" "$ASSAY" blocks --event absent golden.db
 holds "… and says so" 'd["method"].startswith("exact") and all("interval" not in b for b in d["blocks"])' golden.json
