@@ -154,14 +154,20 @@ struct as_modelled_start as_modelled_start_of(const struct as_model *model, cons
 {
     struct as_modelled_start start = {0};
     size_t n = 0;
+    uint64_t all = 0, repeated = 0;
     const struct as_oracle_row *rows = oracle ? as_oracle_rows(oracle, &n) : NULL;
     for (uint32_t id = 0; id < n; id++) {
         struct as_location location;
+        const struct as_insn *insn = as_engine_insn(as_model_engine(model), id);
+        uint64_t units = as_oracle_row_units(&rows[id]);
+        all += units;
+        repeated += insn && insn->flags & AS_INSN_REP ? units : 0;
         if (!rows[id].executions || !as_model_locate(model, id, &location) || !is_linker(location.module_name))
             continue;
         start.instructions += rows[id].executions;
         snprintf(start.linker, sizeof start.linker, "%s", location.module_name);
     }
+    start.repeated = as_ratio(repeated, all);
     return start;
 }
 

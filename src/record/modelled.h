@@ -53,6 +53,8 @@ bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engi
 struct as_modelled_start {
     uint64_t instructions;
     char linker[64];
+    double
+        repeated; /* part of the time that is in instructions with a rep prefix, which take a cycle an element in the model */
 };
 struct as_modelled_start as_modelled_start_of(const struct as_model *model, const struct as_oracle *oracle);
 /* "the first 3,000,000 of 40,420,563 instructions (7.42 %), 61 % of them in ld.so": which part of a run was measured. The caller

@@ -209,6 +209,21 @@ else
     skip "threads that name themselves" "no C compiler"
 fi
 
+# Repeated string instructions take a cycle an element in the model, which a profile says if it matters.
+if [ "$(uname -m)" = x86_64 ] && cc -O1 -x c -o repeats - <<'END'; then
+int main(void)
+{
+    static char to[65536];
+    void *at = to;
+    long n = sizeof to;
+    __asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(0) : "memory");
+    return 0;
+}
+END
+    check "repeated string instructions" record -q -o repeats.db --from main -- ./repeats
+    check "… are said to be slow in the model" grep -q 'note: [0-9.]* % of the time is in repeated string instructions' < <("$ASSAY" report repeats.db)
+fi
+
 # ---- options --------------------------------------------------------------------------------------------------------
 check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- true
 db "… is in the file" 'meta("core") == "zen4-like" and one("SELECT value FROM machine WHERE key = \"back.rob\"") == b"64"' core.db
