@@ -100,6 +100,10 @@ static struct as_autofdo_line *find_line(struct maker *maker, uint64_t address, 
 
 /* ---- counts ---- */
 
+#define ORDER(x, y)                                                                                                    \
+    if ((x) != (y))                                                                                                    \
+    return (x) < (y) ? -1 : 1
+
 static const char *name_of_target(const struct maker *maker, const struct as_flow_edge *edge, char *text, size_t size)
 {
     if (edge->to == AS_CFG_NONE || edge->to_module == AS_CFG_NONE)
@@ -136,46 +140,48 @@ static void add_targets(struct maker *maker, uint32_t block, struct as_autofdo_l
     }
 }
 
+/* What a block has of a line counts once, for as many copies as the instruction that stands for the most. */
 static void note_count(struct as_autofdo_line *line, uint32_t copies, uint32_t block, uint64_t count)
 {
-    size_t at = 0;
-    while (at < line->copies.len && line->copies.data[at].copies != copies)
-        at++;
-    if (at == line->copies.len)
-        *as_vec_push(&line->copies) = (struct as_autofdo_copies){.copies = copies, .last = AS_CFG_NONE};
-    struct as_autofdo_copies *group = &line->copies.data[at];
-    if (group->last != block)
-        *as_vec_push(&group->counts) = count;
-    group->last = block;
+    struct as_autofdo_run *last = line->runs.len ? &line->runs.data[line->runs.len - 1] : NULL;
+    if (!last || last->block != block)
+        *as_vec_push(&line->runs) = (struct as_autofdo_run){block, copies, count};
+    else if (copies > last->copies)
+        last->copies = copies;
 }
 
-static int by_count(const void *a, const void *b)
+static int by_copies(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? 1 : x > y ? -1 : 0;
+    const struct as_autofdo_run *x = a, *y = b;
+    ORDER(x->copies, y->copies);
+    ORDER(y->count, x->count);
+    return 0;
 }
 
 /* Copies in blocks of their own ran as often as those did. Otherwise they are side by side in a block, or one of them
- * does the work of all. */
-static uint64_t count_copies(struct as_autofdo_copies *group)
+ * does the work of all. The largest count is the first. */
+static uint64_t count_copies(const struct as_autofdo_run *runs, size_t n)
 {
     uint64_t sum = 0;
-    qsort(group->counts.data, group->counts.len, sizeof(uint64_t), by_count);
-    if (group->copies == 1 || group->counts.len < group->copies)
-        return group->counts.data[0] * group->copies;
-    for (size_t i = 0; i < group->copies; i++)
-        sum += group->counts.data[i];
+    if (runs->copies == 1 || n < runs->copies)
+        return runs->count * runs->copies;
+    for (size_t i = 0; i < runs->copies; i++)
+        sum += runs[i].count;
     return sum;
 }
 
 /* The loop that was unrolled, and what is left to one that was not, ran apart from each other. */
 static void settle_count(struct as_autofdo_line *line)
 {
-    for (size_t i = 0; i < line->copies.len; i++) {
-        line->count += count_copies(&line->copies.data[i]);
-        as_vec_free(&line->copies.data[i].counts);
+    const struct as_autofdo_run *runs = line->runs.data;
+    if (line->runs.len)
+        qsort(line->runs.data, line->runs.len, sizeof *line->runs.data, by_copies);
+    for (size_t i = 0, next; i < line->runs.len; i = next) {
+        for (next = i + 1; next < line->runs.len && runs[next].copies == runs[i].copies;)
+            next++;
+        line->count += count_copies(runs + i, next - i);
     }
-    as_vec_free(&line->copies);
+    as_vec_free(&line->runs);
 }
 
 static void add_block(struct maker *maker, uint32_t block)
@@ -210,10 +216,6 @@ static void add_function(struct maker *maker, uint32_t function)
 }
 
 /* ---- in order ---- */
-
-#define ORDER(x, y)                                                                                                    \
-    if ((x) != (y))                                                                                                    \
-    return (x) < (y) ? -1 : 1
 
 static int by_line(const void *a, const void *b)
 {

@@ -10,16 +10,16 @@ struct as_autofdo_target {
     uint64_t count;
 };
 
-/* Instructions of a line of which the compiler says that it made `copies`: it unrolled or vectorised a loop. */
-struct as_autofdo_copies {
-    uint32_t copies, last;   /* last: the block that was counted last */
-    AS_VEC(uint64_t) counts; /* of the blocks that have such instructions */
+/* A block with instructions of a line, of which the compiler says that it made `copies`: it unrolled or vectorised a loop. */
+struct as_autofdo_run {
+    uint32_t block, copies;
+    uint64_t count;
 };
 
 struct as_autofdo_line {
     uint32_t offset, discriminator;
     uint64_t count;
-    AS_VEC(struct as_autofdo_copies) copies;  /* until the count is known */
+    AS_VEC(struct as_autofdo_run) runs;       /* until the count is known */
     AS_VEC(struct as_autofdo_target) targets; /* what calls there went to */
 };
 

@@ -72,6 +72,18 @@ if [ "${compiler[0]}" = cc ]; then
     skip "copies of an unrolled loop" "no clang"
 else
     check_stdout_equals 50100 "copies of an unrolled or vectorised loop count together" line sum 4
+    cat >fill.c <<'END'
+int numbers[4096];
+int main(void)
+{
+    for (int i = 0; i < 4096; i++)
+        numbers[i] = i * 3;
+    return numbers[1] == 0;
+}
+END
+    check "a loop whose block has instructions for one turn and for eight" "${compiler[@]}" -O2 -g -o fill fill.c
+    "$ASSAY" blocks --for autofdo -o fill.prof -- ./fill
+    check_same "… counts once" 4096 "$(sed -n '/^main:/,/^[a-z]/s/^ 3\(\.[0-9]*\)\{0,1\}: //p' fill.prof)"
 fi
 if command -v llvm-profdata >/dev/null; then
     check "llvm-profdata reads the text" llvm-profdata show --sample auto.prof
