@@ -118,6 +118,10 @@ static double *check_branch(struct work *work, const struct as_samples_pair *bra
         return &work->trouble.no_branch;
     if (b->target && (branch->to_module != branch->module || branch->to != b->target))
         return &work->trouble.elsewhere;
+    bool known = !b->target && branch->to_module != AS_CFG_NONE &&
+                 as_cfg_find(work->cfg, branch->to_module, branch->to) != AS_CFG_NONE;
+    if (known && !as_cfg_is_insn(work->cfg, branch->to_module, branch->to))
+        return &work->trouble.between;
     return NULL;
 }
 

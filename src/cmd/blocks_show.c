@@ -303,8 +303,11 @@ static void print_trouble(const struct as_blocks_shown *shown, FILE *out)
 void as_blocks_end_advice(struct as_str *advice, bool addresses)
 {
     if (addresses)
-        as_str_add(advice, "Addresses do not say which way control went: where there are several, ways out of blocks, "
-                           "loops and traces are estimates (~).");
+        as_str_add(advice,
+                   "Each sample is of one block: counts are off by chance where those are few, and by where the event "
+                   "puts its samples; branch stacks (perf record -b) are more accurate, and --methods shows how much. "
+                   "Addresses do not say which way control went: where there are several, ways out of blocks, "
+                   "loops and traces are estimates (~).");
     if (advice->len && advice->data[advice->len - 1] == ' ')
         advice->data[--advice->len] = '\0';
 }

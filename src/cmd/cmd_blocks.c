@@ -201,7 +201,8 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
         as_output_drop(output);
         const char *module = as_blocks_module_with(shown);
         if (module)
-            as_error_set(&err, "the function '%s' of %s never ran", options->function, module);
+            as_error_set(&err, "the function '%s' of %s %s", options->function, module,
+                         shown->flow->samples ? "has no samples" : "never ran");
         else
             as_error_set(&err,
                          "no file that ran has a function '%s'; 'assay blocks --functions 1000' lists those that ran",

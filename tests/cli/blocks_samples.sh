@@ -118,6 +118,7 @@ record bogus.data bogus
 "$ASSAY" blocks --json -o bogus.json bogus.data
 holds "entries that cannot be are left out, by reason" \
     'd["trouble"]["between"] > 0 and d["trouble"]["impossible"] + d["trouble"]["unknown"] > 0' bogus.json
+check_fails 125 "the function '_start' of .*victim has no samples" "a function that was not sampled" "$ASSAY" blocks -q --function _start taken.data
 check_stdout_equals True "… and the rest gives the counts" off bogus.json 0.12
 
 record other.data other
