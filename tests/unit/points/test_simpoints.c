@@ -47,6 +47,33 @@ static void test_phases_are_found(void **state)
     as_vectors_free(&vectors);
 }
 
+/* Of those that were tried, the fewest whose score is good enough by the rule. */
+static void test_fewest_that_are_good_enough(void **state)
+{
+    struct as_choose_options options = AS_CHOOSE_DEFAULT;
+    struct as_vectors vectors = make_run("aaaabbbbccccddddeeeeffffgggghhhhiiiijjjjkkkkllll");
+    options.max_k = 14;
+    for (options.rule = AS_BIC_RANGE; options.rule <= AS_BIC_BEST; options.rule++)
+        for (options.threshold = 0.1; options.threshold < 0.95; options.threshold += 0.15) {
+            struct as_choice choice;
+            double best = -INFINITY, worst = INFINITY;
+            uint32_t fewest = UINT32_MAX;
+            as_choose(&vectors, &options, &choice);
+            for (size_t i = 0; i < choice.tried.len; i++) {
+                best = fmax(best, choice.tried.data[i].bic);
+                worst = fmin(worst, choice.tried.data[i].bic);
+            }
+            double least = options.rule == AS_BIC_RANGE ? worst + options.threshold * (best - worst)
+                                                        : best - (1 - options.threshold) * fabs(best);
+            for (size_t i = 0; i < choice.tried.len; i++)
+                if (choice.tried.data[i].bic >= least && choice.tried.data[i].k < fewest)
+                    fewest = choice.tried.data[i].k;
+            assert_int_equal(choice.k, fewest);
+            as_choice_free(&choice);
+        }
+    as_vectors_free(&vectors);
+}
+
 static void test_weights_are_instructions(void **state)
 {
     struct as_vectors vectors = {0};
@@ -206,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases_are_found),
+        cmocka_unit_test(test_fewest_that_are_good_enough),
         cmocka_unit_test(test_weights_are_instructions),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_score),
