@@ -48,6 +48,57 @@ static const char *extent_text(const struct as_summary *summary)
     return *extent ? extent : summary->partial ? "an unknown part" : "all";
 }
 
+/* The value of a line "NAME = VALUE" of a machine file's text; NULL: it has none. */
+static const char *value_of(const char *machine, const char *name, size_t len)
+{
+    for (const char *line = machine; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name, len) == 0 && strncmp(line + len, " = ", 3) == 0)
+            return line + len + 3;
+    return NULL;
+}
+
+/* Lines of a machine file that say nothing of how fast the core is. */
+static bool is_about(const char *line, size_t len)
+{
+    static const char *const names[] = {"name", "description", "source", "cpuid"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (len == strlen(names[i]) && strncmp(line, names[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* "memory.l1d.latency is 3 before, 12 after" for the first parameter of `first` that `second` has not alike. */
+static char *differing_parameter(const char *first, const char *second)
+{
+    for (const char *line = first; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t len = strcspn(line, " \n");
+        const char *before = value_of(line, line, len), *after = value_of(second, line, len);
+        int width = before ? (int)strcspn(before, "\n") : 0, other = after ? (int)strcspn(after, "\n") : 0;
+        if (!before || is_about(line, len) || (after && width == other && memcmp(before, after, (size_t)width) == 0))
+            continue;
+        return as_format("%.*s is %.*s before, %.*s after", (int)len, line, width, before, after ? other : 4,
+                         after ? after : "none");
+    }
+    return NULL;
+}
+
+/* Another core has another speed for the same work; so have other parameters (--set) of the same one. */
+static void find_other_core(struct as_gate_result *result, const struct as_diff *diff)
+{
+    const struct as_view *before = diff->views[AS_DIFF_BEFORE], *after = diff->views[AS_DIFF_AFTER];
+    const char *first = as_store_meta(before->store, AS_META_MACHINE),
+               *second = as_store_meta(after->store, AS_META_MACHINE);
+    if (before->summary.core && after->summary.core && strcmp(before->summary.core, after->summary.core) != 0) {
+        obstruct(result, as_format("other core: %s before, %s after (%s)", before->summary.core, after->summary.core,
+                                   first || second ? "--core names one" : "measure both on the same machine"));
+        return;
+    }
+    char *what = first && second ? differing_parameter(first, second) : NULL;
+    if (what)
+        obstruct(result, as_format("other core: %s", what));
+    free(what);
+}
+
 static void find_obstacles(struct as_gate_result *result, const struct as_diff *diff)
 {
     static const char *const names[] = {"before", "after"};
@@ -65,6 +116,7 @@ static void find_obstacles(struct as_gate_result *result, const struct as_diff *
     if (!same_program(diff->views[AS_DIFF_BEFORE], diff->views[AS_DIFF_AFTER]))
         obstruct(result, as_format("other program: %s before, %s after", sides[AS_DIFF_BEFORE]->program,
                                    sides[AS_DIFF_AFTER]->program));
+    find_other_core(result, diff);
     if (strcmp(extent[AS_DIFF_BEFORE], extent[AS_DIFF_AFTER]) != 0)
         obstruct(result, as_format("other part of the run: %s before, %s after", extent_text(sides[AS_DIFF_BEFORE]),
                                    extent_text(sides[AS_DIFF_AFTER])));

@@ -4,7 +4,8 @@
  * has grown without bound. Rows count only if their change is at least AS_GATE_LEAST of the program's earlier time:
  * smaller ones change with every compiler.
  *
- * Profiles of different work are not judged: a program that crashed was not fast. That is neither a pass nor a slowdown.
+ * Profiles of different work are not judged: a program that crashed was not fast. Nor are those of different cores, whose
+ * times differ for the same work. That is neither a pass nor a slowdown.
  *
  * A limit that is smaller than the smallest change that the samples can show is inconclusive, unless the change is
  * significant. That counts as failed if the gate is strict.

@@ -3,6 +3,7 @@
 # differences, the page's document; text on terminals and elsewhere; profiles that are none.
 # sanitized-only: what is shown is the same in both builds
 # time-limit: 240
+# shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"
 
 show() { "$ASSAY" report "$@"; }
@@ -248,9 +249,11 @@ check_same "… as text too" 1 "$(show slow.db --diff assay.db --module 'demo*' 
 # A gate: the status says whether something is slower than allowed.
 check "--fail-over with itself" show --diff assay.db --fail-over=0% --fail-row-over=0 --markdown same.md --junit same.xml
 check "… passes" grep -q '^passed demo: +0.00 %, at most 0 % allowed$' <<<"$out"
-check_status 1 "--fail-over with a slower machine" "$ASSAY" report slow.db --diff assay.db --fail-over=2% --fail-row-over=5% --markdown gate.md --junit gate.xml --json -o gate.json
+check "short work" "$RECORDER" record -q -o short.db -- sh -c 'i=0; while [ $i -lt 20 ]; do i=$((i + 1)); done'
+check "… and more of it" "$RECORDER" record -q -o long.db -- sh -c 'i=0; while [ $i -lt 120 ]; do i=$((i + 1)); done'
+check_status 1 "--fail-over with more work" "$ASSAY" report long.db --diff short.db --fail-over=2% --fail-row-over=5% --markdown gate.md --junit gate.xml --json -o gate.json
 holds "… says so as JSON" 'd["gate"]["failed"] and d["gate"]["findings"][0]["program"] and near(d["gate"]["findings"][0]["growth"], d["summary"]["cycles"] / d["before"]["cycles"] - 1)' gate.json
-check "… as Markdown" grep -q '^- \*\*failed\*\* demo: +.* %, at most 2 % allowed$' gate.md
+check "… as Markdown" grep -q '^- \*\*failed\*\* [a-z]*sh: +.* %, at most 2 % allowed$' gate.md
 check_same "… and as JUnit XML" "True True" "$(python3 -c '
 import sys, xml.etree.ElementTree as xml
 failed = xml.parse(sys.argv[1]).getroot()
@@ -260,7 +263,7 @@ counts_of() { # FILE LINE: the two times of a line
     grep -E "$2" "$1" | head -1 | grep -oE '[0-9][0-9,]{3,}' | head -2 | tr '\n' ' '
 }
 check_same "… both with the same numbers" "$(counts_of gate.md '^\| all ')" "$(counts_of gate.xml ' before, ')"
-check_status 0 "a limit that holds" "$ASSAY" report slow.db --diff assay.db --fail-over=1000%
+check_status 0 "a limit that holds" "$ASSAY" report long.db --diff short.db --fail-over=1000%
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
 check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
@@ -279,6 +282,9 @@ check "… a part" "$RECORDER" record -q -o part.db --max 20k -- sh -c 'exit 0'
 not_judged "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
 not_judged "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
 not_judged "two programs" threads.db whole.db 'other program: .* before, threads after'
+check "… on another core" "$RECORDER" record -q -o zen.db --core zen4-like -- sh -c 'exit 0'
+not_judged "another core" zen.db whole.db 'other core: boom-tea before, zen4-like after (--core names one)'
+not_judged "other parameters of a core" slow.db assay.db 'other core: memory.l1d.latency is [0-9]* before, 12 after'
 not_judged "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
 check_status 125 "a gate of a part and a crash" "$ASSAY" report crashed.db --diff part.db --fail-over=1000%
 check_same "… knows no part of the latter" 1 "$(grep -c 'other part of the run: --max 20k before, an unknown part after' <<<"$out")"
