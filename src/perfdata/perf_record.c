@@ -152,13 +152,13 @@ static void deliver_process(struct context *context, struct as_perf_process *pro
         as_perf_problem(context->reader, "a %s record is too short", as_perf_record_name(context->header.type));
 }
 
-/* Linux before 3.16, and CentOS 7 with it, has the name right behind the generation. No protection has a byte that a name
- * begins with: "/lib/ld.so", "//anon", "[vdso]". */
+/* Linux before 3.16, and CentOS 7 with it, has the name right behind the generation: "/lib/ld.so", "//anon", "[vdso]". A protection
+ * is a small number; perf inject --jit writes a file's mode there, whose second byte is no character of such a name. */
 static bool has_protection(const struct as_bytes *body)
 {
     struct as_bytes ahead = *body;
-    const uint8_t *first = as_bytes_take(&ahead, 1);
-    return first == NULL || *first < ' ';
+    const uint8_t *first = as_bytes_take(&ahead, 2);
+    return first == NULL || first[0] < ' ' || first[1] == 0 || first[1] >= 0x80;
 }
 
 static void deliver_map(struct context *context)

@@ -583,13 +583,16 @@ static void test_zstd_bomb(void **state)
     as_str_free(&file_build.bytes);
 }
 
-/* Linux before 3.16 has no protection and flags in MMAP2: the name, short ones too, comes where they would be. */
+/* Linux before 3.16 has no protection and flags in MMAP2: the name, short ones too, comes where they would be. perf inject --jit
+ * writes the mode of a file for the protection. */
 static void test_old_map2(void **state)
 {
     struct attr plain = simple;
     plain.flags = 0; /* nothing behind the name */
-    static const char *const names[] = {"//anon", "[vdso]", "/usr/lib64/libc-2.17.so"};
-    for (unsigned i = 0; i < 6; i++) {
+    static const char *const names[] = {"//anon", "[vdso]", "/usr/lib64/libc-2.17.so", "/jitted-7-1.so",
+                                        "/jitted-7-2.so"};
+    static const uint32_t modes[] = {0, 0, 0, 0100644, 0100555};
+    for (unsigned i = 0; i < 10; i++) {
         struct build records = {.big = i & 1};
         size_t at = record_begin(&records, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
         put_u32(&records, 100);
@@ -601,6 +604,10 @@ static void test_old_map2(void **state)
         put_u32(&records, 1);
         put_u64(&records, 4711);
         put_u64(&records, 1);
+        if (modes[i / 2]) {
+            put_u32(&records, modes[i / 2]);
+            put_u32(&records, 1);
+        }
         put_text(&records, names[i / 2], (strlen(names[i / 2]) + 8) & ~(size_t)7);
         record_end(&records, at);
         struct as_str file = wrap(&(struct wrapping){.big = i & 1, .no_features = true}, &plain, 1, &records);
