@@ -86,16 +86,14 @@ void as_rate_add_long(struct as_native_rate *rate, double found)
     rate->warm[rate->warmed++ % AS_RATE_TRAPS] = found;
 }
 
-/* Both the usual time and what is left without the traps are uncertain: by as much again, and by half a trap for each stop. */
-double as_rate_likely(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+/* Both the expected time and what is left without the traps are uncertain: by as much again, and by half a trap for each stop. */
+double as_rate_likely(const struct as_native_rate *rate, double expected, const struct as_rate_way *way)
 {
-    double usual = as_rate_usual(rate), trap = as_rate_trap(rate);
-    if (!(usual > 0 && accesses > 0))
-        return 0;
-    double expected = accesses / usual, more = nanoseconds - stops * trap - expected;
-    double weight = expected * expected / (expected * expected + stops * trap * trap / 4);
-    double likely = more > FAR_TRAPS * trap ? expected + more : expected + weight * more;
-    return accesses / fmax(likely, expected / MOST_FASTER);
+    double trap = as_rate_trap(rate), time = way->accesses / expected;
+    double more = way->nanoseconds - way->stops * trap - time;
+    double weight = time * time / (time * time + way->stops * trap * trap / 4);
+    double likely = more > FAR_TRAPS * trap ? time + more : time + weight * more;
+    return way->accesses / fmax(likely, time / MOST_FASTER);
 }
 
 double as_rate_gain(const struct as_native_rate *rate)

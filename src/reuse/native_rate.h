@@ -8,6 +8,10 @@
 
 enum { AS_RATE_TRAPS = 31 };
 
+struct as_rate_way {
+    double accesses, nanoseconds, stops;
+};
+
 struct as_native_rate {
     /* The last ones: accesses a nanosecond, right behind a stop and further on, when the caches are warm again; nanoseconds. */
     double rates[AS_RATE_TRAPS], warm[AS_RATE_TRAPS], traps[AS_RATE_TRAPS];
@@ -34,9 +38,9 @@ bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nan
 double as_rate_if_long(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
 /* Such a rate, of warm caches: it needs no other to fit to. */
 void as_rate_add_long(struct as_native_rate *rate, double found);
-/* The likely rate of a way, however short: where what its stops take is more than the rest, it says little, and the usual rate counts,
- * unless it took far longer than that. 0: no rate is known. */
-double as_rate_likely(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
+/* The likely rate of a way, however short: where what its stops take is more than the rest, it says little, and what was expected counts,
+ * unless it took far longer than that. */
+double as_rate_likely(const struct as_native_rate *rate, double expected, const struct as_rate_way *way);
 double as_rate_gain(const struct as_native_rate *rate);  /* the median; 1: unknown */
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 

@@ -520,7 +520,7 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->threads);
     as_vec_free(&native->regs);
     as_vec_free(&native->insns);
-    as_vec_free(&native->speeds);
+    as_vec_free(&native->ways);
     as_vec_free(&native->densities);
     as_map_free(&native->codes);
     for (size_t i = 0; i < native->images.len; i++)

@@ -62,10 +62,10 @@ struct as_traced_gauge {
     int fd;
     uint32_t thread, name;
     struct as_ahead_mark marks[AS_GAUGE_MARKS];
-    double cold;                     /* rate up to the third place */
-    uint64_t time, stops, begun;     /* at the last place; begun: sample */
-    double way, way_time, way_stops; /* from the second place on, in all: accesses, nanoseconds, stops */
-    bool counts; /* there was a place, or the use, before: its index and the thread's accesses there */
+    double cold;                 /* rate up to the third place */
+    uint64_t time, stops, begun; /* at the last place; begun: sample */
+    struct as_rate_way way;      /* from the second place on, in all */
+    bool counts;                 /* there was a place, or the use, before: its index and the thread's accesses there */
     uint64_t index;
     double accesses;
 };
@@ -110,9 +110,9 @@ struct as_reuse_native {
     struct as_traced_thread *const *looked_at;          /* during a look: the threads of its order, */
     uint32_t use_path, end_path;                        /* … and the paths of use and outcome */
     struct as_traced_looks past_quarter, past_shortest; /* parts of the bound, see bound_of */
-    AS_VEC(double) densities; /* accesses an instruction where samples were taken, by sample */
-    AS_VEC(double) speeds;    /* … a nanosecond; 0: unknown */
-    uint64_t counted;         /* by the PMU, in threads that have ended */
+    AS_VEC(double) densities;        /* accesses an instruction where samples were taken, by sample */
+    AS_VEC(struct as_rate_way) ways; /* that are known behind samples */
+    uint64_t counted;                /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };
 

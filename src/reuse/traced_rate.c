@@ -145,16 +145,16 @@ void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread
     again->stops = thread->stops;
 }
 
-/* Where a sample was taken: over all of the way that is known so far. */
-static void note_speed(struct as_reuse_native *native, double accesses, double nanoseconds, double stops)
+/* Behind a sample: all of the way that is known so far. */
+static void note_way(struct as_reuse_native *native, double accesses, double nanoseconds, double stops)
 {
     struct as_traced_gauge *gauge = &native->gauge;
-    gauge->way += accesses;
-    gauge->way_time += nanoseconds;
-    gauge->way_stops += stops;
-    while (native->speeds.len <= gauge->begun)
-        *as_vec_push(&native->speeds) = 0;
-    native->speeds.data[gauge->begun] = as_rate_likely(&native->rate, gauge->way, gauge->way_time, gauge->way_stops);
+    gauge->way.accesses += accesses;
+    gauge->way.nanoseconds += nanoseconds;
+    gauge->way.stops += stops;
+    while (native->ways.len <= gauge->begun)
+        *as_vec_push(&native->ways) = (struct as_rate_way){0};
+    native->ways.data[gauge->begun] = gauge->way;
 }
 
 /* The last place may be one that the thread never comes to, or comes to later from elsewhere: then its time does not fit. */
@@ -193,7 +193,7 @@ void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thre
         thread->until = (double)thread->last + LOCAL_NANOSECONDS;
     }
     if (gauge->left <= 2 && is_there)
-        note_speed(native, accesses, as_usual, stops);
+        note_way(native, accesses, as_usual, stops);
     if (gauge->counts && is_there && gauge->begun == native->samples) /* else another use may have begun since */
         thread->accesses = gauge->accesses + accesses;
     gauge->counts = true;
@@ -215,8 +215,9 @@ void as_gauge_weigh(struct as_reuse_native *native)
         n += native->densities.data[i] > 0;
     }
     for (size_t i = 0; i < native->densities.len; i++) {
-        double speed = i < native->speeds.len ? native->speeds.data[i] : 0, density = native->densities.data[i];
-        double factor = speed > 0 && usual > 0 ? speed / usual : density > 0 ? density * n / dense : 1;
+        double density = native->densities.data[i], factor = density > 0 ? density * n / dense : 1;
+        if (usual > 0 && i < native->ways.len && native->ways.data[i].accesses > 0)
+            factor = as_rate_likely(&native->rate, usual * factor, &native->ways.data[i]) / usual;
         native->densities.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
     }
     as_reuse_watch_weigh(native->watch, native->densities.data, native->densities.len);
