@@ -271,6 +271,15 @@ uint32_t as_cfg_find_start(const struct as_cfg *cfg, uint32_t module, uint64_t a
     return block != AS_CFG_NONE && cfg->modules.data[module]->blocks.data[block].start == address ? block : AS_CFG_NONE;
 }
 
+uint32_t as_cfg_find_behind(const struct as_cfg_module *module, uint32_t block)
+{
+    uint64_t end = module->blocks.data[block].end;
+    uint32_t next = block + 1;
+    while (next < module->blocks.len && module->blocks.data[next].start < end)
+        next++;
+    return next < module->blocks.len && module->blocks.data[next].start == end ? next : AS_CFG_NONE;
+}
+
 bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address)
 {
     uint32_t found = as_cfg_find(cfg, module, address);

@@ -6,8 +6,8 @@
  * count of nothing. Code without a file (JIT, vdso) consists of the instructions that were handed over.
  *
  * Where decoding runs across an address that was seen, the bytes before were no code: what was seen is right. If an
- * instruction was executed at both places (a branch past a lock prefix), the bytes before the second one are a block
- * of no instruction, which falls into it.
+ * instruction was executed at both places (a branch past a lock prefix), each is in a block of its own, and the blocks
+ * overlap: the first ends behind the start of the second.
  */
 #ifndef AS_BLOCKS_CFG_H
 #define AS_BLOCKS_CFG_H
@@ -31,7 +31,7 @@ struct as_cfg_block {
     uint64_t start, end;      /* [start, end) */
     uint64_t last;            /* the address of its last instruction */
     uint64_t target;          /* where that branches or calls to; 0: nowhere, or anywhere */
-    uint32_t n_insns, n_uops; /* 0: the first bytes of an instruction that is also executed without them */
+    uint32_t n_insns, n_uops; /* at least 1 */
     uint32_t first_insn;      /* in the module's list */
     uint32_t function;
     uint8_t last_class; /* enum as_class */
@@ -89,10 +89,12 @@ void as_cfg_build(struct as_cfg *cfg); /* see nothing more afterwards */
 
 size_t as_cfg_count_modules(const struct as_cfg *cfg);
 struct as_cfg_module *as_cfg_get(const struct as_cfg *cfg, uint32_t module);
-/* The block that holds an address; AS_CFG_NONE: none does. */
+/* The block that holds an address, of those that overlap the one that begins last; AS_CFG_NONE: none does. */
 uint32_t as_cfg_find(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 /* The block that begins at an address. */
 uint32_t as_cfg_find_start(const struct as_cfg *cfg, uint32_t module, uint64_t address);
+/* The block that begins where this one ends: the next one, unless that overlaps it. */
+uint32_t as_cfg_find_behind(const struct as_cfg_module *module, uint32_t block);
 /* Whether an instruction begins there. */
 bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address);

@@ -8,18 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 64 << 20, CLIPPED = 0xff };
+enum { MOST_BYTES = 64 << 20 };
 
 typedef AS_VEC(struct as_insn) insn_list;
-
-/* What src/symbol/blocks.h is told of the first bytes of an instruction that a branch goes past. */
-static void clip(struct as_insn *insn, uint64_t length)
-{
-    insn->length = (uint8_t)length;
-    insn->class_ = AS_CLASS_INT;
-    insn->target = 0;
-    insn->n_uops = CLIPPED;
-}
 
 /* ---- its bytes ---- */
 
@@ -42,7 +33,7 @@ static uint8_t *read_bytes(const struct as_elf *elf, uint64_t address, uint64_t 
     return NULL;
 }
 
-/* From start to end; at an address that was seen decoding begins anew. */
+/* From start to end; at an address that was seen decoding begins anew, also inside an instruction that was seen too. */
 static void decode_bytes(const struct as_cfg_module *module, const struct as_cfg_function *function,
                          const uint8_t *bytes, size_t from, size_t to, insn_list *insns)
 {
@@ -63,7 +54,6 @@ static void decode_bytes(const struct as_cfg_module *module, const struct as_cfg
                 at += length;
                 continue;
             }
-            clip(&insn, length);
         }
         *as_vec_push(insns) = insn;
         at += length;
@@ -107,6 +97,11 @@ static bool is_filler(const struct as_insn *insn)
            (insn->arch == AS_ARCH_X86_64 && insn->length == 2 && insn->bytes[0] == 0x66 && insn->bytes[1] == 0x90);
 }
 
+static uint64_t end_of(const struct as_insn *insn)
+{
+    return insn->address + insn->length;
+}
+
 static void add_block(struct as_cfg_module *module, uint32_t function, const struct as_basic_block *basic,
                       const insn_list *insns)
 {
@@ -118,11 +113,12 @@ static void add_block(struct as_cfg_module *module, uint32_t function, const str
     size_t at = as_search(0, insns->len, i, insns->data[i].address < basic->start);
     const struct as_insn *last = NULL;
     for (; at < insns->len && insns->data[at].address < basic->end; at++) {
+        if (last && insns->data[at].address < end_of(last)) /* inside the block's last one: of another block */
+            break;
         last = &insns->data[at];
         *as_vec_push(&module->insns) = last->address;
-        bool clipped = last->n_uops == CLIPPED;
-        block.n_insns += clipped ? 0 : 1;
-        block.n_uops += clipped ? 0 : last->n_uops ? last->n_uops : 1;
+        block.n_insns++;
+        block.n_uops += last->n_uops ? last->n_uops : 1;
         block.flags &= is_filler(last) ? ~0 : ~AS_CFG_PADDING;
     }
     if (!last)
@@ -159,14 +155,15 @@ static bool is_fallen_into(const struct as_cfg_module *module, const struct as_c
     return module->seen->loose && !last && next->start == block->end && block->flags & AS_CFG_FALLS;
 }
 
-/* No-operations are padding only behind something that does not fall into them. */
+/* No-operations are padding only behind something that does not fall into them, and where they were not executed. */
 static void settle_padding(struct as_cfg_module *module, const struct as_cfg_function *function,
                            const struct as_map *targets)
 {
     for (uint32_t i = 0; i < function->n; i++) {
         struct as_cfg_block *block = &module->blocks.data[function->first + i];
         bool target = as_map_get(targets, block->start) != NULL;
-        if (i == 0 || target || is_fallen_into(module, function, block))
+        bool executed = !module->seen->loose && as_map_get(&module->seen->known, block->start);
+        if (i == 0 || target || executed || is_fallen_into(module, function, block))
             block->flags &= ~AS_CFG_PADDING;
         block->flags |= target ? AS_CFG_TARGET : 0;
     }
@@ -203,6 +200,14 @@ static void lead_behind_padding(const struct as_cfg_module *module, const insn_l
     }
 }
 
+/* An instruction that others were executed inside of is the last of its block: no address is of two blocks' lists. */
+static void lead_behind_overlaps(const insn_list *insns, struct as_blocks *blocks)
+{
+    for (size_t i = 0; i + 1 < insns->len; i++)
+        if (insns->data[i + 1].address < end_of(&insns->data[i]))
+            as_blocks_add_leader(blocks, end_of(&insns->data[i]));
+}
+
 static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *insns)
 {
     struct as_cfg_function *function = &module->functions.data[number];
@@ -224,6 +229,7 @@ static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *
         as_blocks_add_leader(blocks, seen->cuts.data[at]);
     lead_executed(module, insns, blocks, &targets);
     lead_behind_padding(module, insns, blocks);
+    lead_behind_overlaps(insns, blocks);
     as_blocks_add_leader(blocks, function->start);
     as_blocks_finish(blocks);
     function->first = (uint32_t)module->blocks.len;
@@ -251,7 +257,7 @@ void as_cfg_decode(struct as_cfg_module *module, const struct as_elf *elf, uint3
     else
         copy_insns(module, f, &insns);
     if (insns.len) /* an instruction may reach beyond what the symbol claims */
-        f->end = insns.data[insns.len - 1].address + insns.data[insns.len - 1].length;
+        f->end = end_of(&insns.data[insns.len - 1]);
     cut(module, function, &insns);
     free(bytes);
     as_vec_free(&insns);

@@ -43,10 +43,6 @@ static void from_addresses(struct work *work, const as_samples_pairs *ips, enum 
             continue;
         }
         const struct as_cfg_block *b = &as_cfg_get(work->cfg, ip->module)->blocks.data[block];
-        if (!b->n_insns) { /* the first bytes of an instruction of the block behind them */
-            b++;
-            block++;
-        }
         if (!whole || as_cfg_is_insn(work->cfg, ip->module, ip->from))
             work->trouble.used += ip->weight;
         else

@@ -149,8 +149,6 @@ static void cut_where_counts_differ(struct gathering *all)
             qsort(list.data, list.len, sizeof *list.data, by_address);
         for (size_t i = 1; i < list.len; i++) {
             struct counted *one = &list.data[i];
-            if (one[-1].end > one->address) /* the same, executed with and without its first bytes */
-                one->executions += one[-1].executions;
             if (one[-1].end == one->address && one->executions != one[-1].executions)
                 as_cfg_cut(all->cfg, m, one->address);
         }
@@ -166,8 +164,6 @@ static void fill_counts(struct as_flow *flow, const struct gathering *all)
             const struct as_cfg_block *block = &module->blocks.data[i];
             const uint64_t *count = as_map_get(&all->counts.data[m], block->start);
             flow->counts[m][i] = count ? (double)*count : 0;
-            if (i && block[-1].n_insns == 0 && block[-1].end == block->start)
-                flow->counts[m][i] += flow->counts[m][i - 1];
         }
     }
 }

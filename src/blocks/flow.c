@@ -99,14 +99,15 @@ static bool is_call(const struct as_cfg_block *block)
 }
 
 /* What falls out of a block. What comes back from a call is what no other edge brings to the block behind it. */
-static double falls(const struct as_flow *flow, uint32_t module, uint32_t block, const double *left,
+static double falls(const struct as_flow *flow, uint32_t module, uint32_t block, uint32_t to, const double *left,
                     const double *brought)
 {
     const struct as_cfg_block *b = &as_cfg_get(flow->cfg, module)->blocks.data[block];
     double count = flow->counts[module][block];
-    double next = clamp(flow->counts[module][block + 1] - brought[block + 1], count);
+    double next = clamp(flow->counts[module][to] - brought[to], count);
     bool call = is_call(b);
-    if (call && b[1].flags & AS_CFG_ENTRY) /* it never comes back: another function begins */
+    if (call && as_cfg_get(flow->cfg, module)->blocks.data[to].flags &
+                    AS_CFG_ENTRY) /* it never comes back: another function begins */
         return 0;
     double rest = clamp(count - left[block], count);
     return call || (!flow->samples && next < rest) ? next : rest; /* exact: the rest faulted, or the run ended */
@@ -114,13 +115,13 @@ static double falls(const struct as_flow *flow, uint32_t module, uint32_t block,
 
 /* Whether nothing can fall out of a block though code goes on behind it: space between code that nobody saw run, and, of samples, a
  * call that never comes back. Where executions are exact they say that themselves. */
-static bool never_falls(const struct as_flow *flow, uint32_t module, uint32_t number)
+static bool never_falls(const struct as_flow *flow, uint32_t module, uint32_t number, uint32_t to)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     const struct as_cfg_block *block = &m->blocks.data[number];
     if (block->flags & AS_CFG_PADDING && flow->counts[module][number] <= 0)
         return true;
-    return flow->samples && ((is_call(block) && block[1].flags & AS_CFG_ENTRY) || as_call_ends(m, block));
+    return flow->samples && ((is_call(block) && m->blocks.data[to].flags & AS_CFG_ENTRY) || as_call_ends(m, block));
 }
 
 static void add_falls(struct as_flow *flow, uint32_t module, const double *left, const double *brought)
@@ -128,16 +129,16 @@ static void add_falls(struct as_flow *flow, uint32_t module, const double *left,
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     for (uint32_t i = 0; i + 1 < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
-        if (!(block->flags & AS_CFG_FALLS) || block[1].start != block->end || block[1].flags & AS_CFG_PADDING ||
-            never_falls(flow, module, i))
+        uint32_t to = block->flags & AS_CFG_FALLS ? as_cfg_find_behind(m, i) : AS_CFG_NONE;
+        if (to == AS_CFG_NONE || m->blocks.data[to].flags & AS_CFG_PADDING || never_falls(flow, module, i, to))
             continue;
         *as_vec_push(&flow->edges) = (struct as_flow_edge){.module = module,
                                                            .from = i,
                                                            .to_module = module,
-                                                           .to = i + 1,
-                                                           .target = block[1].start,
+                                                           .to = to,
+                                                           .target = block->end,
                                                            .kind = AS_EDGE_FALL,
-                                                           .count = falls(flow, module, i, left, brought)};
+                                                           .count = falls(flow, module, i, to, left, brought)};
     }
 }
 

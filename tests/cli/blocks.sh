@@ -124,8 +124,10 @@ again:
     .byte 0xf0 # lock, which every fourth turn jumps past
 past:
     addl $1, (%rdx)
+    .byte 0xeb, 0xff, 0xc0 # a jump to its own second byte, where an incl begins
     decl %ecx
     jnz again
+    xorl %eax, %eax
     ret
     .size main, .-main
     .bss
@@ -133,9 +135,13 @@ word: .long 0
     .section .note.GNU-stack,"",@progbits
 END
 check "code that overlaps" gcc -o overlap overlap.S
-check_json "… an instruction with and without its prefix" \
-    '[(b["instructions"], b["executions"]) for b in sorted(d["blocks"], key=lambda b: b["offset"]) if b["function"] == "main"] == [(3, 1), (2, 100), (0, 75), (3, 100), (1, 1)]' \
-    "$ASSAY" blocks --json -- ./overlap
+ways='[(b["instructions"], b["executions"], [(e["kind"], int(e["to"], 16) - int(b["address"], 16), e["count"]) for e in b["edges"]])
+    for b in sorted(d["blocks"], key=lambda b: b["offset"]) if b["function"] == "main"][1:6] == [
+    (2, 100, [("fall", 8, 75), ("taken", 9, 25)]), (1, 75, [("fall", 4, 75)]), (1, 25, [("fall", 3, 25)]),
+    (1, 100, [("taken", 1, 100)]), (3, 100, [("fall", 6, 1), ("taken", -13, 99)])]'
+check_json "… each way to read it is a block of its own" "$ways" "$ASSAY" blocks --json -- ./overlap
+check "… recorded" "$ASSAY" record -q -o overlap.db -- ./overlap
+check_json "… and in a profile" "$ways" "$ASSAY" blocks --json overlap.db
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
 # No-operations between a call and a loop run as often as the call comes back.
