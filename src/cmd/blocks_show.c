@@ -197,7 +197,8 @@ static void print_trace(const struct as_blocks_shown *shown, const struct as_tra
     for (uint32_t i = 1; i < trace->n && i < MOST; i++) {
         const struct as_cfg_function *function = as_blocks_function(shown->flow, trace->module, blocks[i]);
         uint64_t start = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[blocks[i]].start;
-        fprintf(out, " → +0x%" PRIx64, start - function->start);
+        bool same = function == as_blocks_function(shown->flow, trace->module, blocks[i - 1]);
+        fprintf(out, " → %s+0x%" PRIx64, same ? "" : AS_SHOW(function->name), start - function->start);
     }
     fprintf(out, "%s%s\n", trace->n > MOST ? " …" : "", trace->loops ? " ↺" : "");
 }

@@ -1,6 +1,7 @@
 /* assay blocks: how often each basic block ran. */
 #include "base/log.h"
 #include "base/path.h"
+#include "base/show.h"
 #include "blocks/exact.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
@@ -174,6 +175,11 @@ static int write_profile(const struct as_blocks_options *options, const struct a
     uint32_t module = shown->recorded && !options->module
                           ? as_blocks_main_module(shown->flow, &err)
                           : as_blocks_module(shown->flow, options->module, shown->what, &err);
+    if (module != AS_CFG_NONE && shown->unit)
+        as_log_warn(
+            "these counts are of %s: they say where the time went, and what reads them takes them for how often "
+            "blocks ran",
+            AS_SHOW(shown->unit));
     if (module != AS_CFG_NONE &&
         as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);

@@ -391,10 +391,11 @@ static void put_line(const struct as_annotation *annotation, FILE *out, const st
 static void put_body(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     struct layout layout = lay_out(annotation, term);
+    const char *runs = !layout.runs ? "" : annotation->runs_are_time ? "block time" : "block runs";
     find_indents(annotation, &layout);
     as_term_bold(out, term, true);
-    fprintf(out, "\n  share   %*s%s%*s\n", layout.runs ? (int)layout.runs - 1 : 0, layout.runs ? "block runs" : "",
-            layout.runs ? " " : "", (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
+    fprintf(out, "\n  share   %*s%s%*s\n", layout.runs ? (int)layout.runs - 1 : 0, runs, layout.runs ? " " : "",
+            (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
     as_term_bold(out, term, false);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];

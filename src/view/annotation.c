@@ -254,6 +254,7 @@ const char *as_annotation_source(const struct as_annotation *annotation, uint32_
 void as_annotation_count_runs(struct as_annotation *annotation, const struct as_block_counts *counts)
 {
     annotation->has_runs = true;
+    annotation->runs_are_time = !as_block_counts_are_executions(counts);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         struct as_note_insn *insn = &annotation->insns.data[i];
         insn->runs = as_block_counts_at(counts, annotation->what.module, insn->address, &insn->starts);

@@ -42,6 +42,7 @@ struct as_annotation {
     struct as_legend legend;
     uint64_t units, most;    /* units of the function, and of its largest instruction */
     bool has_runs;           /* blocks were counted */
+    bool runs_are_time;      /* by where the time went, not by how often they ran */
     double most_runs;        /* of the function's blocks */
     const char *module_note; /* what is wrong with its file; NULL: nothing */
     const char *hole_note;   /* why instructions without time may be missing; NULL: all are there */

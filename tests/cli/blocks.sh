@@ -144,6 +144,32 @@ check "… recorded" "$ASSAY" record -q -o overlap.db -- ./overlap
 check_json "… and in a profile" "$ways" "$ASSAY" blocks --json overlap.db
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
+# A loop that goes through a part of its function which was moved away.
+cat >parts.S <<'END'
+    .globl main
+    .type main, @function
+    .type main.cold, @function
+main:
+    movl $100, %ecx
+again:
+    decl %ecx
+    jmp main.cold
+back:
+    xorl %eax, %eax
+    ret
+    .size main, .-main
+    nop
+main.cold:
+    testl %ecx, %ecx
+    jnz again
+    jmp back
+    .size main.cold, .-main.cold
+    .section .note.GNU-stack,"",@progbits
+END
+check "a function in two parts" gcc -o parts parts.S
+run "$ASSAY" blocks --function main.cold -- ./parts
+check_same "… its trace names the other one" 1 "$(grep -c ' → main+0x5 ↺$' <<<"$out")"
+
 # No-operations between a call and a loop run as often as the call comes back.
 cat >behind.S <<'END'
     .globl main

@@ -209,6 +209,12 @@ check_json "annotate has the blocks" 'sum(r["block_start"] for r in d["rows"]) >
     "$ASSAY" annotate --blocks --json middle profile.db
 check "… as text" "$ASSAY" annotate --blocks middle profile.db
 check_same "… in a column" 1 "$(grep -c '^  share   block runs ' <<<"$out")"
+run "$ASSAY" annotate --blocks middle clock.db
+check_same "… of a clock it is time" 1 "$(grep -c '^  share   block time ' <<<"$out")"
+for from in data db; do
+    check_stderr_line "counts are of nanoseconds: they say where the time went" "--for of a clock says so: $from" \
+        "$ASSAY" blocks -q --for pre-aggregated -o clock.bolt clock.$from
+done
 check "the page has them" "$ASSAY" report --html profile.html profile.db
 
 "$ASSAY" record -q --source=model -o golden.db -- ./victim
