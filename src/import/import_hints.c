@@ -40,8 +40,7 @@ static bool take_instruction(void *context, uint32_t number, const void *row)
     return true;
 }
 
-/* Whether the code is in memory that the program wrote, by our name for it or one of perf's: no file has names for it. */
-static bool is_made(const char *path)
+bool as_import_is_made(const char *path)
 {
     return strcmp(path, "[anon]") == 0 || strcmp(path, "//anon") == 0 || strncmp(path, "[anon:", 6) == 0 ||
            strncmp(path, "/tmp/perf-", 10) == 0;
@@ -53,7 +52,8 @@ static bool take_time(void *context, uint32_t number, const void *row)
     const struct as_store_time *time = row;
     uint32_t module = hints->modules.data[time->instruction];
     hints->all += time->units;
-    if (module != AS_STORE_NONE && (hints->paths.data[module][0] == '/' || is_made(hints->paths.data[module])))
+    if (module != AS_STORE_NONE &&
+        (hints->paths.data[module][0] == '/' || as_import_is_made(hints->paths.data[module])))
         hints->units[module] += time->units;
     return true;
 }
@@ -75,7 +75,7 @@ static void add_hint(struct as_store_writer *writer, const char *path, double pa
     char *package = as_package_of(AS_PACKAGE_LISTS, path), *debug = package ? as_package_debug(package) : NULL;
     char *text, key[32];
     snprintf(key, sizeof key, "nameless_%d", number);
-    if (is_made(path))
+    if (as_import_is_made(path))
         text = as_strdup("part of the time is in code that the program made while it ran ([anon]), without names: "
                          "Assay reads them from /tmp/perf-PID.map or a jitdump, which runtimes write when asked (node "
                          "--perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; python3.12 -X "
@@ -106,7 +106,7 @@ void as_import_hint_names(struct as_store_writer *writer, uint32_t series, const
     bool ok = !as_store_writer_failed(writer) && count(&hints, writer, series);
     bool printed = import && !import->matched && !import->unmatched; /* no sample was looked up in a file */
     for (size_t i = 0; ok && import && !printed && i < import->code.modules.len && i < hints.paths.len; i++)
-        if (!import->code.modules.data[i].matched && !is_made(hints.paths.data[i]))
+        if (!import->code.modules.data[i].matched && !as_import_is_made(hints.paths.data[i]))
             hints.units[i] = 0; /* another note is about them */
     for (int number = 1; ok && number <= MOST_HINTS && hints.paths.len; number++) {
         size_t most = 0;

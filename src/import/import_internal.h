@@ -161,6 +161,9 @@ struct as_import {
     struct as_import_chains whole;
     uint64_t chains, lone_chains; /* samples in user mode with a call chain; those whose chain has no caller */
     uint64_t lone_generated;      /* of the latter, those in code that the program made */
+    uint64_t made_roots;          /* chains with callers whose outermost frame is in such code */
+    bool made_root;               /* the current sample's is */
+    uint64_t guessed;             /* samples with the name of one of several functions that were there */
     struct as_import_raw raw;
     char *command; /* the name of the program that perf started; NULL: it started none, or that is not known */
     uint32_t command_pid;
@@ -190,6 +193,9 @@ void as_import_wait(struct as_import *import, const struct as_perf_sample *sampl
 /* Adds the waiting samples of a process, whose mappings end now, or of AS_IMPORT_ALL. */
 void as_import_release(struct as_import *import, uint32_t pid);
 void as_import_waiting_free(struct as_import *import);
+
+/* Whether the code of a module, by our name for it or one of perf's, is in memory that the program wrote: import_hints.c. */
+bool as_import_is_made(const char *path);
 
 /* Whether perf record was asked for all processes of the machine, or of some processors: import_wide.c. */
 bool as_import_is_wide_command(const char *command);

@@ -200,6 +200,8 @@ static uint32_t walk_path(struct as_import *import, const as_import_frames *fram
             import->stray_frames++;
             continue;
         }
+        if (path == AS_STORE_NONE)
+            import->made_root = location.recorded.generated || as_import_is_made(location.recorded.module);
         struct as_store_path node = {.parent = path,
                                      .function = location.function,
                                      .call_site = call_site,
@@ -301,6 +303,7 @@ static void count_chain(struct as_import *import, uint32_t path, const struct as
     import->chains++;
     if (import->paths.data[path].path.parent != AS_STORE_NONE) {
         import->ways[import->way]++;
+        import->made_roots += import->made_root;
         return;
     }
     import->lone_chains++;
@@ -334,6 +337,7 @@ bool as_import_add_sample(struct as_import *import, const struct as_perf_sample 
     as_import_sample_address(import, sample, facts);
     as_import_sample_branches(import, sample, facts);
     count_match(import, location.match);
+    import->guessed += location.recorded.guessed;
     as_vec_free(&frames);
     return true;
 }

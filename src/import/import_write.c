@@ -438,6 +438,16 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
     if (import->lone_chains)
         as_store_add_quality(import->writer, "lone_chains", (double)import->lone_chains / (double)import->chains,
                              why_alone(import));
+    if (import->made_roots)
+        as_store_add_quality(import->writer, "made_chains", (double)import->made_roots / (double)import->chains,
+                             "part of the call chains end in code that the program made while it ran, which has no "
+                             "unwind tables: who called it is not known, and totals of outer functions are too small");
+    if (import->guessed)
+        as_store_add_quality(import->writer, "guessed_names",
+                             (double)import->guessed / (double)(in_files + import->other),
+                             "part of the samples are in code that the program made where it had made other functions "
+                             "before, and nothing tells which of them ran: they have the name of the last one. Files "
+                             "/tmp/perf-PID.map have no times; those of a jitdump need perf record -k mono");
     add_note(import, "raw_bad", import->raw.bad,
              "samples of IBS or TEA whose raw data is too short: only their addresses are used");
     add_note(import, "raw_invalid", import->raw.invalid,

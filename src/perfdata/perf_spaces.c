@@ -211,6 +211,7 @@ static void find_generated(struct as_perf_spaces *spaces, uint32_t pid, uint64_t
     location->function_size = piece->size;
     location->module_offset = location->file_offset = address;
     location->generated = true;
+    location->guessed = !spaces->made.find && as_jit_is_guess(process_of(spaces, pid)->generated.jit);
 }
 
 void as_perf_spaces_set_time(struct as_perf_spaces *spaces, uint64_t time)

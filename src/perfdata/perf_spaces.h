@@ -66,6 +66,7 @@ struct as_perf_location {
     uint64_t file_offset;
     uint64_t function_start, function_size; /* start: relative to the same base as module_offset; 0 if unknown */
     bool generated;                         /* made by the program: other code may be at that address at another time */
+    bool guessed;                           /* … and was: nothing tells which of them this is */
     bool renamed;                           /* by text, in which code at one address may have several names */
     enum as_perf_match match;
     const char *disk_path; /* where the file was found; NULL: not found */

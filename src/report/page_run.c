@@ -91,15 +91,19 @@ static uint64_t count_threads(const struct as_view *view)
 /* For the flame graph: why functions stand in it without their callers. */
 static void chains_json(const struct as_page_document *document, struct as_json *json)
 {
-    const struct as_store_quality *lone = as_summary_lone_chains(document->view->store),
-                                  *cut = as_summary_cut_chains(document->view->store);
-    char *first = lone ? note_text(lone) : NULL, *second = cut ? note_text(cut) : NULL;
-    char *text = first && second ? as_format("%s. %s", second, first) : NULL;
-    if (first || second)
-        as_page_string(json, "chains", text ? text : first ? first : second);
-    free(text);
-    free(first);
-    free(second);
+    const struct as_store *store = document->view->store;
+    const struct as_store_quality *rows[] = {as_summary_cut_chains(store), as_summary_made_chains(store),
+                                             as_summary_lone_chains(store)};
+    struct as_str all = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = rows[i] ? note_text(rows[i]) : NULL;
+        if (text)
+            as_str_addf(&all, "%s%s", all.len ? ". " : "", text);
+        free(text);
+    }
+    if (all.len)
+        as_page_string(json, "chains", as_str_get(&all));
+    as_str_free(&all);
 }
 
 static void summary_json(const struct as_page_document *document, struct as_json *json)

@@ -32,6 +32,7 @@ struct as_jit {
     AS_VEC(uint64_t) reach;           /* by piece: the farthest end up to it */
     AS_VEC(struct covering) covering; /* during a look-up */
     bool sorted;
+    bool guess; /* see as_jit_is_guess */
 };
 
 struct as_jit *as_jit_new(void)
@@ -311,6 +312,25 @@ static void find_covering(struct as_jit *jit, uint64_t address, const struct as_
         qsort(jit->covering.data, jit->covering.len, sizeof *jit->covering.data, compare_orders);
 }
 
+/* Times choose if all pieces have one; so do bytes and what was executed before, as far as they are known. */
+static bool is_guess(const struct as_jit *jit, const struct as_jit_piece *found, const struct as_jit_insn *insn)
+{
+    bool timed = insn && insn->time;
+    if (insn && (insn->n || insn->versions || insn->version != AS_JIT_LAST))
+        return false;
+    for (size_t i = 0; i < jit->covering.len; i++) {
+        const struct as_jit_piece *other = &jit->pieces.data[jit->covering.data[i].piece];
+        if (strcmp(other->name, found->name) != 0 && !(timed && other->time && found->time))
+            return true;
+    }
+    return false;
+}
+
+bool as_jit_is_guess(const struct as_jit *jit)
+{
+    return jit->guess;
+}
+
 const struct as_jit_piece *as_jit_find(struct as_jit *jit, uint64_t address, const struct as_jit_insn *insn)
 {
     const struct as_jit_piece *found = NULL;
@@ -325,5 +345,6 @@ const struct as_jit_piece *as_jit_find(struct as_jit *jit, uint64_t address, con
             found_fits = fits;
         }
     }
+    jit->guess = found && is_guess(jit, found, insn);
     return found;
 }

@@ -46,5 +46,7 @@ bool as_jit_read(struct as_jit *jit, const char *path, int64_t since);
 
 /* The piece at an address; NULL: none. `insn` may be NULL. */
 const struct as_jit_piece *as_jit_find(struct as_jit *jit, uint64_t address, const struct as_jit_insn *insn);
+/* Whether the last look-up had nothing to choose by between pieces with different names. */
+bool as_jit_is_guess(const struct as_jit *jit);
 
 #endif

@@ -273,6 +273,11 @@ const struct as_store_quality *as_summary_cut_chains(const struct as_store *stor
     return find_part(store, "cut_chains", 0.01);
 }
 
+const struct as_store_quality *as_summary_made_chains(const struct as_store *store)
+{
+    return find_part(store, "made_chains", 0.01);
+}
+
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack)
 {
     size_t n;

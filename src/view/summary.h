@@ -75,6 +75,8 @@ double as_summary_effective(const struct as_store *store, uint32_t series); /* s
 const struct as_store_quality *as_summary_lone_chains(const struct as_store *store);
 /* The same of chains that lack their outermost callers. */
 const struct as_store_quality *as_summary_cut_chains(const struct as_store *store);
+/* … that end in code without unwind tables that the program made; NULL if that are few. */
+const struct as_store_quality *as_summary_made_chains(const struct as_store *store);
 
 /* What the shares of the series are of: "time" if it counts cycles or nanoseconds, otherwise what it counts
  * ("instructions"). Samples without a period are taken for time, as those of most tools are. */

@@ -112,6 +112,12 @@ else
     skip "… in a way that java takes" "no java"
 fi
 
+# Chains that end in made code are told, although they have callers; those that end elsewhere are not.
+printf 't 7 %d.0: 1000 cycles:u:\n\t401136 leaf+0x6 (/opt/t)\n\t%s\n\n' 1 '5000 py::f+0x0 (/tmp/perf-7.map)' 2 '401200 main+0x6 (/opt/t)' >made.txt
+check "chains into made code" "$ASSAY" import -q -o made.db made.txt
+check_json "… are told" '[q["value"] for q in d["summary"]["quality"] if q["key"] == "made_chains"] == [0.5]' "$ASSAY" report --json made.db
+check "… in a line" bash -c '"$1" report made.db | tr -s "\n " " " | grep -q "note: 50 % of the call chains end in code that the program made"' - "$ASSAY"
+
 # On the machine; the sizes are such that each has samples.
 if "$ASSAY" record -q --source=timer -o native.db -- true 2>/dev/null; then
     for kind in map dump; do
@@ -120,6 +126,7 @@ if "$ASSAY" record -q --source=timer -o native.db -- true 2>/dev/null; then
         # Only a dump tells when a function was made.
         check_json "… has the names" "{'jit_first', 'jit_third'} | ({'jit_second'} if '$kind' == 'dump' else set()) <= {r['function'] for r in d['rows']}" \
             "$ASSAY" report --json native.db
+        check_json "… and says so" "any(q['key'] == 'guessed_names' for q in d['summary']['quality']) == ('$kind' == 'map')" "$ASSAY" report --json native.db
     done
     # Java's -XX:+DumpPerfMapAtExit writes its names when the samples have long been taken.
     cat >late.c <<'END'

@@ -126,12 +126,16 @@ static void test_dump(void **state)
     write_file(move, sizeof move, "a");
     assert_true(as_jit_read(jit, path, 0));
     assert_string_equal(name_at(0x1004, NULL), "seven_2");
+    assert_true(as_jit_is_guess(jit));
     assert_string_equal(name_at(0x1004, &(struct as_jit_insn){ones, 2, AS_JIT_LAST}), "seven_1");
+    assert_false(as_jit_is_guess(jit));
     assert_string_equal(name_at(0x1004, &(struct as_jit_insn){twos, 2, 0}), "seven_2");
     assert_string_equal(name_at(0x1004, &(struct as_jit_insn){others, 2, AS_JIT_LAST}), "seven_2");
     assert_string_equal(name_at(0x5007, NULL), "seven_2");
+    assert_false(as_jit_is_guess(jit)); /* the only one there */
     assert_string_equal(name_at(0x1004, &(struct as_jit_insn){.version = AS_JIT_LAST, .time = 1}), "seven_1");
     assert_string_equal(name_at(0x1004, &(struct as_jit_insn){.version = AS_JIT_LAST, .time = 2}), "seven_2");
+    assert_false(as_jit_is_guess(jit));
     assert_string_equal(name_at(0x5008, NULL), "");
 }
 
