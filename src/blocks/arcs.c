@@ -92,16 +92,45 @@ as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t 
 
 /* ---- of samples ---- */
 
+enum { NO_EDGE_YET = AS_CFG_NONE - 1 };
+
+/* By function: the one that it is a part of, moved away, which alone leads to its begin, by jumps; AS_CFG_NONE: none. The caller
+ * frees. */
+static uint32_t *find_wholes(const struct as_flow *flow, uint32_t module)
+{
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t *wholes = as_alloc_array(m->functions.len + 1, sizeof *wholes);
+    for (size_t i = 0; i < m->functions.len; i++)
+        wholes[i] = NO_EDGE_YET;
+    for (size_t e = 0; e < flow->edges.len; e++) {
+        const struct as_flow_edge *edge = &flow->edges.data[e];
+        if (edge->to == AS_CFG_NONE || edge->to_module != module || !(m->blocks.data[edge->to].flags & AS_CFG_ENTRY))
+            continue;
+        uint32_t to = m->blocks.data[edge->to].function;
+        uint32_t from = edge->module == module ? m->blocks.data[edge->from].function : AS_CFG_NONE;
+        const char *name = m->functions.data[to].linkage;
+        const char *whole = from == AS_CFG_NONE ? NULL : m->functions.data[from].linkage;
+        if (from == to && edge->kind != AS_EDGE_CALL)
+            continue;
+        bool part = edge->kind != AS_EDGE_CALL && name && whole && as_cfg_is_part(name, whole);
+        wholes[to] = part && (wholes[to] == from || wholes[to] == NO_EDGE_YET) ? from : AS_CFG_NONE;
+    }
+    for (size_t i = 0; i < m->functions.len; i++)
+        wholes[i] = wholes[i] == NO_EDGE_YET ? AS_CFG_NONE : wholes[i];
+    return wholes;
+}
+
 /* Where control comes from outside, whether it was sampled there or not. */
 static void find_doors(const struct as_flow *flow, uint32_t module, bool moved, bool *door)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
+    uint32_t *wholes = find_wholes(flow, module);
     for (uint32_t i = 0; i < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
         uint32_t called = block->last_class == AS_CLASS_CALL && block->target
                               ? as_cfg_find_start(flow->cfg, module, block->target)
                               : AS_CFG_NONE;
-        door[i] |= block->flags & AS_CFG_ENTRY;
+        door[i] |= block->flags & AS_CFG_ENTRY && wholes[block->function] == AS_CFG_NONE;
         if (called != AS_CFG_NONE)
             door[called] = true;
         if (moved && i + 1 < m->blocks.len && as_call_comes_again(m, block))
@@ -112,6 +141,7 @@ static void find_doors(const struct as_flow *flow, uint32_t module, bool moved, 
         if (pad != AS_CFG_NONE)
             door[pad] = true;
     }
+    free(wholes);
 }
 
 static void reach(const struct as_flow *flow, uint32_t module, uint32_t block, bool *reached, uint32_t *open)
@@ -180,6 +210,15 @@ static uint32_t root_of(uint32_t *part, uint32_t function)
     return function;
 }
 
+static void join(uint32_t *part, uint32_t *sizes, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return;
+    uint32_t first = a < b ? a : b, second = a < b ? b : a;
+    part[second] = first;
+    sizes[first] += sizes[second];
+}
+
 uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_arcs *arcs)
 {
     enum { MOST_BLOCKS = 2000 };
@@ -190,6 +229,11 @@ uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_ar
         part[i] = i;
         sizes[i] = m->functions.data[i].n;
     }
+    uint32_t *wholes = flow->samples ? find_wholes(flow, module) : NULL;
+    for (uint32_t i = 0; wholes && i < n; i++)
+        if (wholes[i] != AS_CFG_NONE)
+            join(part, sizes, root_of(part, i), root_of(part, wholes[i]));
+    free(wholes);
     for (size_t i = 0; i < arcs->len; i++) {
         const struct as_arc *arc = &arcs->data[i];
         if (arc->edge == AS_ARC_NO_EDGE || !as_arcs_cross(flow, &flow->edges.data[arc->edge]))
@@ -198,8 +242,7 @@ uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_ar
         uint32_t b = root_of(part, m->blocks.data[arc->to].function);
         if (a == b || sizes[a] + sizes[b] > MOST_BLOCKS)
             continue;
-        part[a > b ? a : b] = a < b ? a : b;
-        sizes[a < b ? a : b] = sizes[a] + sizes[b];
+        join(part, sizes, a, b);
     }
     for (uint32_t i = 0; i < n; i++)
         part[i] = root_of(part, i);

@@ -47,14 +47,19 @@ static void free_seen(struct as_cfg_module *module)
     module->seen = NULL;
 }
 
-static void free_module(struct as_cfg_module *module)
+static void free_functions(struct as_cfg_module *module)
 {
-    free_seen(module);
     for (size_t i = 0; i < module->functions.len; i++)
         free(module->functions.data[i].name);
     as_vec_free(&module->functions);
     as_vec_free(&module->blocks);
     as_vec_free(&module->insns);
+}
+
+static void free_module(struct as_cfg_module *module)
+{
+    free_seen(module);
+    free_functions(module);
     as_vec_free(&module->pads);
     as_module_free(&module->symbols);
     free(module->path);
@@ -174,6 +179,12 @@ static void sort_seen(struct as_cfg_seen *seen)
 
 /* ---- functions ---- */
 
+static uint32_t find_function(const struct as_cfg_module *m, uint64_t address)
+{
+    size_t at = as_search(0, m->functions.len, i, m->functions.data[i].start <= address);
+    return at > 0 && address < m->functions.data[at - 1].end ? (uint32_t)at - 1 : AS_CFG_NONE;
+}
+
 static void add_function(struct as_cfg *cfg, struct as_cfg_module *module, uint64_t start, uint64_t end,
                          struct as_symbol *symbol)
 {
@@ -222,6 +233,67 @@ static size_t take_function(struct as_cfg *cfg, struct as_cfg_module *module, si
     return next;
 }
 
+static void build_functions(struct as_cfg *cfg, struct as_cfg_module *module, const struct as_elf *elf)
+{
+    const struct as_cfg_seen *seen = module->seen;
+    free_functions(module);
+    for (size_t at = 0; at < seen->addresses.len;) {
+        size_t next = take_function(cfg, module, at);
+        as_cfg_decode(module, elf, (uint32_t)module->functions.len - 1, at, next);
+        at = next;
+    }
+}
+
+/* ---- parts that were moved away ---- */
+
+bool as_cfg_is_part(const char *name, const char *whole)
+{
+    static const char cold[] = ".cold", part[] = ".part.";
+    size_t length = strlen(whole);
+    const char *rest = name + length;
+    if (strncmp(name, whole, length) != 0)
+        return false;
+    return strncmp(rest, part, sizeof part - 1) == 0 ||
+           (strncmp(rest, cold, sizeof cold - 1) == 0 && (!rest[sizeof cold - 1] || rest[sizeof cold - 1] == '.'));
+}
+
+/* The symbol that a block jumps to, if it is a part of the block's function or the other way round. */
+static const struct as_symbol *leads_to_part(const struct as_cfg_module *module, const struct as_cfg_block *block)
+{
+    const struct as_cfg_function *function = &module->functions.data[block->function];
+    bool jumps = block->last_class == AS_CLASS_BRANCH || block->last_class == AS_CLASS_JUMP;
+    if (!jumps || !block->target || !function->linkage ||
+        (block->target >= function->start && block->target < function->end))
+        return NULL;
+    const struct as_symbol *symbol = as_symtab_find(&module->symbols.symbols, block->target);
+    bool related = symbol && symbol->raw && symbol->size &&
+                   (as_cfg_is_part(symbol->raw, function->linkage) || as_cfg_is_part(function->linkage, symbol->raw));
+    return related ? symbol : NULL;
+}
+
+/* Of samples: such parts may have run though none fell into them, and blocks begin where jumps between them lead. False: all
+ * that there are were seen. */
+static bool see_parts(struct as_cfg_module *module)
+{
+    struct as_cfg_seen *seen = module->seen;
+    size_t before = seen->leaders.len;
+    for (size_t i = 0; i < module->blocks.len; i++) {
+        const struct as_cfg_block *block = &module->blocks.data[i];
+        const struct as_symbol *symbol = leads_to_part(module, block);
+        size_t at = symbol ? as_search(0, module->blocks.len, b, module->blocks.data[b].start < block->target) : 0;
+        size_t leader = symbol ? as_search(0, before, l, seen->leaders.data[l] < block->target) : 0;
+        if (!symbol || (at < module->blocks.len && module->blocks.data[at].start == block->target) ||
+            (leader < before && seen->leaders.data[leader] == block->target))
+            continue;
+        *as_vec_push(&seen->leaders) = block->target;
+        if (find_function(module, symbol->address) == AS_CFG_NONE)
+            *as_vec_push(&seen->addresses) = symbol->address; /* perhaps twice */
+    }
+    bool more = seen->leaders.len > before;
+    sort_seen(seen);
+    return more;
+}
+
 static void build_module(struct as_cfg *cfg, struct as_cfg_module *module)
 {
     struct as_cfg_seen *seen = module->seen;
@@ -231,11 +303,9 @@ static void build_module(struct as_cfg *cfg, struct as_cfg_module *module)
     for (size_t i = 0; i < module->pads.len; i++)
         *as_vec_push(&seen->leaders) = module->pads.data[i].pad;
     sort_seen(seen);
-    for (size_t at = 0; at < seen->addresses.len;) {
-        size_t next = take_function(cfg, module, at);
-        as_cfg_decode(module, elf, (uint32_t)module->functions.len - 1, at, next);
-        at = next;
-    }
+    do
+        build_functions(cfg, module, elf);
+    while (module->has_code && seen->loose && see_parts(module));
     as_elf_close(elf);
     free_seen(module);
 }
@@ -294,9 +364,7 @@ bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address)
 
 uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address)
 {
-    const struct as_cfg_module *m = cfg->modules.data[module];
-    size_t at = as_search(0, m->functions.len, i, m->functions.data[i].start <= address);
-    return at > 0 && address < m->functions.data[at - 1].end ? (uint32_t)at - 1 : AS_CFG_NONE;
+    return find_function(cfg->modules.data[module], address);
 }
 
 bool as_cfg_is_called(const char *name, const char *wanted)

@@ -3,7 +3,8 @@
  * Everything is in the addresses of the files, so what several processes ran of one file is one block. A caller first
  * says which instructions it saw (executed, sampled, or at an end of a branch); as_cfg_build then decodes the whole of
  * every function that was seen, from its file, and cuts it into blocks. So code that never ran is there too, with a
- * count of nothing. Code without a file (JIT, vdso) consists of the instructions that were handed over.
+ * count of nothing; of samples also the parts of such a function that were moved away (f.cold). Code without a file (JIT,
+ * vdso) consists of the instructions that were handed over.
  *
  * Where decoding runs across an address that was seen, the bytes before were no code: what was seen is right. If an
  * instruction was executed at both places (a branch past a lock prefix), each is in a block of its own, and the blocks
@@ -101,6 +102,8 @@ uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_
 
 /* Whether a function of this name is what somebody calls `wanted`: "work(int)" is also "work". */
 bool as_cfg_is_called(const char *name, const char *wanted);
+/* Whether a symbol is of a part of a function that the compiler moved away: "work.cold" of "work". */
+bool as_cfg_is_part(const char *name, const char *whole);
 /* Whether the module's file has a function of this name, whether it was seen or not. */
 bool as_cfg_has_symbol(const struct as_cfg_module *module, const char *wanted);
 

@@ -29,7 +29,8 @@ bool as_blocks_has_function(const struct as_blocks_shown *shown)
 {
     for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++)
         for (uint32_t i = 0; i < as_cfg_get(shown->flow->cfg, m)->functions.len; i++)
-            if (as_blocks_wants_function(shown, m, i))
+            if (as_blocks_wants_function(shown, m, i) &&
+                (!shown->flow->samples || as_flow_function_instructions(shown->flow, m, i) > 0))
                 return true;
     return false;
 }

@@ -92,6 +92,43 @@ check_same "… as with --balance" "$(cat balanced.fdata)" "$(cat addresses.fdat
 check_stdout_equals True "… and are large enough for whole numbers" python3 -c '
 print(max(int(line.split()[-1]) for line in open("addresses.fdata")) >= 100000)'
 
+# A part of a function that was moved away runs as often as control jumps there, sampled or not.
+cat >cold.c <<'END'
+volatile int sink;
+__attribute__((cold, noinline)) void rare(int x) { sink += x; }
+__attribute__((noinline)) int work(int x)
+{
+    if (x % 8 == 0) {
+        rare(x);
+        return x; /* from there: control does not come back to the rest */
+    }
+    return sink + x;
+}
+int main(void)
+{
+    for (int i = 0; i < 2000; i++)
+        sink += work(i);
+    return 0;
+}
+END
+check "a program with a part that was moved away" cc -O2 -pie -fPIE -o cold cold.c
+check_same "… there is one" 1 "$(nm cold | grep -c ' work\.cold$')"
+"$ASSAY" blocks --json --module cold -o cold.exact.json -- ./cold
+cat >cold.py <<'END'
+import json, sys
+blocks = [b for b in json.load(open(sys.argv[1]))["blocks"] if b["function"].startswith("work")]
+cold = {b["address"]: b["executions"] for b in blocks if b["function"] == "work.cold"}
+into = {a: sum(e["count"] for b in blocks for e in b["edges"] if e["to"] == a and e["kind"] != "call") for a in cold}
+away = sum(e["count"] for b in blocks for e in b["edges"] if b["function"] == "work" and e["kind"] == "taken")
+print(away > 0 and max(cold.values()) > 0.99 * away, all(abs(into[a] - n) <= 0.001 * n for a, n in cold.items()))
+END
+for what in "taken 2000" "addresses 2000" "addresses 30"; do # the last has none there
+    python3 "$SOURCE/tests/cli/blocks_recording.py" cold.exact.json cold cold.data "${what% *}" "${what#* }"
+    "$ASSAY" blocks -q --json --balance -o cold.json cold.data
+    check_stdout_equals "True True" "… balanced: $what" python3 cold.py cold.json
+done
+check_fails 125 "the function 'work.cold' of .*cold has no samples" "… and has none without" "$ASSAY" blocks -q --function work.cold cold.data
+
 # A recording and the profile made of it say the same, in the same unit.
 record clock.data clock
 cat >same.py <<'END'

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 64 };
+enum { MOST = 64, APART = 256 };
 
 struct word {
     uint32_t n, target;
     char letter;
+    bool apart; /* of a function of its own */
 };
 
 static uint32_t read_words(const char *text, struct word words[MOST])
@@ -23,6 +24,15 @@ static uint32_t read_words(const char *text, struct word words[MOST])
         used = 0;
         if (sscanf(text, " %c%n", &word->letter, &used) != 1)
             break;
+        if (word->letter == '|') {
+            word->apart = true;
+            text += used;
+            used = 0;
+            if (sscanf(text, " %u%n", &word->n, &used) == 1)
+                text += used;
+            if (sscanf(text, " %c%n", &word->letter, &used) != 1)
+                break;
+        }
         if (word->letter == 'b' || word->letter == 'j') {
             int more = 0;
             sscanf(text + used, "%u%n", &word->target, &more);
@@ -68,8 +78,10 @@ struct as_cfg *graph_make(const char *blocks)
     uint32_t n = read_words(blocks, words);
     struct as_cfg *cfg = as_cfg_new(NULL);
     uint32_t module = as_cfg_module_of(cfg, "[code]", AS_ARCH_X86_64);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        starts[i] += words[i].apart ? APART : 0;
         starts[i + 1] = starts[i] + 4 * (uint64_t)words[i].n;
+    }
     for (uint32_t i = 0; i < n; i++) {
         as_cfg_lead(cfg, module, starts[i]);
         for (uint32_t at = 0; at < words[i].n; at++) {

@@ -5,7 +5,8 @@
 #include "blocks/flow.h"
 
 /* A word a block, four bytes an instruction: "i" does something, "b5" branches to block 5 or falls, "j5" jumps there,
- * "x" jumps anywhere, "c" calls block 0, "r" returns. A number before the letter: so many instructions. */
+ * "x" jumps anywhere, "c" calls block 0, "r" returns. A number before the letter: so many instructions. "|" before a block: another function
+ * begins. */
 struct as_cfg *graph_make(const char *blocks);
 enum { GRAPH_START = 0x1000 };
 uint64_t graph_start(const struct as_cfg *cfg, uint32_t block);

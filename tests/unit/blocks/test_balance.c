@@ -187,6 +187,52 @@ static void test_nothing_leads_there(void **state)
     end(flow);
 }
 
+/* A function jumps to a part of it that was moved away: what goes there runs there, and nothing else does. */
+static struct as_flow *cold_flow(double *samples, const char *branches, const char *name)
+{
+    /* 0 branches to 2, which returns. */
+    struct as_cfg *cfg = graph_make("2b2 2r | 2r");
+    struct as_cfg_module *module = as_cfg_get(cfg, 0);
+    assert_int_equal(module->functions.len, 2);
+    module->functions.data[0].linkage = "f";
+    module->functions.data[1].linkage = name;
+    struct as_flow *flow = graph_flow(cfg, samples, branches);
+    double *by_module[] = {samples};
+    flow->samples = by_module;
+    as_flow_balance(flow, false);
+    flow->samples = NULL;
+    return flow;
+}
+
+static void test_cold(void **state)
+{
+    double samples[] = {90, 60, 20}, none[] = {90, 60, 0};
+    struct as_flow *flow = cold_flow(samples, "0>2:0", "f.cold");
+    expect_near(flow->counts[0][0], 85, 0.01);
+    expect_near(flow->counts[0][2], 85 * 20 / 80.0, 0.01);
+    expect_near(graph_edge(flow, 0, 2), flow->counts[0][2], 1e-6);
+    expect_near(graph_edge(flow, 0, 1), flow->counts[0][1], 1e-6);
+    end(flow);
+    flow = cold_flow(none, "0>2:0", "f.cold.1"); /* not sampled: it may have run, less often */
+    expect_near(graph_edge(flow, 0, 2), flow->counts[0][2], 1e-6);
+    expect_near(flow->counts[0][0], 75, 0.2);
+    end(flow);
+    flow = cold_flow(samples, "0>2:0", "fcold"); /* another function: others call it */
+    expect_near(flow->counts[0][2], 20, 0.01);
+    end(flow);
+    flow = cold_flow(samples, "", "f.cold"); /* nothing is known to lead to it */
+    expect_near(flow->counts[0][2], 20, 0.01);
+    end(flow);
+}
+
+static void test_part_names(void **state)
+{
+    assert_true(as_cfg_is_part("f.cold", "f") && as_cfg_is_part("f.cold.3", "f") && as_cfg_is_part("f.part.0", "f"));
+    assert_true(as_cfg_is_part("f.part.0.cold", "f.part.0"));
+    assert_false(as_cfg_is_part("f.colder", "f") || as_cfg_is_part("fg.cold", "f") || as_cfg_is_part("f", "f.cold") ||
+                 as_cfg_is_part("f", "f") || as_cfg_is_part("f.partial", "f") || as_cfg_is_part("f.constprop.0", "f"));
+}
+
 static uint64_t seed = 42;
 static double draw(void)
 {
@@ -329,7 +375,8 @@ int main(void)
         cmocka_unit_test(test_leaves),     cmocka_unit_test(test_calls),     cmocka_unit_test(test_round),
         cmocka_unit_test(test_endless),    cmocka_unit_test(test_noise),     cmocka_unit_test(test_any_graph),
         cmocka_unit_test(test_comes_back), cmocka_unit_test(test_jump),      cmocka_unit_test(test_nothing_leads_there),
-        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_intervals), cmocka_unit_test(test_cold),
+        cmocka_unit_test(test_part_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
