@@ -136,6 +136,9 @@ void as_import_write_ways(const struct as_import *import)
     if (!import->chains || !(import->options.spaces.live || import->walked + import->unwalked))
         return;
     as_str_add(&text, "part of the call chains have callers");
+    if (import->made_roots >= import->chains / 100 + 1) /* what called that code is missing */
+        as_str_addf(&text, ", %.1f %% only up to code that the program made",
+                    100 * (double)import->made_roots / (double)import->chains);
     for (int i = 0, shown = 0; i < AS_CHAIN_WAYS; i++) {
         if (!import->ways[i])
             continue;

@@ -30,16 +30,21 @@ static void put_comm(struct build *build, uint32_t tid, const char *name)
     record_end(build, at);
 }
 
-static void put_map(struct build *build)
+static void put_map_at(struct build *build, uint64_t start, const char *name)
 {
     size_t at = record_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
     put_u32(build, PID);
     put_u32(build, PID);
-    put_u64(build, CODE);
+    put_u64(build, start);
     put_u64(build, 0x10000);
     put_u64(build, 0);
-    put_text(build, "/nowhere/program", 24);
+    put_text(build, name, 24);
     record_end(build, at);
+}
+
+static void put_map(struct build *build)
+{
+    put_map_at(build, CODE, "/nowhere/program");
 }
 
 /* A sample with a chain of `frames` return addresses behind the sampled one, `first` and so on. */
@@ -324,6 +329,29 @@ static void test_cut_chains(void **state)
     check_cut(CODE + 0x10, false, 0, false);
 }
 
+/* Chains that end in code that the program made have callers, but not all of them. */
+static void test_made_chains(void **state)
+{
+    enum { MADE = 0x500000 };
+    struct build records = {0};
+    struct bed bed;
+    const char *text = NULL;
+    size_t n;
+    put_map(&records);
+    put_map_at(&records, MADE, "//anon");
+    put_sample(&records, TID, CODE + 0x10, 3);
+    for (int i = 0; i < 3; i++)
+        put_sample_from(&records, TID, CODE + 0x10, 2, MADE + 0x10);
+    open_bed(&bed, &records, (struct as_import_options){.spaces = {.live = true}});
+    struct as_store *store = close_bed(&bed, &records);
+    const struct as_store_quality *quality = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        text = strcmp(quality[i].key, "call_chains") == 0 ? quality[i].text : text;
+    assert_string_equal(text, "part of the call chains have callers, 75.0 % only up to code that the program made: "
+                              "100.0 % by frame pointers");
+    as_store_close(store);
+}
+
 static int make_profile_name(void **state)
 {
     int fd = mkstemp(profile);
@@ -342,6 +370,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
                                        cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
                                        cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
-                                       cmocka_unit_test(test_process_name)};
+                                       cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }
