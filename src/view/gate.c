@@ -82,15 +82,23 @@ static char *differing_parameter(const char *first, const char *second)
     return NULL;
 }
 
-/* Another core has another speed for the same work; so have other parameters (--set) of the same one. */
+/* Another core has another speed for the same work; so have other parameters (--set) of the same one. Which processor a text
+ * of perf script is of is not known, but no model is. */
 static void find_other_core(struct as_gate_result *result, const struct as_diff *diff)
 {
     const struct as_view *before = diff->views[AS_DIFF_BEFORE], *after = diff->views[AS_DIFF_AFTER];
     const char *first = as_store_meta(before->store, AS_META_MACHINE),
                *second = as_store_meta(after->store, AS_META_MACHINE);
+    static const char unknown[] = "a processor that is not known";
     if (before->summary.core && after->summary.core && strcmp(before->summary.core, after->summary.core) != 0) {
         obstruct(result, as_format("other core: %s before, %s after (%s)", before->summary.core, after->summary.core,
                                    first || second ? "--core names one" : "measure both on the same machine"));
+        return;
+    }
+    if (!first != !second && !before->summary.core != !after->summary.core) {
+        obstruct(result,
+                 as_format("other core: %s before, %s after", before->summary.core ? before->summary.core : unknown,
+                           after->summary.core ? after->summary.core : unknown));
         return;
     }
     char *what = first && second ? differing_parameter(first, second) : NULL;

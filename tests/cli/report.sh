@@ -278,12 +278,14 @@ check_status 134 "a program that crashes" "$RECORDER" record -q -o crashed.db --
 check_status 0 "… one that does not" "$RECORDER" record -q -o whole.db -- sh -c 'exit 0'
 check_status 3 "… one that fails" "$RECORDER" record -q -o status.db -- sh -c 'exit 3'
 check "… one that is counted in samples" "$ASSAY" import -q -o counted.db - < <(printf 'sh 7 40%04d f (/bin/sh)\n' {1..40})
+check "… one that is counted in cycles of a processor" "$ASSAY" import -q -o cycles.db - < <(printf 'sh 7 %d.0: 1000 cycles:u:\n\t401136 f+0x6 (/bin/sh)\n\n' {1..40})
 check "… a part" "$RECORDER" record -q -o part.db --max 20k -- sh -c 'exit 0'
 not_judged "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
 not_judged "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
 not_judged "two programs" threads.db whole.db 'other program: .* before, threads after'
 check "… on another core" "$RECORDER" record -q -o zen.db --core zen4-like -- sh -c 'exit 0'
 not_judged "another core" zen.db whole.db 'other core: boom-tea before, zen4-like after (--core names one)'
+not_judged "a processor and the model" cycles.db whole.db 'other core: boom-tea before, a processor that is not known after'
 not_judged "other parameters of a core" slow.db assay.db 'other core: memory.l1d.latency is [0-9]* before, 12 after'
 not_judged "a program that failed" status.db whole.db 'other exit status of the program: 0 before, 3 after'
 check_status 125 "a gate of a part and a crash" "$ASSAY" report crashed.db --diff part.db --fail-over=1000%
