@@ -68,7 +68,8 @@ static void json_errors(const struct as_summary *summary, struct as_json *json)
         as_json_object(json, NULL);
         as_json_string(json, "measure", estimates[i].measure);
         as_json_string(json, "granularity", estimates[i].granularity);
-        as_json_double(json, "value", estimates[i].value);
+        as_json_double(json, "value",
+                       summary->too_few && strcmp(estimates[i].measure, "estimate") == 0 ? NAN : estimates[i].value);
         as_json_end(json);
     }
     as_json_end(json);
@@ -156,7 +157,8 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_u64(json, "throttled", summary->throttled);
     as_json_u64(json, "dropped", summary->dropped);
     as_summary_error_json(summary, json);
-    as_summary_trust_json(summary, json);
+    if (!summary->too_few)
+        as_summary_trust_json(summary, json);
     as_json_bool(json, "cycle_stacks", summary->has_events);
     json_errors(summary, json);
     as_json_string(json, "part", summary->part);

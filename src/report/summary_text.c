@@ -201,11 +201,11 @@ static void put_trust(const struct as_summary *summary, FILE *out, const struct 
     if (summary->too_few)
         return;
     for (size_t i = 0; i < AS_BIAS_LEVELS && summary->bias; i++) {
-        as_str_addf(&chance, "%s%.1f %% by %s", i ? ", " : "of it by chance ", 100 * summary->trust[i].chance,
-                    as_bias_levels[i]);
+        const char *level = i == AS_BIAS_FUNCTION ? level_word(summary, 0) : as_bias_levels[i];
+        as_str_addf(&chance, "%s%.1f %% by %s", i ? ", " : "of it by chance ", 100 * summary->trust[i].chance, level);
         as_str_add(&bias, i ? ", " : "of it by bias ");
         add_range(&bias, summary->trust[i].bias);
-        as_str_addf(&bias, " by %s", as_bias_levels[i]);
+        as_str_addf(&bias, " by %s", level);
     }
     if (summary->bias)
         as_str_addf(&bias, ": %s; %s", summary->bias->about, summary->bias_from);

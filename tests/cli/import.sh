@@ -160,6 +160,13 @@ print(d["summary"]["samples"], d["unit"])'; }
     check_same "a text without times counts samples" "gzip: 60 samples" "$("$ASSAY" report nameless.db | head -1)"
     one_line() { "$ASSAY" report "$1" | tr -s '\n ' ' '; }
     check_same "… and has no error by function if none is known" 1 "$(one_line nameless.db | grep -c '^.*error 0.0 % by module, .* by module. No function is known, so there is no error by function')"
+    printf 'gzip 7 1.0: 1 cpu-clock: 40%04d [unknown] (/opt/nosuch)\n' {1..60} >clocked.txt
+    "$ASSAY" import -q -o clocked.db clocked.txt
+    check_same "… by chance or by bias" 1 "$(one_line clocked.db | grep -c 'of it by chance [0-9.]* % by module, .* of it by bias [0-9.to ]* % by module, ')"
+    head -7 clocked.txt | "$ASSAY" import -q -o few.db -
+    check_json "few samples have no error anywhere" \
+        '(lambda s: set(s["error_by"].values()) == {None} == {e["value"] for e in s["errors"] if e["measure"] == "estimate"} and "trust" not in s)(d["summary"])' \
+        "$ASSAY" report --json few.db
     check_json "… says how much of the time that is" 'd["summary"]["unnamed"] == 1 and d["summary"]["error_by"]["line"] is None' "$ASSAY" report --json nameless.db
     (cat nameless.txt && printf 'gzip 7 50%04d f%d (/opt/nosuch)\n' {1..40}) | "$ASSAY" import -q -o half.db -
     check_same "… of a part, that it counts by module" 1 "$(one_line half.db | grep -c ' by function. 75 % of the time is in code of which no function is known: it counts by module')"
@@ -550,7 +557,7 @@ done
 check_json "equal ones: the error by chance is that of 100" \
     'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.0399) < 1e-4' "$ASSAY" report --json equal.db
 check_json "unequal ones: that of 11.9" \
-    'abs(d["summary"]["trust"]["levels"][0]["chance"] - 0.1158) < 1e-4' "$ASSAY" report --json unequal.db
+    'abs([e["value"] for e in d["series"][0]["estimates"] if e["measure"] == "estimate"][0] - 0.1158) < 1e-4' "$ASSAY" export --to json unequal.db
 said() { "$ASSAY" report "$1" | grep -E '^error'; }
 check_same "… too few for an error in words" 'error: too few samples (100, worth 12) to tell' "$(said unequal.db)"
 check "… of 100 there is one, of no more digits than it has" grep -qE '^error ([0-9]\.[0-9]|[1-4][0-9]|50|more than 50) % by function,' <<<"$(said equal.db)"
