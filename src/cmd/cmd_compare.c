@@ -136,7 +136,9 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[CYCLE_TRACE_ALL]),
      .value = "FILE",
-     .help = "Write the same to FILE with 64 bytes for each cycle: what the tools of TIP's authors read as it is."},
+     .help =
+         "Write the same to FILE with 64 bytes for each cycle, or for each five instructions of those that commit in "
+         "it: what the tools of TIP's authors read as it is."},
     {.name = "commit-csv",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COMMIT_CSV]),
@@ -295,6 +297,19 @@ static bool add_observer(struct run *run, const char *spec, struct as_error *err
                                run->modelled.fanout, err);
 }
 
+/* Those who read the trace elsewhere do not know this machine. */
+static void note_width(const struct run *run)
+{
+    enum { KNOWN = 4, IN_TOKEN = 5 }; /* doc/format/traces.md */
+    const struct as_machine *machine = &run->modelled.machine;
+    uint32_t group = machine->back.commit_width * (machine->back.fuse ? 2 : 1);
+    if (run->options->files[CYCLE_TRACE_ALL] && group > KNOWN)
+        as_log_note("--cycle-trace-all: %s commits up to %" PRIu32
+                    " instructions a cycle; the tools of TIP's authors know "
+                    "four (as --core=boom-tea commits), and come to other profiles than Assay%s",
+                    machine->name, group, group > IN_TOKEN ? "; a cycle with more than five has several tokens" : "");
+}
+
 /* Adds the observers that have their own options. */
 static bool add_file_observers(struct run *run, struct as_error *err)
 {
@@ -338,6 +353,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     as_modelled_set_events(modelled, run->events);
     struct as_memo_options memo = as_run_memo_options(&run->options->run);
     as_model_set_memo(modelled->model, &memo);
+    note_width(run);
     return add_observers(run, err);
 }
 

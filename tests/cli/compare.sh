@@ -209,6 +209,11 @@ small() { compare -q --max 12 -o /dev/null "$@" -- "$known/x86-branch-alternate"
 check_golden trace.konata "a small Konata trace" small --konata trace.konata
 check_golden trace.o3pipeview "a small O3PipeView trace" small --o3pipeview trace.o3pipeview
 check_stderr_line 'wrote tokens \([0-9.]+ [kM]B\)' "its size is told" compare -o /dev/null --cycle-trace tokens --max 20k -- "$demo" 1
+check "a core that is wider than the tools of TIP's authors" compare -o /dev/null --core zen4-like --cycle-trace-all wide --max 2k -- "$demo" 1
+check_same "… is told" 1 "$(grep -cE -e '--cycle-trace-all: zen4-like commits up to [0-9]+ instructions a cycle; .* more than five has several tokens' <<<"$err")"
+check "… one that is not" compare -o /dev/null --core boom-tea --cycle-trace-all wide --max 2k -- "$demo" 1
+check_same "… is not" 0 "$(grep -c 'instructions a cycle' <<<"$err")"
+rm -f wide
 check_same "whole tokens" 0 $(($(wc -c <tokens) % 64))
 
 # others PROGRAM…: samplers that know nothing but the tokens get our profiles.
