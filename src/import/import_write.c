@@ -534,13 +534,38 @@ static const char *program_of(const struct as_import *import)
     return most;
 }
 
-/* Whether the recording is of the whole machine: then the idle loop has samples, or perf's command line says so. */
+/* Threads of the kernel that every machine has, and that no program starts. */
+static bool is_of_kernel(const char *name)
+{
+    static const char *const starts[] = {"ksoftirqd/", "kworker/", "migration/"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return strcmp(name, "rcu_preempt") == 0 || strcmp(name, "rcu_sched") == 0;
+}
+
+/* Whether the kernel's own threads have samples, and a program. */
+static bool has_kernel_and_program(const struct as_import *import)
+{
+    bool kernel = false, program = false;
+    for (size_t i = 0; i < import->threads.len; i++) {
+        const struct as_import_thread *thread = &import->threads.data[i];
+        if (!thread->name || !thread->samples)
+            continue;
+        kernel = kernel || is_of_kernel(thread->name);
+        program = program || !is_of_kernel(thread->name);
+    }
+    return kernel && program;
+}
+
+/* Whether the recording is of the whole machine: then the idle loop has samples, or perf's command line says so, or, in a
+ * text, which has none, threads of the kernel beside a program. */
 static bool is_system_wide(const struct as_import *import, const char *command)
 {
     for (size_t i = 0; i < import->threads.len; i++)
         if (import->threads.data[i].pid == 0 && import->threads.data[i].tid == 0 && import->threads.data[i].samples)
             return true;
-    return command && as_import_is_wide_command(command);
+    return command ? as_import_is_wide_command(command) : has_kernel_and_program(import);
 }
 
 /* The time from the first sample to the last, including those of SPE. */

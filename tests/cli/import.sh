@@ -483,7 +483,7 @@ sed -E "s| \\[...\\] 1[012]\\.[0-9]:| |" timed.txt >no-time.txt
 check "samples without times" "$ASSAY" import -o no-time.db no-time.txt
 check_fails 2 'the series cycles has no times of its samples' "… have no part of the time" "$ASSAY" report --time 1.. no-time.db
 
-# The whole machine: by the idle loop, or by what perf was asked for.
+# The whole machine: by the idle loop, by what perf was asked for, or by the kernel's threads.
 printf '# cmdline : /usr/bin/perf %s\n#\np 7/7 1.1: 5 cycles: \n\t10 f+0x1 (m)\n\n' 'record -e cycles -ag -- make -j2' >wide.txt
 check "perf record -a" "$ASSAY" import -o wide.db wide.txt
 check_json "… is titled so" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json wide.db
@@ -493,6 +493,16 @@ check_json "… is not" 'd["summary"]["title"] == "p"' "$ASSAY" report --json na
 printf 'swapper 0/0 1.1: 5 cycles: \n\t10 idle+0x1 ([kernel.kallsyms])\n\n' >idle.txt
 check "an idle processor" "$ASSAY" import -o idle.db idle.txt
 check_json "… was not alone" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json idle.db
+kernel_thread='ksoftirqd/1 22/22 1.1: 5 cycles: \n\t10 run_ksoftirqd+0x1 ([kernel.kallsyms])\n\n'
+{ grep -v '^#' wide.txt && printf %b "$kernel_thread"; } >beside.txt
+check "a program beside a thread of the kernel" "$ASSAY" import -o beside.db beside.txt
+check_json "… was not alone either" 'd["summary"]["title"] == "system-wide"' "$ASSAY" report --json beside.db
+printf %b "$kernel_thread" >thread.txt
+check "a thread of the kernel" "$ASSAY" import -o thread.db thread.txt
+check_json "… may be all that was asked for" 'd["summary"]["title"] != "system-wide"' "$ASSAY" report --json thread.db
+{ cat narrow.txt && printf %b "$kernel_thread"; } >narrow2.txt
+check "perf's command line" "$ASSAY" import -o narrow2.db narrow2.txt
+check_json "… is believed" 'd["summary"]["title"] == "p"' "$ASSAY" report --json narrow2.db
 
 # Source lines that perf printed, where the program is not here: of the innermost inlined function.
 printf 'p 7 1.1: 5 cycles: \n\t401000 small (inlined)\n  /src/small.h:12\n\t401000 large+0x10 (/nowhere/p)\n  large.c:30\n\t402000 main (/nowhere/p)\n  p+0x402000\n\n' >sources.txt
