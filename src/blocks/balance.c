@@ -62,12 +62,8 @@ static const struct as_cfg_block *block_of(const struct network *net, uint32_t p
 
 static void add_arc(struct network *net, uint32_t from, uint32_t to, double measured, double unit, double *result)
 {
-    *as_vec_push(&net->arcs) = (struct arc){.from = from,
-                                            .to = to,
-                                            .measured = unit > 0 ? measured : 0,
-                                            .unit = unit,
-                                            .spread = unit > 0 ? unit * fmax(measured, net->mean) : net->free_,
-                                            .result = result};
+    *as_vec_push(&net->arcs) =
+        (struct arc){.from = from, .to = to, .measured = unit > 0 ? measured : 0, .unit = unit, .result = result};
 }
 
 /* What a sample adds to a block's count: with runs the same everywhere, with addresses less where it has more
@@ -188,6 +184,15 @@ static void find_flow(struct network *net, const struct as_laplace *system)
     }
 }
 
+/* What counts may be off by as far as only they themselves say; all arcs are in. */
+static void spread_first(struct network *net)
+{
+    for (size_t a = 0; a < net->arcs.len; a++) {
+        struct arc *arc = &net->arcs.data[a];
+        arc->spread = arc->unit > 0 ? arc->unit * fmax(arc->measured, net->mean) : net->free_;
+    }
+}
+
 static void solve(struct network *net)
 {
     struct as_laplace *system = make_system(net);
@@ -208,9 +213,9 @@ static bool is_solved(const struct network *net)
     return flows > 1e-6 * net->mean;
 }
 
-/* Takes out arcs that carry less than nothing; true: there were some. Those that are far less negative than the worst may be so
- * because of it, and are left for the next time: without them nothing might flow at all. */
-static bool cut_negative(struct network *net)
+/* Takes out arcs that carry less than nothing; true: there were some. Those that are less negative than `part` of the worst may be
+ * so because of it, and are left for the next time: without them nothing might flow at all. */
+static bool cut_negative(struct network *net, double part)
 {
     double largest = net->mean, least = 0;
     bool any = false;
@@ -220,7 +225,7 @@ static bool cut_negative(struct network *net)
     }
     for (size_t a = 0; a < net->arcs.len; a++) {
         struct arc *arc = &net->arcs.data[a];
-        if (arc->flow >= fmin(-1e-9 * largest, 0.1 * least))
+        if (arc->flow > fmin(-1e-9 * largest, part * least))
             continue;
         arc->spread = 0;
         any = true;
@@ -314,18 +319,25 @@ static void take_result(struct network *net)
         settle_calls(net->flow, net->module, net->blocks.data[i]);
 }
 
-static void balance_network(struct network *net, bool runs, double *deviations)
+static bool find_balance(struct network *net, double part, int most_cuts)
 {
-    enum { ROUNDS = 4, MOST_CUTS = 30 };
-    net->x = as_alloc_array(net->nodes, sizeof *net->x);
-    net->conductors = as_alloc_array(net->arcs.len + 1, sizeof *net->conductors);
+    enum { ROUNDS = 4 };
+    spread_first(net);
     for (int round = 0; round < ROUNDS; round++) {
         solve(net);
-        for (int i = 0; i < MOST_CUTS && cut_negative(net); i++)
+        for (int i = 0; i < most_cuts && cut_negative(net, part); i++)
             solve(net);
         respread(net);
     }
-    bool solved = is_solved(net);
+    return is_solved(net);
+}
+
+/* Where the only way in was cut together with the arc that made it negative, the worst arc alone is cut each time: this takes longer. */
+static void balance_network(struct network *net, bool runs, double *deviations)
+{
+    net->x = as_alloc_array(net->nodes, sizeof *net->x);
+    net->conductors = as_alloc_array(net->arcs.len + 1, sizeof *net->conductors);
+    bool solved = find_balance(net, 0.1, 30) || find_balance(net, 1, 200);
     if (solved)
         take_result(net);
     if (deviations)
