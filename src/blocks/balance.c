@@ -382,15 +382,16 @@ static void mark_guessed(struct as_flow *flow, uint32_t module, uint32_t block)
         flow->edges.data[i].estimated = ways > 1 && flow->edges.data[i].kind != AS_EDGE_CALL;
 }
 
-/* Back to what was measured; each edge keeps its part of the block that it leaves. */
-static void take_back(struct as_flow *flow, uint32_t module, const double *measured)
+/* Back to what was measured, which the flow takes over; each edge keeps its part of the block that it leaves. */
+static void take_back(struct as_flow *flow, uint32_t module, double *measured)
 {
-    double *counts = flow->counts[module];
+    double *counts = flow->steady[module] = flow->counts[module];
     for (size_t e = flow->first[module][0]; e < flow->first[module][as_cfg_get(flow->cfg, module)->blocks.len]; e++) {
         struct as_flow_edge *edge = &flow->edges.data[e];
+        flow->steady_edges[e] = edge->count;
         edge->count = counts[edge->from] > 0 ? edge->count / counts[edge->from] * measured[edge->from] : 0;
     }
-    memcpy(counts, measured, as_cfg_get(flow->cfg, module)->blocks.len * sizeof *counts);
+    flow->counts[module] = measured;
     free(flow->deviations[module]);
 }
 
@@ -405,12 +406,17 @@ void as_flow_guess_edges(struct as_flow *flow, bool balance)
     }
     as_flow_guess_jumps(flow);
     as_flow_balance(flow, false);
+    if (!balance) {
+        flow->steady = as_alloc_array(n + 1, sizeof *flow->steady);
+        flow->steady_edges = as_alloc_array(flow->edges.len + 1, sizeof *flow->steady_edges);
+    }
     for (uint32_t m = 0; m < n; m++) {
-        if (!balance)
+        if (balance)
+            free(measured[m]);
+        else
             take_back(flow, m, measured[m]);
         for (uint32_t i = 0; i < as_cfg_get(flow->cfg, m)->blocks.len; i++)
             mark_guessed(flow, m, i);
-        free(measured[m]);
     }
     if (!balance) {
         free(flow->deviations);

@@ -29,7 +29,10 @@ void as_flow_free(struct as_flow *flow)
         free(flow->first[i]);
         free(flow->samples ? flow->samples[i] : NULL);
         free(flow->deviations ? flow->deviations[i] : NULL);
+        free(flow->steady ? flow->steady[i] : NULL);
     }
+    free(flow->steady);
+    free(flow->steady_edges);
     free(flow->counts);
     free(flow->samples);
     free(flow->deviations);

@@ -33,6 +33,8 @@ struct as_flow {
     double together;     /* so many of them came together and say little more than one; 0: one */
     AS_VEC(struct as_flow_edge) edges; /* by module and block that they leave, falling first, then by target */
     uint32_t **first;                  /* by module and block: its first edge; one more than there are blocks */
+    double **steady,
+        *steady_edges; /* balanced counts of blocks and edges, where `counts` are as measured; NULL: none */
 };
 
 /* Counts of nothing for a graph that was built. */

@@ -429,12 +429,30 @@ static int by_instructions(const void *a, const void *b)
     return x->header < y->header ? -1 : x->header > y->header;
 }
 
-as_loops as_loops_find(const struct as_flow *flow)
+static as_loops find_loops(const struct as_flow *flow)
 {
     as_loops loops = {0};
     for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++)
         search_module(flow, m, &loops);
     if (loops.len)
         qsort(loops.data, loops.len, sizeof *loops.data, by_instructions);
+    return loops;
+}
+
+as_loops as_loops_find(const struct as_flow *flow)
+{
+    if (!flow->steady)
+        return find_loops(flow);
+    struct as_flow steady = *flow;
+    steady.counts = flow->steady;
+    steady.edges.data = as_alloc_array(flow->edges.len + 1, sizeof *steady.edges.data);
+    for (size_t i = 0; i < flow->edges.len; i++) {
+        steady.edges.data[i] = flow->edges.data[i];
+        steady.edges.data[i].count = flow->steady_edges[i];
+    }
+    as_loops loops = find_loops(&steady);
+    for (size_t i = 0; i < loops.len; i++)
+        loops.data[i].estimated = loops.data[i].balanced = true;
+    free(steady.edges.data);
     return loops;
 }

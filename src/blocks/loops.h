@@ -12,10 +12,12 @@ struct as_loop {
     double iterations;   /* executions of the header */
     double instructions; /* executed in its blocks, those of inner loops included, those of functions called not */
     bool estimated;      /* entries rest on an edge that is, though counts of blocks are exact */
+    bool balanced;       /* all of it is of balanced counts, though others are as measured */
 };
 typedef AS_VEC(struct as_loop) as_loops;
 
-/* Of all functions, most instructions first. The trip count of a loop is iterations / entries. */
+/* Of all functions, most instructions first. The trip count of a loop is iterations / entries. Of addresses loops are those of the
+ * balanced counts: as measured, a block that has more than what leads to it would seem to be entered from elsewhere. */
 as_loops as_loops_find(const struct as_flow *flow);
 
 struct as_trace {

@@ -84,6 +84,9 @@ print(any(len(w) == 2 for w in ways), all("estimated" in e for w in ways if len(
 END
 check_stdout_equals "True True True" "… with ways that say that they are estimates" python3 ways.py
 "$ASSAY" blocks --json --balance -o even.json addresses.data
+check_stdout_equals True "… its loops are those of the addresses, without their measured counts" python3 -c 'import json
+a, b = ([(l["address"], l["blocks"], l["iterations"], l["trip_count"]) for l in json.load(open(n))["loops"]] for n in ("addresses.json", "even.json"))
+print(len(a) > 0 and a == b)'
 check_stdout_equals $'True True\nTrue True' "… balanced they are consistent" python3 law.py even.json
 run "$ASSAY" blocks --for bolt -o addresses.fdata addresses.data
 check_same "… for BOLT they are balanced by themselves" 1 "$(grep -c 'counts are balanced as with --balance' <<<"$err")"
