@@ -158,12 +158,25 @@ void as_signals_restore(void)
         put_back();
 }
 
+static void on_late_interrupt(int signal)
+{
+    static const char text[] =
+        "assay: the program has ended, and what was measured is being saved: once more to give it up\n";
+    int saved = errno;
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    errno = saved;
+}
+
 void as_signals_shield(void)
 {
+    static const int interrupting[] = {SIGINT, SIGTERM};
+    struct sigaction once = {.sa_handler = on_late_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART}, before;
     as_signals_restore();
-    if (atomic_load(&interrupts) == 0)
-        return;
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
+    for (size_t i = 0; i < sizeof interrupting / sizeof *interrupting; i++)
+        if (atomic_load(&interrupts) > 0)
+            signal(interrupting[i], SIG_IGN);
+        else if (sigaction(interrupting[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(interrupting[i], &once, NULL);
     shielding = true;
 }

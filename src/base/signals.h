@@ -37,7 +37,8 @@ bool as_signals_insisted(void);
 /* Undoes as_signals_catch. Nothing happens after as_signals_shield. */
 void as_signals_restore(void);
 /* Undoes it too, but if the user has interrupted the run, SIGINT and SIGTERM are ignored from here on until the next
- * as_signals_catch: one more of them must not cost what is being saved. */
+ * as_signals_catch: one more of them must not cost what is being saved. If not, the first one only says that it is being saved, and
+ * the second one ends Assay. */
 void as_signals_shield(void);
 
 #endif
