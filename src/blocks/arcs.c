@@ -15,8 +15,7 @@ bool as_arcs_cross(const struct as_flow *flow, const struct as_flow_edge *edge)
 
 static bool can_leave(const struct as_cfg_block *block)
 {
-    return block->last_class == AS_CLASS_RETURN || block->last_class == AS_CLASS_JUMP_INDIRECT ||
-           block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT ||
+    return block->last_class == AS_CLASS_RETURN || block->last_class == AS_CLASS_JUMP_INDIRECT || as_cfg_calls(block) ||
            block->last_class == AS_CLASS_SYSTEM;
 }
 
@@ -65,8 +64,7 @@ static void leave(as_arcs *arcs, uint32_t block)
 /* Whether control comes to a block from the end of a call or system call. */
 static bool comes_behind(const struct as_cfg_block *before, const struct as_cfg_block *block)
 {
-    bool waits = before->last_class == AS_CLASS_CALL || before->last_class == AS_CLASS_CALL_INDIRECT ||
-                 before->last_class == AS_CLASS_SYSTEM;
+    bool waits = as_cfg_calls(before) || before->last_class == AS_CLASS_SYSTEM;
     return waits && before->end == block->start && before->function == block->function;
 }
 

@@ -16,17 +16,12 @@ static uint64_t whole(double count)
     return count > 0 ? (uint64_t)(count + 0.5) : 0;
 }
 
-static bool is_call(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-}
-
 /* What falls out of a block without a branch. */
 static uint64_t falling(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
-    if (!n || edges[0].kind != AS_EDGE_FALL || is_call(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
+    if (!n || edges[0].kind != AS_EDGE_FALL || as_cfg_calls(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
         return 0;
     return whole(edges[0].count);
 }

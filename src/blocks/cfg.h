@@ -100,6 +100,12 @@ uint32_t as_cfg_find_behind(const struct as_cfg_module *module, uint32_t block);
 bool as_cfg_is_insn(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_t address);
 
+/* Whether a block ends with a call. */
+static inline bool as_cfg_calls(const struct as_cfg_block *block)
+{
+    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+}
+
 /* Whether a function of this name is what somebody calls `wanted`: "work(int)" is also "work". */
 bool as_cfg_is_called(const char *name, const char *wanted);
 /* Whether a symbol is of a part of a function that the compiler moved away: "work.cold" of "work". */

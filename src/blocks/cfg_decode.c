@@ -136,11 +136,6 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_call(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-}
-
 /* Whether control comes from the block before. A call may never come back, and no-operations behind one then fill space:
  * where executions are known they say so; samples do not, and of those what goes on into code of the function can run. */
 static bool is_fallen_into(const struct as_cfg_module *module, const struct as_cfg_function *function,
@@ -149,7 +144,7 @@ static bool is_fallen_into(const struct as_cfg_module *module, const struct as_c
     const struct as_cfg_block *before = block - 1, *next = block + 1;
     if (before->end != block->start || !(before->flags & AS_CFG_FALLS))
         return false;
-    if (!is_call(before) || as_map_get(&module->seen->known, block->start))
+    if (!as_cfg_calls(before) || as_map_get(&module->seen->known, block->start))
         return true;
     bool last = next == module->blocks.data + function->first + function->n;
     return module->seen->loose && !last && next->start == block->end && block->flags & AS_CFG_FALLS;

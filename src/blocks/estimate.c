@@ -56,8 +56,7 @@ static void from_addresses(struct work *work, const as_samples_pairs *ips, enum 
 
 static bool can_pass(const struct as_cfg_block *block, const struct as_cfg_block *next)
 {
-    bool call = block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-    return block->flags & AS_CFG_FALLS && !call && next->start == block->end;
+    return block->flags & AS_CFG_FALLS && !as_cfg_calls(block) && next->start == block->end;
 }
 
 /* The last block of a run; AS_CFG_NONE: it cannot have been. */

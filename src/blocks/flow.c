@@ -96,11 +96,6 @@ static double clamp(double value, double most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-static bool is_call(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-}
-
 /* What falls out of a block. What comes back from a call is what no other edge brings to the block behind it. */
 static double falls(const struct as_flow *flow, uint32_t module, uint32_t block, uint32_t to, const double *left,
                     const double *brought)
@@ -108,7 +103,7 @@ static double falls(const struct as_flow *flow, uint32_t module, uint32_t block,
     const struct as_cfg_block *b = &as_cfg_get(flow->cfg, module)->blocks.data[block];
     double count = flow->counts[module][block];
     double next = clamp(flow->counts[module][to] - brought[to], count);
-    bool call = is_call(b);
+    bool call = as_cfg_calls(b);
     if (call && as_cfg_get(flow->cfg, module)->blocks.data[to].flags &
                     AS_CFG_ENTRY) /* it never comes back: another function begins */
         return 0;
@@ -124,7 +119,8 @@ static bool never_falls(const struct as_flow *flow, uint32_t module, uint32_t nu
     const struct as_cfg_block *block = &m->blocks.data[number];
     if (block->flags & AS_CFG_PADDING && flow->counts[module][number] <= 0)
         return true;
-    return flow->samples && ((is_call(block) && m->blocks.data[to].flags & AS_CFG_ENTRY) || as_call_ends(m, block));
+    return flow->samples &&
+           ((as_cfg_calls(block) && m->blocks.data[to].flags & AS_CFG_ENTRY) || as_call_ends(m, block));
 }
 
 static void add_falls(struct as_flow *flow, uint32_t module, const double *left, const double *brought)

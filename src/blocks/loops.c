@@ -263,18 +263,13 @@ static void add_arc(struct module_graphs *all, uint32_t from, uint32_t to, struc
         *as_vec_push(&all->graphs[part].arcs) = arc;
 }
 
-static bool ends_in_call(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-}
-
 /* How many calls of a block did not come back; 0 of one that does not call. */
 static double lost_calls(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
     double lost = flow->counts[module][block];
-    if (!ends_in_call(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
+    if (!as_cfg_calls(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
         return 0;
     for (size_t i = 0; i < n; i++)
         lost -= edges[i].kind == AS_EDGE_FALL ? edges[i].count : 0;
@@ -319,7 +314,7 @@ static double *find_returns(const struct as_flow *flow, uint32_t module)
         const struct as_cfg_block *block = &m->blocks.data[i];
         const double *count = &flow->counts[module][i];
         rest[i] += *count;
-        if (!i || block[-1].end != block->start || !ends_in_call(&block[-1]) || block->flags & AS_CFG_ENTRY ||
+        if (!i || block[-1].end != block->start || !as_cfg_calls(&block[-1]) || block->flags & AS_CFG_ENTRY ||
             as_call_forks(m, &block[-1])) /* a child comes back too */
             returns[i] = 0;
         else if (!flow->samples && count[-1] > 0 && rest[i] > 0)

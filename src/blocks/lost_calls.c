@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_call(const struct as_cfg_block *block)
-{
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
-}
-
 static bool moves_control(const char *name)
 {
     static const char *const parts[] = {
@@ -102,7 +97,7 @@ static uint32_t leads_to(const struct as_flow *flow, uint32_t module, uint32_t n
     bool jumps = block->last_class == AS_CLASS_JUMP || block->last_class == AS_CLASS_BRANCH;
     if (block->last_class == AS_CLASS_CALL_INDIRECT || block->last_class == AS_CLASS_JUMP_INDIRECT)
         return UNKNOWN;
-    if (!is_call(block) && !jumps)
+    if (!as_cfg_calls(block) && !jumps)
         return block->function;
     uint32_t to = block->target ? as_cfg_find(flow->cfg, module, block->target) : AS_CFG_NONE;
     return to == AS_CFG_NONE ? UNKNOWN : as_cfg_get(flow->cfg, module)->blocks.data[to].function;
@@ -143,8 +138,8 @@ uint8_t *as_calls_lost(const struct as_flow *flow, uint32_t module)
     while (spread(flow, module, left))
         ;
     for (uint32_t i = 0; i < m->blocks.len; i++) {
-        uint32_t to = is_call(&m->blocks.data[i]) ? leads_to(flow, module, i) : UNKNOWN;
-        lost[i] = is_call(&m->blocks.data[i]) && (to == UNKNOWN || left[to]);
+        uint32_t to = as_cfg_calls(&m->blocks.data[i]) ? leads_to(flow, module, i) : UNKNOWN;
+        lost[i] = as_cfg_calls(&m->blocks.data[i]) && (to == UNKNOWN || left[to]);
     }
     free(left);
     return lost;
