@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct arc {
     uint32_t from, to;
@@ -398,12 +397,7 @@ static void take_back(struct as_flow *flow, uint32_t module, double *measured)
 void as_flow_guess_edges(struct as_flow *flow, bool balance)
 {
     size_t n = as_cfg_count_modules(flow->cfg);
-    double **measured = as_alloc_array(n + 1, sizeof *measured);
-    for (uint32_t m = 0; m < n; m++) {
-        size_t blocks = as_cfg_get(flow->cfg, m)->blocks.len;
-        measured[m] = as_alloc_array(blocks + 1, sizeof **measured);
-        memcpy(measured[m], flow->counts[m], blocks * sizeof **measured);
-    }
+    double **measured = as_flow_copy_counts(flow);
     as_flow_guess_jumps(flow);
     as_flow_balance(flow, false);
     if (!balance) {

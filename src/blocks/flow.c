@@ -4,6 +4,7 @@
 #include "blocks/lost_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct as_flow *as_flow_new(struct as_cfg *cfg)
 {
@@ -39,6 +40,18 @@ void as_flow_free(struct as_flow *flow)
     free(flow->first);
     as_vec_free(&flow->edges);
     free(flow);
+}
+
+double **as_flow_copy_counts(const struct as_flow *flow)
+{
+    size_t n = as_cfg_count_modules(flow->cfg);
+    double **counts = as_alloc_array(n + 1, sizeof *counts);
+    for (uint32_t m = 0; m < n; m++) {
+        size_t blocks = as_cfg_get(flow->cfg, m)->blocks.len;
+        counts[m] = as_alloc_array(blocks + 1, sizeof **counts);
+        memcpy(counts[m], flow->counts[m], blocks * sizeof **counts);
+    }
+    return counts;
 }
 
 void as_flow_add(struct as_flow *flow, const struct as_flow_branch *branch)

@@ -40,6 +40,8 @@ struct as_flow {
 /* Counts of nothing for a graph that was built. */
 struct as_flow *as_flow_new(struct as_cfg *cfg);
 void as_flow_free(struct as_flow *flow); /* not the graph */
+/* A copy of all counts, by module; the caller frees them, and the list. */
+double **as_flow_copy_counts(const struct as_flow *flow);
 
 /* Edges of the same ends and kind become one. Ends of edges are addresses: `from` lies in the block that it leaves. Those
  * of no known block are left out. */

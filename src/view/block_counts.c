@@ -221,12 +221,7 @@ static void add_calls(struct as_flow *flow)
 static void find_edges(struct as_flow *flow)
 {
     size_t n = as_cfg_count_modules(flow->cfg);
-    double **exact = as_alloc_array(n + 1, sizeof *exact);
-    for (uint32_t m = 0; m < n; m++) {
-        size_t blocks = as_cfg_get(flow->cfg, m)->blocks.len;
-        exact[m] = as_alloc_array(blocks + 1, sizeof **exact);
-        memcpy(exact[m], flow->counts[m], blocks * sizeof **exact);
-    }
+    double **exact = as_flow_copy_counts(flow);
     as_flow_know_branches(flow);
     add_calls(flow);
     as_flow_finish(flow);
