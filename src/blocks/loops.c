@@ -447,7 +447,7 @@ as_loops as_loops_find(const struct as_flow *flow)
     }
     as_loops loops = find_loops(&steady);
     for (size_t i = 0; i < loops.len; i++)
-        loops.data[i].estimated = loops.data[i].balanced = true;
+        loops.data[i].estimated = true;
     free(steady.edges.data);
     return loops;
 }

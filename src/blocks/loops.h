@@ -12,7 +12,6 @@ struct as_loop {
     double iterations;   /* executions of the header */
     double instructions; /* executed in its blocks, those of inner loops included, those of functions called not */
     bool estimated;      /* entries rest on an edge that is, though counts of blocks are exact */
-    bool balanced;       /* all of it is of balanced counts, though others are as measured */
 };
 typedef AS_VEC(struct as_loop) as_loops;
 

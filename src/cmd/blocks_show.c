@@ -177,7 +177,7 @@ static void print_loops(const struct as_blocks_shown *shown, double total, FILE 
         char trips[32] = "-";
         if (loop->entries >= 0.5 && !shown->unit)
             snprintf(trips, sizeof trips, "%s%.1f", loop->estimated ? "~" : "", loop->iterations / loop->entries);
-        fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", MARKED(loop->iterations, loop->balanced), trips,
+        fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", MARKED(loop->iterations, shown->flow->steady != NULL), trips,
                 shown->unit ? "-" : MARKED(fmax(0, loop->entries), loop->estimated), loop->n_blocks,
                 percent(loop->instructions, total));
         print_place(shown, loop->module, loop->header, out);
