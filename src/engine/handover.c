@@ -116,10 +116,10 @@ static uint64_t word_at(const struct look *look, uint32_t lane, uint64_t positio
     return as_wire_ring(look->reader->wire, lane)[position % AS_WIRE_RING];
 }
 
-/* A word without a stamp, or one that lies in the future, tells nothing. */
+/* A word that lies in the future tells nothing. */
 static uint64_t time_of(const struct look *look, const struct as_handover_lane *own, uint64_t word)
 {
-    uint64_t time = own->time + (((word >> AS_WIRE_STAMP_SHIFT) - own->time) & AS_WIRE_STAMP_MASK);
+    uint64_t time = as_wire_time_of(own->time, word);
     return time > look->latest ? own->time : time;
 }
 

@@ -524,12 +524,6 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
     return at + 1;
 }
 
-static uint64_t time_of(const struct as_stream *stream, uint64_t word)
-{
-    uint64_t stamp = word >> AS_WIRE_STAMP_SHIFT;
-    return stream->causal.time + ((stamp - stream->causal.time) & AS_WIRE_STAMP_MASK);
-}
-
 /* Whether what ended at a time may be told. It decides: see causal_reading.h. */
 static inline bool may_tell(struct as_causal *causal, bool decides, uint64_t end)
 {
@@ -550,7 +544,7 @@ static inline bool may_end(struct as_stream *stream, uint64_t word)
     struct as_causal *causal = &stream->causal;
     if (!stream->block)
         return causal->begun || may_tell(causal, true, causal->time);
-    return may_tell(causal, stream->block->deciders[0] >= 0, time_of(stream, word));
+    return may_tell(causal, stream->block->deciders[0] >= 0, as_wire_time_of(stream->causal.time, word));
 }
 
 /* Whether an event may be told. A thread that comes back from a system call may have waited there for others. */
@@ -611,9 +605,9 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 break;
             }
             if (stream->causal.stamped)
-                stream->causal.begun = stream->causal.time = time_of(stream, words[i]);
+                stream->causal.begun = stream->causal.time = as_wire_time_of(stream->causal.time, words[i]);
             else if (stream->causal.time)
-                stream->causal.time = time_of(stream, words[i]);
+                stream->causal.time = as_wire_time_of(stream->causal.time, words[i]);
             from = i = next;
             continue;
         }

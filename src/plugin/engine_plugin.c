@@ -150,7 +150,7 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
 static _Atomic bool threaded; /* the process has, or had, more than one thread */
 static _Atomic bool shares;   /* … memory that other processes may share, and there were some */
 
-/* With its second thread QEMU translates everything anew, so all code of a thread has stamps from then on. */
+/* Everything is translated anew with the second thread (see note_first_thread), so all code of a thread has stamps from then on. */
 static bool are_stamped(void)
 {
     uint32_t stamped = as_plugin.wire->stamped;
@@ -358,12 +358,24 @@ static bool makes_thread(uint64_t flags)
     return (flags & (SHARES_MEMORY | IS_VFORK)) == SHARES_MEMORY;
 }
 
-static void note_clone(uint64_t flags)
+/* How QEMU translates code for the vcpu now; 0: it does not report that. */
+static uint32_t code_flags(unsigned vcpu)
+{
+    void *cpu = qemu_get_cpu && curr_cflags ? qemu_get_cpu((int)vcpu) : NULL;
+    return cpu ? curr_cflags(cpu) : 0;
+}
+
+static __thread bool makes_first; /* the call that the thread is in makes the second thread of the process */
+static uint32_t flags_before;     /* … of that vcpu */
+
+static void note_clone(unsigned vcpu, uint64_t flags)
 {
     settled_before = as_lane_count_settled();
     if (!makes_thread(flags))
         return;
-    atomic_store(&threaded, true);
+    makes_first = !atomic_exchange(&threaded, true);
+    if (makes_first)
+        flags_before = code_flags(vcpu);
     atomic_store(&as_plugin.wire->cheap_switch, 0);
 }
 
@@ -380,7 +392,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         note_handler(a2);
     memcpy(call_args, args, sizeof call_args);
     if (number == numbers->clone)
-        note_clone(a1);
+        note_clone(vcpu, a1);
     if (number == numbers->clone || number == numbers->fork || number == numbers->vfork)
         atomic_store(&as_plugin.wire->several, 1);
     atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
@@ -427,6 +439,18 @@ static void note_sharing(void)
     qemu_plugin_reset(plugin_id, on_reset);
 }
 
+/* With the second thread QEMU begins to translate code for several threads, and throws away what it had. It does so earlier
+ * where a program maps a file for sharing, as libc does with tables of character sets: then the code that is there, which
+ * has no stamps, would stay. */
+static void note_first_thread(unsigned vcpu)
+{
+    if (!makes_first)
+        return;
+    makes_first = false;
+    if (as_plugin.wire->stamped == AS_WIRE_STAMPED_THREADS && code_flags(vcpu) == flags_before)
+        qemu_plugin_reset(plugin_id, on_reset);
+}
+
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     const struct syscall_numbers *numbers = &numbers_of[as_plugin.arch];
@@ -435,6 +459,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
         wait_for_clone(call_args[0]);
     if (number == numbers->clone && result > 0 && makes_thread(call_args[0]))
         atomic_fetch_add(&as_plugin.wire->woken, 1); /* until it has its lane: as_lane_start_thread */
+    note_first_thread(vcpu);
     as_lane_leave_syscall(lane);
     if (number == numbers->futex)
         note_futex(result);

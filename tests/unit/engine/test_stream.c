@@ -525,12 +525,30 @@ static void test_riscv_sigreturn(void **state)
     expect("4000[0,2) >0\nsyscall 15\n4000[0,2) >0\nsyscall 139\nsigreturn\n");
 }
 
+static uint64_t time_after(uint64_t last, uint64_t stamp)
+{
+    return as_wire_time_of(last, stamp << AS_WIRE_STAMP_SHIFT | MIX);
+}
+
+/* A thread reports the whole time before a stamp that is further ahead than half of what the bits can hold. */
+static void test_stamps(void **state)
+{
+    enum { LAST = 0x5000010 };
+    assert_int_equal(time_after(LAST, 0x10), LAST);
+    assert_int_equal(time_after(LAST, 0x11), LAST + 1);
+    assert_int_equal(time_after(LAST, 0x10 + AS_WIRE_STAMP_MASK / 2), LAST + AS_WIRE_STAMP_MASK / 2);
+    assert_int_equal(time_after(0x5fffff0, 1), 0x6000001); /* the bits have come round */
+    assert_int_equal(time_after(LAST, 0), LAST);           /* none, not nearly a whole round later */
+    assert_int_equal(time_after(LAST, 0xf), LAST);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_cut),
+        TEST(test_stamps),
         TEST(test_branches),
         TEST(test_words_belong_to_their_block),
         TEST(test_repeated),
