@@ -114,6 +114,8 @@ const struct as_field as_fields[] = {
     MUST("back.store_drain", COUNT, back.store_drain, 1, 16, "committed stores a cycle to the cache"),
     MUST("back.forward_latency", COUNT, back.forward_latency, 1, 100,
          "in place of the L1's latency where a queued store has the data"),
+    MAY2("back.string_bytes", COUNT, back.string_bytes, 0, 64, 0,
+         "that repeated string instructions (rep stos, rep movs) move a cycle; 0: an element"),
     MUST("back.memory_speculation", YESNO, back.memory_speculation, 0, 1, "loads pass stores of unknown address"),
     MAY("back.dependence_predictor", YESNO, back.dependence_predictor, 0, 1, 0, "… unless they were caught before"),
     MUST("back.dispatch_to_issue", COUNT, back.dispatch_to_issue, 0, 100, "cycles at least from dispatch to issue"),

@@ -64,6 +64,11 @@ static void count_entries(const struct as_machine *machine, uint32_t *entries)
     entries[AS_RESOURCE_MSHR_L2] = machine->memory.l2.mshrs;
 }
 
+const struct as_machine *as_model_machine(const struct as_model *model)
+{
+    return model->machine;
+}
+
 struct as_model *as_model_new(const struct as_machine *machine)
 {
     struct as_model *model = as_alloc_apart(1, sizeof *model);

@@ -19,6 +19,7 @@ enum { AS_MODEL_BATCH = 4096 }; /* in records: the batch size that the fan-out m
 
 struct as_model;
 struct as_model *as_model_new(const struct as_machine *machine); /* the machine must outlive the model */
+const struct as_machine *as_model_machine(const struct as_model *model);
 void as_model_free(struct as_model *model);
 
 const struct as_run_info *as_model_run_info(const struct as_model *model);

@@ -188,9 +188,20 @@ static void run_in_place(struct as_model *model, struct model_thread *own, const
         go_apart(model, own);
 }
 
+/* Whether an execution is an element of a string that the core has moved with the element before it. */
+static __attribute__((noinline)) bool is_moved(const struct as_model *model, struct model_thread *own,
+                                               const struct as_block_exec *exec)
+{
+    uint32_t bytes = model->machine->back.string_bytes, line = model->machine->memory.line;
+    return bytes && exec->end - exec->first == 1 &&
+           as_string_run_has(&own->strings, bytes < line ? bytes : line, line, exec);
+}
+
 static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
+    if (__builtin_expect(exec->continues, 0) && is_moved(model, own, exec))
+        return;
     if (__builtin_expect(!own->path, 0))
         own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
     if (!model->apart || !put_ahead(model, exec, own->path)) {

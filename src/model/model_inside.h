@@ -25,6 +25,7 @@
 #include "model/model.h"
 #include "model/model_cores.h"
 #include "model/shared_memory.h"
+#include "model/string_run.h"
 
 enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
 
@@ -53,6 +54,7 @@ struct model_thread {
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
     struct as_model_pace pace;
+    struct as_string_run strings;
     double due; /* cycles of counted and warming instructions by which its time is still to go on */
     char own_line[HOST_LINE];
     /* From here on the core's, which may run apart: what the reading thread writes for each block is not near it. */

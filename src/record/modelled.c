@@ -167,7 +167,7 @@ struct as_modelled_start as_modelled_start_of(const struct as_model *model, cons
         start.instructions += rows[id].executions;
         snprintf(start.linker, sizeof start.linker, "%s", location.module_name);
     }
-    start.repeated = as_ratio(repeated, all);
+    start.repeated = as_model_machine(model)->back.string_bytes ? 0 : as_ratio(repeated, all);
     return start;
 }
 

@@ -23,11 +23,12 @@ void as_record_add_part(const struct as_record *record, const struct as_record_r
     if (start_up)
         as_store_add_quality(record->writer, "start_up", as_ratio(run->start.instructions, instructions), start_up);
     if (run->start.repeated >= much_repeated)
-        as_store_add_quality(record->writer, "repeated", run->start.repeated,
-                             "part of the time is in repeated string instructions (rep stosb, rep movsb), of which the "
-                             "model executes an element a cycle; processors move whole lines. glibc does without them "
-                             "with GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=0x7fffffff:"
-                             "glibc.cpu.x86_rep_movsb_threshold=0x7fffffff");
+        as_store_add_quality(
+            record->writer, "repeated", run->start.repeated,
+            "part of the time is in repeated string instructions (rep stosb, rep movsb), of which this "
+            "core executes an element a cycle; processors move 32 bytes (back.string_bytes). glibc "
+            "does without them with GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=0x7fffffff:"
+            "glibc.cpu.x86_rep_movsb_threshold=0x7fffffff");
     if (part && run->result.end.stopped)
         as_store_add_quality(record->writer, "rest", NAN,
                              "Assay ended the program there, so the length of the whole run is not known; --count-rest "
