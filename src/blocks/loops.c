@@ -104,6 +104,33 @@ static int by_outside(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
+static const struct as_cfg_block *code_of(const struct graph *g, uint32_t number)
+{
+    return &as_cfg_get(g->flow->cfg, g->module)->blocks.data[block_of(g, number)];
+}
+
+/* Whether a block lies behind a call or system call that ran. */
+static bool comes_back(const struct graph *g, uint32_t number)
+{
+    const struct as_cfg_block *block = code_of(g, number);
+    if (block->flags & AS_CFG_ENTRY || !block_of(g, number) || block[-1].end != block->start)
+        return false;
+    bool waits = as_cfg_calls(&block[-1]) || block[-1].last_class == AS_CLASS_SYSTEM;
+    return waits && g->flow->counts[g->module][block_of(g, number) - 1] > 0;
+}
+
+/* Calls that come back more than once (fork, in the child too, and whatever calls it) do not bring control from elsewhere, if
+ * somebody called the function. Otherwise measuring began in a call. */
+static void drop_returns(const struct graph *g, struct entry *entries)
+{
+    bool called = false;
+    for (uint32_t i = 1; i <= g->n && !called; i++)
+        called = code_of(g, i)->flags & AS_CFG_ENTRY && entries[i - 1].outside > 0;
+    for (uint32_t i = 1; i <= g->n && called; i++)
+        if (comes_back(g, i))
+            entries[i - 1].outside = 0;
+}
+
 /* Blocks by how often control came to them from elsewhere: what is reached from one is no entry, unless nothing else leads there. */
 static struct entry *find_entries(const struct graph *g)
 {
@@ -113,6 +140,7 @@ static struct entry *find_entries(const struct graph *g)
     for (size_t i = 0; i < g->arcs.len; i++)
         entries[g->arcs.data[i].to - 1].outside -=
             g->arcs.data[i].pad ? count_of(g, g->arcs.data[i].to) : g->arcs.data[i].count;
+    drop_returns(g, entries);
     qsort(entries, g->n, sizeof *entries, by_outside);
     return entries;
 }
@@ -263,13 +291,14 @@ static void add_arc(struct module_graphs *all, uint32_t from, uint32_t to, struc
         *as_vec_push(&all->graphs[part].arcs) = arc;
 }
 
-/* How many calls of a block did not come back; 0 of one that does not call. */
+/* How many calls of a block did not come back; 0 of one that does not call, or that ends the process. */
 static double lost_calls(const struct as_flow *flow, uint32_t module, uint32_t block)
 {
     size_t n;
+    const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     const struct as_flow_edge *edges = as_flow_out(flow, module, block, &n);
     double lost = flow->counts[module][block];
-    if (!as_cfg_calls(&as_cfg_get(flow->cfg, module)->blocks.data[block]))
+    if (!as_cfg_calls(&m->blocks.data[block]) || as_call_exits(m, &m->blocks.data[block]))
         return 0;
     for (size_t i = 0; i < n; i++)
         lost -= edges[i].kind == AS_EDGE_FALL ? edges[i].count : 0;

@@ -43,18 +43,18 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
+bool as_call_exits(const struct as_cfg_module *module, const struct as_cfg_block *block)
+{
+    static const char *const names[] = {
+        "exit",          "_exit",      "_Exit",          "quick_exit",       "abort",
+        "__assert_fail", "__chk_fail", "__fortify_fail", "__stack_chk_fail", "_ZSt9terminatev"};
+    const char *name = name_of_call(module, block);
+    return name && is_one_of(name, names, sizeof names / sizeof *names);
+}
+
 bool as_call_ends(const struct as_cfg_module *module, const struct as_cfg_block *block)
 {
-    static const char *const names[] = {"exit",
-                                        "_exit",
-                                        "_Exit",
-                                        "quick_exit",
-                                        "pthread_exit",
-                                        "abort",
-                                        "__assert_fail",
-                                        "__chk_fail",
-                                        "__fortify_fail",
-                                        "__stack_chk_fail",
+    static const char *const names[] = {"pthread_exit",
                                         "longjmp",
                                         "_longjmp",
                                         "siglongjmp",
@@ -65,11 +65,11 @@ bool as_call_ends(const struct as_cfg_module *module, const struct as_cfg_block 
                                         "_Unwind_Resume",
                                         "__cxa_bad_cast",
                                         "__cxa_throw_bad_array_new_length",
-                                        "_ZSt9terminatev",
                                         "__libc_start_main"};
     const char *name = name_of_call(module, block);
-    return name && (is_one_of(name, names, sizeof names / sizeof *names) ||
-                    (strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_"))); /* std::__throw_length_error */
+    return as_call_exits(module, block) ||
+           (name && (is_one_of(name, names, sizeof names / sizeof *names) ||
+                     (strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_")))); /* std::__throw_length_error */
 }
 
 bool as_call_comes_again(const struct as_cfg_module *module, const struct as_cfg_block *block)

@@ -7,7 +7,9 @@
 /* Whether something that moves control past callers ran (longjmp, a thrown exception, setcontext): by the names of functions. */
 bool as_flow_is_moved(const struct as_flow *flow);
 
-/* Whether a block ends with a call of what never returns, by its name: exit, abort, longjmp, __cxa_throw. */
+/* Whether a block ends with a call of what ends the process, by its name: exit, abort. */
+bool as_call_exits(const struct as_cfg_module *module, const struct as_cfg_block *block);
+/* Whether one ends with a call of what never returns, by its name: those, longjmp, __cxa_throw. */
 bool as_call_ends(const struct as_cfg_module *module, const struct as_cfg_block *block);
 /* Whether one ends with a call that can return more than once: setjmp, getcontext. */
 bool as_call_comes_again(const struct as_cfg_module *module, const struct as_cfg_block *block);

@@ -356,6 +356,67 @@ check_fails 125 "the function 'never' of .*/longjmp never ran" "a function that 
 check_json "a table of stubs is entered, too" \
     'all(f["entries"] > 0 for f in d["functions"] if f["function"].startswith(".plt"))' "$ASSAY" blocks --json -- ./longjmp
 
+# fork() comes back twice, and so does what calls it: no entry of the loop around it, and a child that exits leads nowhere.
+cat >forks.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int word;
+__attribute__((noinline)) int reap(int child, int i)
+{
+    int status;
+    if (!child) {
+        for (int j = 0; j < 5; j++)
+            word += j;
+        _exit(i & 1);
+    }
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+__attribute__((noinline)) int start(void)
+{
+    int child = fork();
+    word++;
+    return child;
+}
+#define LOOP(name, begin)                                                                                              \
+    __attribute__((noinline)) int name(int n)                                                                          \
+    {                                                                                                                  \
+        int sum = 0, status;                                                                                           \
+        for (int i = 0; i < n; i++) {                                                                                  \
+            int child = begin();                                                                                       \
+            if (!child)                                                                                                \
+                _exit(i & 1);                                                                                          \
+            waitpid(child, &status, 0);                                                                                \
+            sum += WEXITSTATUS(status);                                                                                \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+LOOP(plain, fork)
+LOOP(wrapped, start)
+__attribute__((noinline)) int parted(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += reap(fork(), i);
+    return sum;
+}
+int main(void) { return plain(12) + wrapped(8) + parted(6) != 13; }
+END
+for cc in "gcc" "riscv64-linux-gnu-gcc -static"; do
+    if $cc -O1 -o forks forks.c 2>cc.log; then
+        "$ASSAY" blocks --json --module forks -o forks.json -- ./forks
+        "$ASSAY" record -q -o forks.db -- ./forks
+        "$ASSAY" blocks --json --module forks -o forks.profile.json forks.db
+        for what in forks.json forks.profile.json; do
+            holds "loops with fork, $cc ($what)" \
+                'sorted((l["function"], l["iterations"], l["entries"]) for l in d["loops"] if l["function"] in ("plain", "wrapped", "parted", "reap"))
+                 == [("parted", 6, 1), ("plain", 12, 1), ("reap", 30, 6), ("wrapped", 8, 1)]' $what
+        done
+    else
+        skip "loops with fork, $cc" "$(head -1 cc.log)"
+    fi
+done
+
 check_status 2 "no program" "$ASSAY" blocks
 : >empty.data
 head -c 3000 "$SOURCE/README.md" >text.data
