@@ -1,5 +1,6 @@
 /* See autofdo.h: from blocks to lines. */
 #include "blocks/autofdo_internal.h"
+#include "blocks/loops.h"
 #include "symbol/debuginfo.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct maker {
     struct as_autofdo *profile;
     struct as_strings *node_keys; /* in step with the nodes */
     struct as_map lines;          /* by node, offset and discriminator: the line's index + 1 */
+    uint32_t *loops;              /* by block: the header of the innermost one */
 };
 
 /* ---- discriminators ---- */
@@ -141,13 +143,13 @@ static void add_targets(struct maker *maker, uint32_t block, struct as_autofdo_l
 }
 
 /* What a block has of a line counts once, for as many copies as the instruction that stands for the most. */
-static void note_count(struct as_autofdo_line *line, uint32_t copies, uint32_t block, uint64_t count)
+static void note_count(struct as_autofdo_line *line, const struct as_autofdo_run *run)
 {
     struct as_autofdo_run *last = line->runs.len ? &line->runs.data[line->runs.len - 1] : NULL;
-    if (!last || last->block != block)
-        *as_vec_push(&line->runs) = (struct as_autofdo_run){block, copies, count};
-    else if (copies > last->copies)
-        last->copies = copies;
+    if (!last || last->block != run->block)
+        *as_vec_push(&line->runs) = *run;
+    else if (run->copies > last->copies)
+        last->copies = run->copies;
 }
 
 static int by_copies(const void *a, const void *b)
@@ -159,15 +161,18 @@ static int by_copies(const void *a, const void *b)
 }
 
 /* Copies in blocks of their own ran as often as those did. Otherwise they are side by side in a block, or one of them
- * does the work of all. The largest count is the first. */
+ * does the work of all; what follows a loop on the same line is not a copy of what is in it. The largest count is the first. */
 static uint64_t count_copies(const struct as_autofdo_run *runs, size_t n)
 {
     uint64_t sum = 0;
-    if (runs->copies == 1 || n < runs->copies)
-        return runs->count * runs->copies;
-    for (size_t i = 0; i < runs->copies; i++)
+    size_t found = 0;
+    for (size_t i = 0; i < n && found < runs->copies; i++) {
+        if (runs[i].loop != runs->loop)
+            continue;
         sum += runs[i].count;
-    return sum;
+        found++;
+    }
+    return found < runs->copies ? runs->count * runs->copies : sum;
 }
 
 /* The loop that was unrolled, and what is left to one that was not, ran apart from each other. */
@@ -194,7 +199,7 @@ static void add_block(struct maker *maker, uint32_t block)
         struct as_autofdo_line *line = find_line(maker, m->insns.data[b->first_insn + i], &copies);
         if (!line)
             continue;
-        note_count(line, copies, block, count);
+        note_count(line, &(struct as_autofdo_run){block, copies, maker->loops[block], count});
         if (i + 1 == b->n_insns && count)
             add_targets(maker, block, line);
     }
@@ -302,13 +307,18 @@ struct as_autofdo *as_autofdo_new(const struct as_flow *flow, uint32_t module, s
     struct as_debug *debug = as_cfg_debug(flow->cfg, module);
     struct as_autofdo *profile = as_alloc(sizeof *profile);
     profile->names = as_strings_new();
-    struct maker maker = {
-        .flow = flow, .module = module, .debug = debug, .profile = profile, .node_keys = as_strings_new()};
+    struct maker maker = {.flow = flow,
+                          .module = module,
+                          .debug = debug,
+                          .profile = profile,
+                          .node_keys = as_strings_new(),
+                          .loops = as_loops_innermost(flow, module)};
     for (uint32_t i = 0; i < m->functions.len; i++)
         add_function(&maker, i);
     finish(profile);
     as_strings_free(maker.node_keys);
     as_map_free(&maker.lines);
+    free(maker.loops);
     if (profile->functions.len)
         return profile;
     as_autofdo_free(profile);

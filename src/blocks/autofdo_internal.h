@@ -13,6 +13,7 @@ struct as_autofdo_target {
 /* A block with instructions of a line, of which the compiler says that it made `copies`: it unrolled or vectorised a loop. */
 struct as_autofdo_run {
     uint32_t block, copies;
+    uint32_t loop; /* the header of the innermost one that it is in */
     uint64_t count;
 };
 

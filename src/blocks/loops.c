@@ -18,9 +18,15 @@ struct arc {
     bool pad; /* from a call that did not come back to where control went on */
 };
 
+/* By block of the module, of the smallest loop that it is in: its header and how many blocks it has; 0: it is in none. */
+struct nest {
+    uint32_t *header, *size;
+};
+
 /* A function, with the parts of it that were moved away. */
 struct graph {
     const struct as_flow *flow;
+    const struct nest *nest; /* NULL: nobody asks */
     uint32_t module, n;
     AS_VEC(uint32_t) blocks;    /* those of the module: number i + 1 here is blocks[i] */
     AS_VEC(struct arc) arcs;    /* by `from`, then by `to` */
@@ -242,6 +248,18 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
     loop->entries = loop->iterations - back;
 }
 
+/* The loop that was collected last. */
+static void note_nest(const struct graph *g, uint32_t header, uint32_t n_blocks)
+{
+    for (uint32_t i = 1; i <= g->n; i++) {
+        uint32_t block = block_of(g, i);
+        if (g->member[i] != header || (g->nest->size[block] && g->nest->size[block] <= n_blocks))
+            continue;
+        g->nest->header[block] = block_of(g, header);
+        g->nest->size[block] = n_blocks;
+    }
+}
+
 static void add_loops(struct graph *g, as_loops *loops)
 {
     for (uint32_t block = 1; block <= g->n; block++) {
@@ -252,6 +270,8 @@ static void add_loops(struct graph *g, as_loops *loops)
             continue;
         struct as_loop loop = {.module = g->module, .header = block_of(g, block)};
         collect(g, block, &loop);
+        if (g->nest)
+            note_nest(g, block, loop.n_blocks);
         *as_vec_push(loops) = loop;
     }
 }
@@ -404,7 +424,7 @@ static void drop_unwinding(const struct as_flow *flow, uint32_t module, const do
     free(pad);
 }
 
-static void search_module(const struct as_flow *flow, uint32_t module, as_loops *loops)
+static void search_module(const struct as_flow *flow, uint32_t module, const struct nest *nest, as_loops *loops)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     as_arcs arcs = as_arcs_find(flow, module, NULL, NULL);
@@ -432,6 +452,7 @@ static void search_module(const struct as_flow *flow, uint32_t module, as_loops 
     for (uint32_t i = 0; i < m->functions.len; i++) {
         all.graphs[i].flow = flow;
         all.graphs[i].module = module;
+        all.graphs[i].nest = nest;
         if (all.graphs[i].arcs.len)
             search_graph(&all.graphs[i], loops);
         as_vec_free(&all.graphs[i].blocks);
@@ -457,7 +478,7 @@ static as_loops find_loops(const struct as_flow *flow)
 {
     as_loops loops = {0};
     for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++)
-        search_module(flow, m, &loops);
+        search_module(flow, m, NULL, &loops);
     if (loops.len)
         qsort(loops.data, loops.len, sizeof *loops.data, by_instructions);
     return loops;
@@ -479,4 +500,18 @@ as_loops as_loops_find(const struct as_flow *flow)
         loops.data[i].estimated = true;
     free(steady.edges.data);
     return loops;
+}
+
+uint32_t *as_loops_innermost(const struct as_flow *flow, uint32_t module)
+{
+    size_t n = as_cfg_get(flow->cfg, module)->blocks.len;
+    as_loops loops = {0};
+    struct nest nest = {.header = as_alloc_array(n + 1, sizeof(uint32_t)),
+                        .size = as_alloc_array(n + 1, sizeof(uint32_t))};
+    for (size_t i = 0; i < n; i++)
+        nest.header[i] = AS_CFG_NONE;
+    search_module(flow, module, &nest, &loops);
+    as_vec_free(&loops);
+    free(nest.size);
+    return nest.header;
 }

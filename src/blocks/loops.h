@@ -18,6 +18,8 @@ typedef AS_VEC(struct as_loop) as_loops;
 /* Of all functions, most instructions first. The trip count of a loop is iterations / entries. Of addresses loops are those of the
  * balanced counts: as measured, a block that has more than what leads to it would seem to be entered from elsewhere. */
 as_loops as_loops_find(const struct as_flow *flow);
+/* By block of the module the header of the smallest loop that it is in, of the counts as they are; AS_CFG_NONE: none. The caller frees. */
+uint32_t *as_loops_innermost(const struct as_flow *flow, uint32_t module);
 
 struct as_trace {
     uint32_t module;

@@ -85,6 +85,25 @@ END
     "$ASSAY" blocks --for autofdo -o fill.prof -- ./fill
     check_same "… counts once" 4096 "$(sed -n '/^main:/,/^[a-z]/s/^ 3\(\.[0-9]*\)\{0,1\}: //p' fill.prof)"
 fi
+# Discriminator 9: an instruction that stands for two. One loop has both in a block, and its line goes on behind it; of the other each has
+# a block of its own.
+cat >copies.c <<'END'
+__attribute__((noinline)) void together(int n)
+{
+    __asm__ volatile(".loc 1 15 0 discriminator 9\n1: nop\n nop\n decl %0\n jnz 1b\n nop" : "+r"(n));
+}
+__attribute__((noinline)) void apart(int n)
+{
+    __asm__ volatile("1: .loc 1 15 0 discriminator 9\n nop\n .loc 1 16 0\n decl %0\n jz 2f\n"
+                     ".loc 1 15 0 discriminator 9\n nop\n .loc 1 16 0\n decl %0\n jnz 1b\n2:"
+                     : "+r"(n));
+}
+int main(void) { return together(64), apart(127), 0; }
+END
+check "copies, side by side and apart" gcc -O1 -g -o copies copies.c
+"$ASSAY" blocks --for autofdo -o copies.prof -- ./copies
+check_stdout_equals "128" "… side by side: what is behind the loop is no copy" sed -n '/^together:/,/^[a-z]/s/^ 14: //p' copies.prof
+check_stdout_equals "127" "… apart" sed -n '/^apart:/,/^[a-z]/s/^ 10: //p' copies.prof
 if command -v llvm-profdata >/dev/null; then
     check "llvm-profdata reads the text" llvm-profdata show --sample auto.prof
     profile --for autofdo-binary -o auto.bin

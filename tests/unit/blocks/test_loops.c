@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#include <stdlib.h>
+
 static void end(struct as_flow *flow)
 {
     struct as_cfg *cfg = flow->cfg;
@@ -35,6 +37,11 @@ static void test_nested(void **state)
     assert_true(outer->instructions == 3 * 40 + 5 * 400 + 2 * 40);
     assert_ptr_equal(outer, &loops.data[0]); /* most instructions first */
     as_vec_free(&loops);
+    uint32_t *innermost = as_loops_innermost(flow, 0);
+    const uint32_t expected[] = {AS_CFG_NONE, 1, 2, 1, AS_CFG_NONE};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(innermost[i], expected[i]);
+    free(innermost);
     end(flow);
 }
 
