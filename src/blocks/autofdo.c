@@ -121,15 +121,32 @@ static const char *name_of_target(const struct maker *maker, const struct as_flo
     return text[0] && !strchr(text, ':') && !strchr(text, ' ') ? text : NULL;
 }
 
+/* Whether a jump leads to the start of another function, and not to a part of its own that was moved away: a call in the last place. */
+static bool is_tail_call(const struct maker *maker, const struct as_flow_edge *edge)
+{
+    if (edge->kind == AS_EDGE_FALL || edge->to == AS_CFG_NONE)
+        return false;
+    const struct as_cfg_module *from = as_cfg_get(maker->flow->cfg, edge->module);
+    const struct as_cfg_module *to = as_cfg_get(maker->flow->cfg, edge->to_module);
+    const struct as_cfg_function *own = &from->functions.data[from->blocks.data[edge->from].function];
+    const struct as_cfg_function *other = &to->functions.data[to->blocks.data[edge->to].function];
+    if (own == other || !own->linkage || !other->linkage)
+        return own != other;
+    return !as_cfg_is_part(other->linkage, own->linkage) && !as_cfg_is_part(own->linkage, other->linkage);
+}
+
+static bool calls(const struct maker *maker, const struct as_flow_edge *edge)
+{
+    return edge->count >= 1 && (edge->kind == AS_EDGE_CALL || is_tail_call(maker, edge));
+}
+
 static void add_targets(struct maker *maker, uint32_t block, struct as_autofdo_line *line)
 {
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(maker->flow, maker->module, block, &n);
     for (size_t i = 0; i < n; i++) {
         char text[1024];
-        const char *name = edges[i].kind == AS_EDGE_CALL && edges[i].count >= 1
-                               ? name_of_target(maker, &edges[i], text, sizeof text)
-                               : NULL;
+        const char *name = calls(maker, &edges[i]) ? name_of_target(maker, &edges[i], text, sizeof text) : NULL;
         if (!name)
             continue;
         uint32_t id = as_strings_intern(maker->profile->names, name);

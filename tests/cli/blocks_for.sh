@@ -104,6 +104,38 @@ check "copies, side by side and apart" gcc -O1 -g -o copies copies.c
 "$ASSAY" blocks --for autofdo -o copies.prof -- ./copies
 check_stdout_equals "128" "… side by side: what is behind the loop is no copy" sed -n '/^together:/,/^[a-z]/s/^ 14: //p' copies.prof
 check_stdout_equals "127" "… apart" sed -n '/^apart:/,/^[a-z]/s/^ 10: //p' copies.prof
+# Calls in the last place are jumps: direct, through a register, and none to a part of the function that was moved away.
+cat >tail.c <<'END'
+static volatile int sink;
+__attribute__((noinline)) int leaf(int x) { sink += x; return x * 3; }
+__attribute__((noinline)) int other(int x) { sink ^= x; return x * 5; }
+__attribute__((noinline, cold)) void rare(void) { sink = 0; }
+__attribute__((noinline)) int direct(int x)
+{
+    if (x == 77) {
+        rare();
+        rare();
+    }
+    sink++;
+    return leaf(x);
+}
+__attribute__((noinline)) int through(int (*f)(int), int x)
+{
+    sink++;
+    return f(x);
+}
+int main(void)
+{
+    for (int i = 0; i < 100; i++)
+        sink += direct(i) + through(i % 4 ? leaf : other, i);
+    return 0;
+}
+END
+check "calls in the last place" gcc -O2 -g -freorder-blocks-and-partition -o tail tail.c
+"$ASSAY" blocks --for autofdo -o tail.prof -- ./tail
+check_same "… direct" " 7: 100 leaf:100" "$(sed -n '/^direct:/,/^[a-z]/{/leaf/p}' tail.prof)"
+check_same "… through a register" " 3: 100 leaf:75 other:25" "$(sed -n '/^through:/,/^[a-z]/{/leaf/p}' tail.prof)"
+check_same "… not those within a function" "" "$(grep 'cold\|^ 2: .*[a-z]' tail.prof)"
 if command -v llvm-profdata >/dev/null; then
     check "llvm-profdata reads the text" llvm-profdata show --sample auto.prof
     profile --for autofdo-binary -o auto.bin
