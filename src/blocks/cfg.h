@@ -25,6 +25,7 @@ enum as_cfg_flag {
     AS_CFG_FALLS = 1 << 0,   /* control can go on behind it: falls through, or comes back from a call */
     AS_CFG_ENTRY = 1 << 1,   /* the first of its function */
     AS_CFG_TARGET = 1 << 3,  /* a branch leads to it, or was seen to */
+    AS_CFG_CASE = 1 << 4,    /* of samples: a jump table leads to it */
     AS_CFG_PADDING = 1 << 2, /* nothing but no-operations that nothing leads to: fills space between code */
 };
 

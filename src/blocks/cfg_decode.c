@@ -3,12 +3,14 @@
 #include "blocks/cfg_internal.h"
 
 #include "base/search.h"
+#include "blocks/case_tables.h"
 #include "symbol/blocks.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { MOST_BYTES = 64 << 20 };
+enum { LED = 1, LED_BY_TABLE }; /* what a target is */
 
 typedef AS_VEC(struct as_insn) insn_list;
 
@@ -161,6 +163,7 @@ static void settle_padding(struct as_cfg_module *module, const struct as_cfg_fun
         if (i == 0 || target || executed || is_fallen_into(module, function, block))
             block->flags &= ~AS_CFG_PADDING;
         block->flags |= target ? AS_CFG_TARGET : 0;
+        block->flags |= target && *as_map_get(targets, block->start) == LED_BY_TABLE ? AS_CFG_CASE : 0;
     }
 }
 
@@ -176,7 +179,7 @@ static void lead_executed(const struct as_cfg_module *module, const insn_list *i
         if (executed != before)
             as_blocks_add_leader(blocks, address);
         if (executed && !before)
-            *as_map_put(targets, address) = 1;
+            *as_map_put(targets, address) = LED;
         before = executed;
     }
 }
@@ -195,6 +198,20 @@ static void lead_behind_padding(const struct as_cfg_module *module, const insn_l
     }
 }
 
+/* Cases of jump tables begin blocks, where nobody saw jumps. */
+static void lead_cases(const struct as_cfg_module *module, const struct as_elf *elf, const insn_list *insns,
+                       struct as_blocks *blocks, struct as_map *targets)
+{
+    if (!module->seen->loose)
+        return;
+    as_case_targets cases = as_case_targets_find(elf, insns->data, insns->len);
+    for (size_t i = 0; i < cases.len; i++) {
+        as_blocks_add_leader(blocks, cases.data[i]);
+        *as_map_put(targets, cases.data[i]) = LED_BY_TABLE;
+    }
+    as_vec_free(&cases);
+}
+
 /* An instruction that others were executed inside of is the last of its block: no address is of two blocks' lists. */
 static void lead_behind_overlaps(const insn_list *insns, struct as_blocks *blocks)
 {
@@ -203,7 +220,7 @@ static void lead_behind_overlaps(const insn_list *insns, struct as_blocks *block
             as_blocks_add_leader(blocks, end_of(&insns->data[i]));
 }
 
-static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *insns)
+static void cut(struct as_cfg_module *module, const struct as_elf *elf, uint32_t number, const insn_list *insns)
 {
     struct as_cfg_function *function = &module->functions.data[number];
     const struct as_cfg_seen *seen = module->seen;
@@ -212,18 +229,19 @@ static void cut(struct as_cfg_module *module, uint32_t number, const insn_list *
     for (size_t i = 0; i < insns->len; i++) {
         as_blocks_add_insn(blocks, &insns->data[i]);
         if (as_insn_is_control(&insns->data[i]) && insns->data[i].target)
-            *as_map_put(&targets, insns->data[i].target) = 1;
+            *as_map_put(&targets, insns->data[i].target) = LED;
     }
     size_t at = as_search(0, seen->leaders.len, i, seen->leaders.data[i] < function->start);
     for (; at < seen->leaders.len && seen->leaders.data[at] < function->end; at++) {
         as_blocks_add_leader(blocks, seen->leaders.data[at]);
-        *as_map_put(&targets, seen->leaders.data[at]) = 1;
+        *as_map_put(&targets, seen->leaders.data[at]) = LED;
     }
     at = as_search(0, seen->cuts.len, i, seen->cuts.data[i] < function->start);
     for (; at < seen->cuts.len && seen->cuts.data[at] < function->end; at++)
         as_blocks_add_leader(blocks, seen->cuts.data[at]);
     lead_executed(module, insns, blocks, &targets);
     lead_behind_padding(module, insns, blocks);
+    lead_cases(module, elf, insns, blocks, &targets);
     lead_behind_overlaps(insns, blocks);
     as_blocks_add_leader(blocks, function->start);
     as_blocks_finish(blocks);
@@ -253,7 +271,7 @@ void as_cfg_decode(struct as_cfg_module *module, const struct as_elf *elf, uint3
         copy_insns(module, f, &insns);
     if (insns.len) /* an instruction may reach beyond what the symbol claims */
         f->end = end_of(&insns.data[insns.len - 1]);
-    cut(module, function, &insns);
+    cut(module, elf, function, &insns);
     free(bytes);
     as_vec_free(&insns);
 }

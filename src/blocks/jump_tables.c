@@ -1,5 +1,5 @@
 /* See flow.h, as_flow_guess_jumps. Blocks that control cannot reach from a function's begin, from a call or from a landing pad are
- * taken for targets; so are, of exact counts, those that ran more often than all that leads to them. */
+ * taken for targets, and so are cases of tables that were read (case_tables.h) and, of exact counts, those that ran more often than all that leads to them. */
 #include "blocks/flow.h"
 
 #include <stdlib.h>
@@ -88,13 +88,16 @@ static void take(struct search *search, uint32_t block)
     reach(search, block);
 }
 
-/* First those that nothing leads to, as they lead to others. */
+/* First those that tables are known to lead to, then those that nothing leads to, as they lead to others. */
 static void find_targets(struct search *search, const struct as_cfg_function *function)
 {
     search->jumps.len = search->targets.len = 0;
     for (uint32_t i = function->first; i < function->first + function->n; i++)
         if (search->m->blocks.data[i].last_class == AS_CLASS_JUMP_INDIRECT && may_run(search, i))
             *as_vec_push(&search->jumps) = i;
+    for (uint32_t i = function->first; i < function->first + function->n && search->jumps.len; i++)
+        if (search->m->blocks.data[i].flags & AS_CFG_CASE)
+            take(search, i);
     for (int loose = 0; loose < 2 && search->jumps.len; loose++)
         for (uint32_t i = function->first; i < function->first + function->n; i++)
             if (!search->reached[i] && may_run(search, i) && (loose || !search->led[i]))

@@ -37,7 +37,9 @@ for block in json.load(open(counts, encoding="utf-8"))["blocks"]:
     if block["module"] == victim and block["executions"]:
         block["start"] = int(block["address"], 16)
         known[block["start"]] = block
-lines = subprocess.run(["objdump", "-d", victim], check=True, capture_output=True, text=True).stdout.splitlines()
+RISCV = struct.pack("<H", 243)
+tool = "riscv64-linux-gnu-objdump" if open(victim, "rb").read(20)[18:] == RISCV else "objdump"
+lines = subprocess.run([tool, "-d", victim], check=True, capture_output=True, text=True).stdout.splitlines()
 addresses = sorted(int(line.split(":")[0], 16) for line in lines if line.startswith(" ") and ":\t" in line)
 
 
