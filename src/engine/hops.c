@@ -31,29 +31,32 @@ static void tell_at_once(struct as_stream *stream, struct as_hop hop)
     tell(stream, &hop);
 }
 
-static bool is_call(const struct as_block *block)
+enum as_hop_kind as_hops_kind(const struct as_block *block)
 {
-    return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+    bool call = block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
+    return call ? AS_HOP_CALL : block->last_class == AS_CLASS_RETURN ? AS_HOP_RETURN : AS_HOP_JUMP;
 }
 
 /* Whether the last hop is a jump: there are never two in a row. */
 static bool ends_in_jump(const struct as_stream *stream)
 {
-    return stream->hops.len && !is_call(block_of(stream, stream->hops.data[stream->hops.len - 1].id));
+    return stream->hops.len && stream->hops.data[stream->hops.len - 1].jump;
 }
 
-static void add_call(struct as_stream *stream, struct as_hop hop, const struct as_block *block, uint64_t to)
+static void add_call(struct as_stream *stream, struct as_hop hop)
 {
-    if (to == block->end || stream->hops.len >= MOST) /* the former only reads the instruction pointer */
-        tell_at_once(stream, hop);
+    const struct as_block_gist *gists = stream->code->gists.data;
+    if (gists[hop.next].address == gists[hop.id].end || stream->hops.len >= MOST)
+        tell_at_once(stream, hop); /* the former only reads the instruction pointer */
     else
         *as_vec_push(&stream->hops) = hop;
 }
 
-static void add_return(struct as_stream *stream, struct as_hop hop, uint64_t to)
+static void add_return(struct as_stream *stream, struct as_hop hop)
 {
+    const struct as_block_gist *gists = stream->code->gists.data;
     size_t calls = stream->hops.len - ends_in_jump(stream);
-    if (calls && block_of(stream, stream->hops.data[calls - 1].id)->end == to)
+    if (calls && gists[stream->hops.data[calls - 1].id].end == gists[hop.next].address)
         stream->hops.len = calls - 1;
     else
         tell_at_once(stream, hop);
@@ -64,6 +67,7 @@ static void add_jump(struct as_stream *stream, struct as_hop hop)
     const struct as_block_gist *from = &stream->code->gists.data[hop.id], *to = &stream->code->gists.data[hop.next];
     if (from->function_size == 0 || to->address - from->function < from->function_size)
         return;
+    hop.jump = true;
     if (!to->entry)
         tell_at_once(stream, hop);
     else if (ends_in_jump(stream))
@@ -72,15 +76,13 @@ static void add_jump(struct as_stream *stream, struct as_hop hop)
         *as_vec_push(&stream->hops) = hop;
 }
 
-void as_hops_add(struct as_stream *stream, uint32_t id, uint32_t next)
+void as_hops_add(struct as_stream *stream, enum as_hop_kind kind, uint32_t id, uint32_t next)
 {
-    const struct as_block *block = block_of(stream, id);
     struct as_hop hop = {.id = id, .next = next};
-    uint64_t to = stream->code->gists.data[next].address;
-    if (is_call(block))
-        add_call(stream, hop, block, to);
-    else if (block->last_class == AS_CLASS_RETURN)
-        add_return(stream, hop, to);
+    if (kind == AS_HOP_CALL)
+        add_call(stream, hop);
+    else if (kind == AS_HOP_RETURN)
+        add_return(stream, hop);
     else
         add_jump(stream, hop);
 }

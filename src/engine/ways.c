@@ -143,9 +143,14 @@ static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
         !as_code_table_block(stream->code, (uint32_t)next) || gists[next].second_try ||
         !as_block_leads_to(as_code_table_block(stream->code, id), gists[next].address))
         return false;
+    reach(stream, id > next ? id : (uint32_t)next);
     as_ways_add_run(stream, id);
-    reach(stream, (uint32_t)next);
-    as_hops_add(stream, id, (uint32_t)next);
+    struct as_ways *ways = &stream->ways.data[id];
+    if (!gists[id].targets) { /* other targets of a return or an indirect transfer take the place of the last one */
+        ways->next[ways->next[0] != AS_WAY_NONE && ways->next[0] != next] = (uint32_t)next;
+        ways->hop = as_hops_kind(as_code_table_block(stream->code, id));
+    }
+    as_hops_add(stream, as_hops_kind(as_code_table_block(stream->code, id)), id, (uint32_t)next);
     return true;
 }
 
@@ -192,6 +197,8 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
             ways = &all[id];
             way = ways->next[1] == word;
         }
+        if (sieved && ways->hop)
+            as_hops_add(stream, ways->hop, id, (uint32_t)word);
         if (sieved == TELLS_PASSED && at > from)
             pass_words(stream, id, words + from, at - from);
         ways->runs[way]++;

@@ -23,6 +23,7 @@ struct as_ways {
     uint8_t falls;    /* way 0 leads straight on; otherwise both are taken branches */
     uint8_t targets;  /* the tallies are reported by target */
     uint8_t listed;   /* it is in the stream's list */
+    uint8_t hop;      /* enum as_hop_kind: where accesses are sieved, its transfer may change the call path */
 };
 #define AS_WAY_NONE UINT32_MAX
 

@@ -41,13 +41,18 @@ static void expect(struct test *test, const char *expected)
     bed_free(&test->bed);
 }
 
+static void add(struct test *test, uint32_t id, uint32_t next)
+{
+    as_hops_add(&test->stream, as_hops_kind(as_code_table_block(&test->bed.code, id)), id, next);
+}
+
 static void a_call_and_its_return_cancel_out(void **state)
 {
     struct test test;
     set_up(&test);
     for (int i = 0; i < 3; i++) {
-        as_hops_add(&test.stream, CALLS, CALLED);
-        as_hops_add(&test.stream, CALLED, BEHIND_CALL);
+        add(&test, CALLS, CALLED);
+        add(&test, CALLED, BEHIND_CALL);
     }
     expect(&test, "");
 }
@@ -56,10 +61,10 @@ static void calls_that_are_under_way_are_told(void **state)
 {
     struct test test;
     set_up(&test);
-    as_hops_add(&test.stream, CALLS, CALLED);
-    as_hops_add(&test.stream, CALLS, CALLED);
-    as_hops_add(&test.stream, CALLS, CALLED);
-    as_hops_add(&test.stream, CALLED, BEHIND_CALL);
+    add(&test, CALLS, CALLED);
+    add(&test, CALLS, CALLED);
+    add(&test, CALLS, CALLED);
+    add(&test, CALLED, BEHIND_CALL);
     assert_string_equal(as_str_get(&test.told), "");
     expect(&test, "1008>2000 1008>2000 ");
 }
@@ -68,10 +73,10 @@ static void other_returns_are_told_behind_them(void **state)
 {
     struct test test;
     set_up(&test);
-    as_hops_add(&test.stream, CALLS, CALLED);
-    as_hops_add(&test.stream, CALLED, LOOP); /* leads elsewhere */
+    add(&test, CALLS, CALLED);
+    add(&test, CALLED, LOOP); /* leads elsewhere */
     assert_string_equal(as_str_get(&test.told), "1008>2000 2000>1200 ");
-    as_hops_add(&test.stream, CALLED, BEHIND_CALL); /* its call is not known any more */
+    add(&test, CALLED, BEHIND_CALL); /* its call is not known any more */
     expect(&test, "1008>2000 2000>1200 2000>100e ");
 }
 
@@ -81,19 +86,19 @@ static void jumps_in_a_function_are_left_out(void **state)
     set_up(&test);
     struct as_block_gist *gist = &test.bed.code.gists.data[BACK];
     *gist = (struct as_block_gist){.address = BACK, .function = MIX, .function_size = 0x100};
-    as_hops_add(&test.stream, BACK, MIX);
+    add(&test, BACK, MIX);
     assert_string_equal(as_str_get(&test.told), "");
     gist->function_size = 1; /* 0x1008 lies in another one, and does not begin it */
     gist->function = BACK;
-    as_hops_add(&test.stream, BACK, MIX);
+    add(&test, BACK, MIX);
     assert_string_equal(as_str_get(&test.told), "1018>1000 ");
     test.bed.code.gists.data[MIX].entry = true; /* now it does: the last such jump counts, until the function returns */
-    as_hops_add(&test.stream, CALLS, CALLED);
-    as_hops_add(&test.stream, BACK, MIX);
-    as_hops_add(&test.stream, BACK, MIX);
-    as_hops_add(&test.stream, CALLED, BEHIND_CALL);
-    as_hops_add(&test.stream, BACK, MIX);
-    as_hops_add(&test.stream, BACK, MIX);
+    add(&test, CALLS, CALLED);
+    add(&test, BACK, MIX);
+    add(&test, BACK, MIX);
+    add(&test, CALLED, BEHIND_CALL);
+    add(&test, BACK, MIX);
+    add(&test, BACK, MIX);
     expect(&test, "1018>1000 1018>1000 ");
 }
 
