@@ -63,7 +63,6 @@ void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options
     wire->gated = !options->blocks_only && !in_turn && has_gaps(options->regions);
     wire->watches_markers = wire->gated && starts_at_marker(options->regions);
     atomic_store(&wire->record_accesses, options->blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
-    atomic_store(&wire->sieve_slots, AS_SIEVE_SLOTS);
     atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
 }
 
@@ -197,15 +196,15 @@ static void hold(struct as_reader *reader)
 static void set_sieve(struct as_reader *reader, bool coarse)
 {
     reader->gear.coarse = coarse;
-    atomic_store(&reader->wire->sieve_slots, coarse ? AS_SIEVE_COARSE_SLOTS : AS_SIEVE_SLOTS);
+    atomic_store(&reader->wire->record_accesses, coarse ? AS_WIRE_COARSE : AS_WIRE_SIEVED);
 }
 
 static void record(struct as_reader *reader)
 {
-    set_sieve(reader, false);
     if (reader->gear.state == AS_GEAR_FAST && reader->sink->gap_end && !reader->sink->passed)
         reader->sink->gap_end(reader->context);
     atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
+    reader->gear.coarse = false;
     atomic_store(&reader->wire->asks, 0);
     take_back(reader);
     hold(reader); /* if threads follow simulated time, as_pace_turn opens their gates from now on */
@@ -338,8 +337,10 @@ static bool wait_for_rest(struct as_reader *reader)
         return false;
     atomic_store(&reader->wire->asks, asks);
     /* A thread that was held begins with the coarse sieve at the same instruction in every run. */
-    set_sieve(reader, held && reader->regions.awaits != AS_POINT_LANDMARK && left >= 2 * FINE_LEAD);
-    atomic_store(&reader->wire->record_accesses, reader->sink->passed ? AS_WIRE_SIEVED : AS_WIRE_VARYING);
+    if (reader->sink->passed)
+        set_sieve(reader, held && reader->regions.awaits != AS_POINT_LANDMARK && left >= 2 * FINE_LEAD);
+    else
+        atomic_store(&reader->wire->record_accesses, AS_WIRE_VARYING);
     reader->gear.state = AS_GEAR_FAST;
     as_log_debug("accesses are not recorded from instruction %lu on", reader->regions.count);
     return drive_fast(reader);

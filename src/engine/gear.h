@@ -11,7 +11,7 @@
  *   fast      each thread may execute a number of instructions that cannot reach the next border, then waits for more.
  *             It asks the reader before landmarks that may start a region. Near the border the reader switches
  *             recording on and opens all gates: record. Where accesses are sieved and there is one thread, the sieve is a
- *             coarse one up to some place before the border, and a fine one from there on.
+ *             coarse one without the stack up to some place before the border, and a fine one from there on.
  *
  * Each translated block states whether its accesses are recorded (as_block_gist.bare), so streams need no other sign.
  * If threads follow simulated time (pace.h), their budgets close the gates while accesses are recorded. Threads that run in

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 12,
+    AS_WIRE_VERSION = 13,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -127,6 +127,7 @@ enum as_wire_accesses {
     AS_WIRE_VARYING, /* those of instructions that do not access the same every time */
     AS_WIRE_ALL,
     AS_WIRE_SIEVED, /* … and of the others those that pass a sieve: engine/sieve.h */
+    AS_WIRE_COARSE, /* … a coarse sieve, but for those of instructions that only access the stack */
 };
 
 enum as_wire_stamps {
@@ -168,7 +169,6 @@ struct as_wire_header {
     _Atomic uint32_t cheap_switch;    /* recording is switched without translating code anew (plugin/code_sets.h) */
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
-    _Atomic uint32_t sieve_slots;     /* of the sieve, where accesses are sieved */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
     uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */

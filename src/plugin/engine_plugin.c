@@ -218,11 +218,20 @@ static qemu_mem_cb on_access = on_access_slow;
 /* Only for a process with one thread. */
 static uint64_t sieve[AS_SIEVE_COARSE_SLOTS];
 
+static inline void sift(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata, uint64_t slots)
+{
+    if (as_sieve_pass(sieve, slots, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), info >> 17 & 1))
+        on_access_fast(vcpu, info, address, userdata);
+}
+
 static void on_access_sieved(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
-    if (as_sieve_pass(sieve, as_plugin.sieve_slots, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1),
-                      info >> 17 & 1))
-        on_access_fast(vcpu, info, address, userdata);
+    sift(vcpu, info, address, userdata, AS_SIEVE_SLOTS);
+}
+
+static void on_access_coarse(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    sift(vcpu, info, address, userdata, AS_SIEVE_COARSE_SLOTS);
 }
 
 static bool info_layout_is_known(void)
@@ -307,6 +316,16 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
     return are_stamped() ? on_stamped : on_block;
 }
 
+/* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */
+static qemu_mem_cb choose_sieve(const uint8_t *bytes, size_t size)
+{
+    if (as_plugin.recording == AS_WIRE_SIEVED)
+        return on_access_sieved;
+    if (as_plugin.recording != AS_WIRE_COARSE || as_insn_only_stack(as_plugin.arch, bytes, size))
+        return NULL;
+    return on_access_coarse;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -315,7 +334,6 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (n > AS_WIRE_INDEX_MASK + 1)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
     bool watched = is_watched(tb, n), recorded = as_plugin.recording == AS_WIRE_ALL || watched;
-    bool sieved = as_plugin.recording == AS_WIRE_SIEVED;
     uint32_t block = as_code_report_block(tb, n, recorded);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
@@ -327,9 +345,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         bool tells = stacks && (moved || as_insn_links(as_plugin.arch, bytes, size));
         moved = moved || (stacks && as_insn_moves_stack(as_plugin.arch, bytes, size));
         bool whole = recorded || tells || as_insn_varies(as_plugin.arch, bytes, size);
-        if (whole || sieved)
-            qemu_plugin_register_vcpu_mem_cb(insn, whole ? on_access : on_access_sieved, QEMU_PLUGIN_CB_NO_REGS,
-                                             QEMU_PLUGIN_MEM_RW, (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
+        qemu_mem_cb callback = whole ? on_access : choose_sieve(bytes, size);
+        if (callback)
+            qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                             (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
     }
 }
 
@@ -521,7 +540,6 @@ static void switch_recording(unsigned vcpu)
 {
     uint32_t before = as_plugin.recording;
     as_plugin.recording = atomic_load(&as_plugin.wire->record_accesses);
-    as_plugin.sieve_slots = atomic_load(&as_plugin.wire->sieve_slots);
     memset(sieve, 0, sizeof sieve);
     if (as_plugin.recording == before)
         return;
@@ -575,7 +593,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     plugin_id = id;
     as_plugin.switch_recording = switch_recording;
     as_plugin.recording = recording_first = atomic_load(&as_plugin.wire->record_accesses);
-    as_plugin.sieve_slots = atomic_load(&as_plugin.wire->sieve_slots);
     register_callbacks(id);
     return 0;
 }

@@ -312,8 +312,7 @@ static bool is_answered(const struct as_wire_lane *lane, uint32_t question)
 
 static void follow_recording(unsigned vcpu)
 {
-    if (as_plugin.recording != atomic_load(&as_plugin.wire->record_accesses) ||
-        as_plugin.sieve_slots != atomic_load(&as_plugin.wire->sieve_slots))
+    if (as_plugin.recording != atomic_load(&as_plugin.wire->record_accesses))
         as_plugin.switch_recording(vcpu);
 }
 

@@ -16,7 +16,6 @@ struct as_plugin {
     enum as_arch arch;
     uint32_t process, image;
     uint32_t recording;                      /* enum as_wire_accesses: what code that is translated now reports */
-    uint32_t sieve_slots;                    /* of the sieve that is in use */
     void (*switch_recording)(unsigned vcpu); /* has code executed that is as `wire` wants it, with an empty sieve */
     pid_t pid;
     bool guest_base_known;

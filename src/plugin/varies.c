@@ -149,3 +149,63 @@ bool as_insn_links(enum as_arch arch, const uint8_t *bytes, size_t size)
 {
     return arch == AS_ARCH_X86_64 ? x86_links(bytes, size) : riscv_links(bytes, size);
 }
+
+/* Whether an operand behind these bytes is memory near the stack pointer: [rsp + a few hundred bytes]. */
+static bool x86_is_near_stack(const uint8_t *modrm, size_t size)
+{
+    enum { SIB = 4, RSP_ALONE = 0x24, FAR = 2 };
+    return size >= 2 && modrm[0] >> 6 != 3 && (modrm[0] & 7) == SIB && modrm[1] == RSP_ALONE &&
+           (modrm[0] >> 6 < 2 || (size >= 6 && modrm[3] < FAR && !modrm[4] && !modrm[5]));
+}
+
+/* Whether an opcode of one byte is followed by an operand, which is all that it accesses. */
+static bool x86_has_operand(uint8_t opcode)
+{
+    enum { GROUP5 = 0xff, POP_TO = 0x8f };
+    return (opcode < 0x40 && (opcode & 7) < 4) || opcode == 0x63 || opcode == 0x69 || opcode == 0x6b ||
+           (opcode >= 0x80 && opcode <= 0x8b) || (opcode & 0xfe) == 0xc0 || (opcode & 0xfe) == 0xc6 ||
+           (opcode & 0xf8) == 0xd8 || (opcode & 0xfe) == 0xf6 || opcode == 0xfe || opcode == GROUP5 || opcode == POP_TO;
+}
+
+/* Whether prefixes may make [rsp + n] something else: [r12 + n], [rsp + r12 + n], [esp + n], fs:[rsp + n]. */
+static bool x86_is_changed(const uint8_t *bytes, size_t prefixes)
+{
+    enum { FS = 0x64, GS = 0x65, ADDRESS_SIZE = 0x67, REX = 0x40, REX_KIND = 0xf0, REX_B = 1, REX_X = 2 };
+    for (size_t i = 0; i < prefixes; i++)
+        if (bytes[i] == FS || bytes[i] == GS || bytes[i] == ADDRESS_SIZE ||
+            ((bytes[i] & REX_KIND) == REX && bytes[i] & (REX_B | REX_X)))
+            return true;
+    return false;
+}
+
+/* push, pop, call, return, and operands at [rsp + n]. */
+static bool x86_only_stack(const uint8_t *bytes, size_t size)
+{
+    enum { ESCAPE = 0x0f, PUSH = 0x68, PUSH_BYTE = 0x6a, CALL = 0xe8 };
+    size_t prefixes = prefix_length(bytes, size);
+    if (prefixes >= size)
+        return false;
+    uint8_t opcode = bytes[prefixes];
+    if ((opcode & 0xf0) == 0x50 || opcode == PUSH || opcode == PUSH_BYTE || opcode == CALL || (opcode & 0xfe) == 0xc2)
+        return true;
+    size_t before = opcode == ESCAPE ? 2 : 1; /* the maps 0f 38 and 0f 3a have their operand a byte later */
+    if (x86_is_changed(bytes, prefixes) || prefixes + before >= size || (before == 1 && !x86_has_operand(opcode)) ||
+        (before == 2 && (bytes[prefixes + 1] == 0x38 || bytes[prefixes + 1] == 0x3a)))
+        return false;
+    return x86_is_near_stack(bytes + prefixes + before, size - prefixes - before);
+}
+
+/* Loads and stores at n(sp). */
+static bool riscv_only_stack(const uint8_t *bytes, size_t size)
+{
+    enum { LOAD = 0x03, LOAD_FP = 0x07, STORE = 0x23, STORE_FP = 0x27, QUADRANT = 3, BY_SP = 2 };
+    uint32_t word = rv_word(bytes, size), opcode = word & 0x7f;
+    if (size == 2)
+        return (word & QUADRANT) == BY_SP && (word >> 13 & 3) != 0;
+    return (opcode == LOAD || opcode == LOAD_FP || opcode == STORE || opcode == STORE_FP) && (word >> 15 & 31) == RV_SP;
+}
+
+bool as_insn_only_stack(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_only_stack(bytes, size) : riscv_only_stack(bytes, size);
+}

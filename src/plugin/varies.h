@@ -14,6 +14,8 @@ bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
 /* Whether an instruction gives the stack pointer a value from elsewhere: later accesses of its block show which. */
 bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
+/* Whether all that an instruction accesses lies near the stack pointer. Not seen: what would take a closer look. */
+bool as_insn_only_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether an instruction stores or loads a return address. */
 bool as_insn_links(enum as_arch arch, const uint8_t *bytes, size_t size);
 

@@ -21,7 +21,24 @@ static uint64_t random_bits(void)
 struct tally {
     bool real; /* the bytes are of a program, not random: compilers write to the stack pointer in few ways */
     uint64_t decoded, varying, hinting, said_varying, said_hinting;
+    uint64_t on_stack, said_on_stack;
 };
+
+/* Whether it accesses memory, and all that it accesses lies near the stack pointer. */
+static bool is_on_stack(enum as_arch arch, const struct as_insn *insn)
+{
+    enum { NEAR = 2048 }; /* an offset in RISC-V, and in x86 a little more than what is recognised */
+    uint8_t pointer = AS_REG_INT0 + (arch == AS_ARCH_X86_64 ? 4 : 2);
+    bool any = false;
+    for (uint8_t i = 0; i < insn->n_mem; i++) {
+        const struct as_mem_operand *operand = &insn->mem[i];
+        if (operand->access && (operand->base != pointer || operand->index != AS_REG_NONE || operand->segment ||
+                                operand->disp < -NEAR || operand->disp > NEAR))
+            return false;
+        any |= operand->access != 0;
+    }
+    return any;
+}
 
 static void describe(const char *what, const struct as_insn *insn)
 {
@@ -53,6 +70,12 @@ static size_t look(enum as_arch arch, const uint8_t *bytes, size_t size, struct 
         describe("stores or loads a return address, and is not seen", &insn);
     if (tally->real && as_insn_moves_pointer(&insn) && !as_insn_moves_stack(arch, bytes, insn.length))
         describe("moves the stack pointer, and is not seen", &insn);
+    bool accesses = insn.flags & (AS_INSN_LOAD | AS_INSN_STORE), on_stack = is_on_stack(arch, &insn);
+    bool said_on_stack = as_insn_only_stack(arch, bytes, insn.length);
+    tally->on_stack += on_stack;
+    tally->said_on_stack += on_stack && said_on_stack;
+    if (accesses && said_on_stack && !on_stack && !(insn.flags & AS_INSN_VARIES))
+        describe("does not only access the stack, as is said", &insn);
     return insn.length;
 }
 
@@ -166,6 +189,7 @@ static void test_riscv_random(void **state)
         look_word(half, &tally);
     assert_true(tally.decoded > ROUNDS / 4);
     assert_true(tally.said_varying * 100 < tally.decoded);
+    assert_true(tally.said_on_stack * 10 > tally.on_stack * 7); /* all but atomics */
 }
 
 /* A shared object's executable segment, as it lies in memory. */
@@ -198,6 +222,7 @@ static void test_libc(void **state)
         at += look(AS_ARCH_X86_64, text.start + at, text.size - at, &tally);
     assert_true(tally.decoded > 100000);
     assert_true(tally.varying > 100);
+    assert_true(tally.said_on_stack * 10 > tally.on_stack * 8 && tally.on_stack > 10000);
     assert_true(tally.hinting > 10);
     assert_true(tally.said_varying * 10 < tally.decoded); /* otherwise little is gained */
     assert_true(tally.said_hinting * 100 < tally.decoded);
