@@ -367,9 +367,21 @@ uint32_t as_cfg_find_function(const struct as_cfg *cfg, uint32_t module, uint64_
     return find_function(cfg->modules.data[module], address);
 }
 
+/* What compilers append to the name of a function for parts and variants of it. */
+static bool is_suffix(const char *rest)
+{
+    static const char *const suffixes[] = {".cold", ".part.", ".isra.", ".constprop.", ".lto_priv.", ".llvm."};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strncmp(rest, suffixes[i], strlen(suffixes[i])) == 0)
+            return true;
+    return false;
+}
+
 bool as_cfg_is_called(const char *name, const char *wanted)
 {
     size_t length = strlen(wanted);
+    if (strncmp(wanted, name, length) == 0 && is_suffix(name + length))
+        return true;
     return strcmp(wanted, name) == 0 || (strncmp(wanted, name, length) == 0 && name[length] == '(') ||
            as_cpp_name_is(name, wanted);
 }

@@ -107,7 +107,8 @@ static inline bool as_cfg_calls(const struct as_cfg_block *block)
     return block->last_class == AS_CLASS_CALL || block->last_class == AS_CLASS_CALL_INDIRECT;
 }
 
-/* Whether a function of this name is what somebody calls `wanted`: "work(int)" is also "work". */
+/* Whether a function of this name is what somebody calls `wanted`: "work(int)" is also "work", and so are "work.cold" and
+ * "work.isra.0". */
 bool as_cfg_is_called(const char *name, const char *wanted);
 /* Whether a symbol is of a part of a function that the compiler moved away: "work.cold" of "work". */
 bool as_cfg_is_part(const char *name, const char *whole);

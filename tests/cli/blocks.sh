@@ -169,6 +169,10 @@ END
 check "a function in two parts" gcc -o parts parts.S
 run "$ASSAY" blocks --function main.cold -- ./parts
 check_same "… its trace names the other one" 1 "$(grep -c ' → main+0x5 ↺$' <<<"$out")"
+check_json "… and are one function to those who ask for it" \
+    '{(b["function"], b["executions"]) for b in d["blocks"]} == {("main", 1), ("main", 100), ("main.cold", 100), ("main.cold", 1)}' \
+    "$ASSAY" blocks --json --function main -- ./parts
+check_json "… unless it is the part" '{b["function"] for b in d["blocks"]} == {"main.cold"}' "$ASSAY" blocks --json --function main.cold -- ./parts
 
 # No-operations between a call and a loop run as often as the call comes back.
 cat >behind.S <<'END'
