@@ -472,7 +472,9 @@ static int refuse_data(const char *path)
     if (other)
         return 0;
     as_error_set(&err,
-                 info.st_size ? "%s: not a recording of perf, not a profile, and not a program that may be executed"
+                 info.st_size ? "%s: not a recording of perf (text of perf script does not tell where code lies in "
+                                "files), not a profile, and not "
+                                "a program that may be executed"
                               : "%s: the file is empty",
                  path);
     return as_cli_fail(&as_command_blocks, &err);

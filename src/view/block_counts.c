@@ -18,6 +18,8 @@ static const char *problem_of(const struct as_store *store, const struct as_stor
 {
     if (!module->path || module->path[0] != '/')
         return "its code is in no file";
+    if (!module->build_id && !module->file_size && !module->base)
+        return "it is not known where its code lies in the file (text of perf script does not tell)";
     *file = as_module_file(store, module);
     return !*file                     ? as_module_check(store, module)
            : as_cfg_arch(*file, arch) ? NULL
@@ -276,6 +278,19 @@ static void find_most(struct as_block_counts *counts)
             counts->most = fmax(counts->most, counts->flow->counts[m][i]);
 }
 
+/* Why nothing was counted: what most samples were left out for. */
+static bool say_why(const struct as_block_counts *counts, struct as_error *err)
+{
+    const struct as_block_counts_refused *most = NULL;
+    for (size_t i = 0; i < counts->refused.len; i++) {
+        const struct as_block_counts_refused *one = &counts->refused.data[i];
+        if (!most || one->samples + one->executions > most->samples + most->executions)
+            most = one;
+    }
+    return as_error_set(err, "%s: nothing is in code that can be read%s%s%s%s", as_store_file_name(counts->view->store),
+                        most ? "; " : "", most ? most->path : "", most ? ": " : "", most ? most->why : "");
+}
+
 bool as_block_counts_make(struct as_block_counts *counts, const struct as_view *view,
                           const struct as_block_counts_options *options, struct as_error *err)
 {
@@ -308,8 +323,7 @@ bool as_block_counts_make(struct as_block_counts *counts, const struct as_view *
     if (ok)
         find_most(counts);
     if (ok && as_flow_total(counts->flow) <= 0)
-        ok = as_error_set(err, "%s: nothing is in code that can be read%s%s", as_store_file_name(view->store),
-                          counts->refused.len ? "; " : "", counts->refused.len ? counts->refused.data[0].why : "");
+        ok = say_why(counts, err);
     if (!ok)
         as_block_counts_free(counts);
     return ok;

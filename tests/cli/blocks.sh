@@ -427,7 +427,7 @@ head -c 3000 "$SOURCE/README.md" >text.data
 for file in empty.data ./empty.data; do
     check_fails 125 "the file is empty" "no program and no recording: $file" "$ASSAY" blocks $file
 done
-check_fails 125 "not a recording of perf, not a profile, and not a program" "… a file of something else" "$ASSAY" blocks text.data
+check_fails 125 "not a recording of perf .*, not a profile, and not a program" "… a file of something else" "$ASSAY" blocks text.data
 check_fails 127 "empty.data" "… unless it is said to be a program" "$ASSAY" blocks -- empty.data
 check_fails 125 "debug-path: './absent' is not a directory" "a path for debug files that is not there" \
     "$ASSAY" blocks --debug-path .:./absent -- "$nested"

@@ -385,6 +385,14 @@ run "$ASSAY" blocks golden.db
 check_same "a rebuilt file is left out of the model's profile, with the reason" 1 "$(grep -c 'victim: it has changed since the recording' <<<"$err")"
 check_fails 125 'victim: it has changed since the recording' "… and refused where it is asked for" "$ASSAY" blocks --for bolt --module victim golden.db
 check_status 125 "another file than the recorded one" "$ASSAY" blocks -q profile.db
+cat >script.txt <<END
+victim 77 1.000001:     1000 instructions:u:      555555555131 leaf+0x1 ($PWD/victim)
+victim 77 1.000002:     1000 instructions:u:      555555555134 leaf+0x4 ($PWD/victim)
+END
+check_fails 125 "not a recording of perf .text of perf script does not tell where code lies in files" "text of perf script" \
+    "$ASSAY" blocks script.txt
+check "… as a profile" "$ASSAY" import -q -o script.db script.txt
+check_fails 125 "$PWD/victim: it is not known where its code lies in the file" "… says the same" "$ASSAY" blocks script.db
 check_status 2 "one profile at a time" "$ASSAY" blocks profile.db golden.db
 
 # In the model: ten functions that do the same, called one by the other. From main on: counts of the dynamic linker take longest to
