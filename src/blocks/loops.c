@@ -1,4 +1,5 @@
-/* Loops by dominators: an edge to a block that dominates where it comes from closes a loop. Dominators as Cooper, Harvey
+/* Loops by dominators: an edge to a block that dominates where it comes from closes a loop; what cycles without such edges was entered at
+ * several places. Dominators as Cooper, Harvey
  * and Kennedy compute them, over the edges that were executed and from calls that threw to their landing pads or were left by longjmp. Blocks that control reached in unknown ways (a signal, a
  * jump from another function) hang on a root above the function's entry. */
 #include "blocks/loops.h"
@@ -276,6 +277,89 @@ static void add_loops(struct graph *g, as_loops *loops)
     }
 }
 
+/* ---- cycles that are entered at several places ---- */
+
+/* By arc: whether it closes a natural loop. NULL: all cycles are such loops. */
+static bool *find_back_arcs(const struct graph *g)
+{
+    bool *back = as_alloc(g->arcs.len + 1), others = false;
+    for (size_t i = 0; i < g->arcs.len; i++) {
+        const struct arc *arc = &g->arcs.data[i];
+        bool retreats = arc->from != ROOT && g->place[arc->to] <= g->place[arc->from];
+        back[i] = retreats && dominates(g, arc->to, arc->from);
+        others |= retreats && !back[i];
+    }
+    if (others)
+        return back;
+    free(back);
+    return NULL;
+}
+
+/* Marks what can be reached from what is marked, or what can reach it, without the arcs that close natural loops. */
+static void spread(const struct graph *g, const bool *back, bool forward, uint8_t mark, uint8_t *marks)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < g->arcs.len; i++) {
+            const struct arc *arc = &g->arcs.data[i];
+            uint32_t here = forward ? arc->from : arc->to, there = forward ? arc->to : arc->from;
+            if (back[i] || arc->from == ROOT || !(marks[here] & mark) || marks[there] & mark)
+                continue;
+            marks[there] |= mark;
+            changed = true;
+        }
+    }
+}
+
+/* The block that ran most often stands for the cycle, as it has no header. */
+static void add_cycle(struct graph *g, const uint8_t *marks, uint8_t both, as_loops *loops)
+{
+    struct as_loop loop = {.module = g->module};
+    uint32_t header = 0;
+    for (uint32_t i = 1; i <= g->n; i++) {
+        if ((marks[i] & both) != both)
+            continue;
+        header = header && count_of(g, header) >= count_of(g, i) ? header : i;
+        loop.n_blocks++;
+        loop.entries += count_of(g, i);
+        loop.instructions += as_flow_instructions(g->flow, g->module, block_of(g, i));
+    }
+    for (uint32_t i = 1; i <= g->n; i++)
+        g->member[i] = (marks[i] & both) == both ? header : g->member[i];
+    for (size_t i = 0; i < g->arcs.len; i++) {
+        const struct arc *arc = &g->arcs.data[i];
+        bool into = arc->from != ROOT && g->member[arc->to] == header;
+        loop.entries -= into && g->member[arc->from] == header ? arc->count : 0;
+        loop.estimated |= into && arc->estimated;
+    }
+    loop.entries = loop.entries > 0 ? loop.entries : 0;
+    loop.header = block_of(g, header);
+    loop.iterations = count_of(g, header);
+    if (g->nest)
+        note_nest(g, header, loop.n_blocks);
+    *as_vec_push(loops) = loop;
+}
+
+static void add_cycles(struct graph *g, as_loops *loops)
+{
+    enum { AHEAD = 1, BEFORE = 2, BOTH = AHEAD | BEFORE, DONE = 4 };
+    bool *back = find_back_arcs(g);
+    uint8_t *marks = back ? as_alloc(g->n + 1) : NULL;
+    for (size_t i = 0; back && i < g->arcs.len; i++) {
+        const struct arc *arc = &g->arcs.data[i];
+        if (arc->from == ROOT || back[i] || g->place[arc->to] > g->place[arc->from] || marks[arc->to] & DONE)
+            continue;
+        marks[arc->to] |= BOTH;
+        spread(g, back, true, AHEAD, marks);
+        spread(g, back, false, BEFORE, marks);
+        add_cycle(g, marks, BOTH, loops);
+        for (uint32_t k = 0; k <= g->n; k++)
+            marks[k] = (marks[k] & BOTH) == BOTH ? DONE : marks[k] & DONE;
+    }
+    free(back);
+    free(marks);
+}
+
 static void search_graph(struct graph *g, as_loops *loops)
 {
     size_t n = (size_t)g->n + 3;
@@ -288,6 +372,7 @@ static void search_graph(struct graph *g, as_loops *loops)
     sort_arcs(g, true, g->into);
     find_dominators(g);
     add_loops(g, loops);
+    add_cycles(g, loops);
     free(scratch);
 }
 

@@ -1,4 +1,4 @@
-/* Natural loops among the blocks that ran, with how often each went round; and hot traces: the paths that control takes
+/* Natural loops and other cycles among the blocks that ran, with how often each went round; and hot traces: the paths that control takes
  * most of the time. */
 #ifndef AS_BLOCKS_LOOPS_H
 #define AS_BLOCKS_LOOPS_H
@@ -6,7 +6,8 @@
 #include "blocks/flow.h"
 
 struct as_loop {
-    uint32_t module, header; /* the block through which it is entered */
+    uint32_t module,
+        header; /* the block through which it is entered; if there are several, the one of it that ran most often */
     uint32_t n_blocks;
     double entries;      /* from outside */
     double iterations;   /* executions of the header */

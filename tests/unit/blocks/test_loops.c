@@ -67,7 +67,7 @@ static void test_longjmp(void **state)
     end(flow);
 }
 
-/* Two ways back to one header are one loop; a cycle that is entered at two places is none. */
+/* Two ways back to one header are one loop. A cycle that is entered at two places is known by its block that ran most often. */
 static void test_shapes(void **state)
 {
     struct as_cfg *cfg = graph_make("i 2b3 b1 b1 r");
@@ -82,8 +82,34 @@ static void test_shapes(void **state)
     const double irreducible[] = {4, 11, 13, 4};
     flow = graph_flow(cfg, irreducible, "0>2:2 2>1:9");
     loops = as_loops_find(flow);
-    assert_int_equal(loops.len, 0);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 2 && loops.data[0].n_blocks == 2);
+    assert_true(loops.data[0].iterations == 13 && loops.data[0].entries == 4 &&
+                loops.data[0].instructions == 2 * 11 + 13);
     as_vec_free(&loops);
+    uint32_t *innermost = as_loops_innermost(flow, 0);
+    assert_true(innermost[0] == AS_CFG_NONE && innermost[1] == 2 && innermost[2] == 2);
+    free(innermost);
+    end(flow);
+}
+
+/* 1 to 4 are a loop; in it 2 and 3 are a cycle that 1 enters at both; 3 ends in 4, which leads back to 1. Another cycle, of 5 and 6, is
+ * apart from it. */
+static void test_cycles_in_loops(void **state)
+{
+    struct as_cfg *cfg = graph_make("b6 b3 i b2 b1 i b5 r");
+    const double counts[] = {6, 20, 55, 60, 20, 11, 14, 6};
+    struct as_flow *flow = graph_flow(cfg, counts, "0>6:3 1>3:5 3>2:40 4>1:17 6>5:8");
+    as_loops loops = as_loops_find(flow);
+    const struct as_loop *outer = loop_at(&loops, 1), *inner = loop_at(&loops, 3), *apart = loop_at(&loops, 6);
+    assert_int_equal(loops.len, 3);
+    assert_true(outer && outer->n_blocks == 4 && outer->entries == 3);
+    assert_true(inner && inner->n_blocks == 2 && inner->iterations == 60 && inner->entries == 20);
+    assert_true(apart && apart->n_blocks == 2 && apart->iterations == 14 && apart->entries == 6);
+    as_vec_free(&loops);
+    uint32_t *innermost = as_loops_innermost(flow, 0);
+    assert_true(innermost[1] == 1 && innermost[2] == 3 && innermost[3] == 3 && innermost[4] == 1 && innermost[5] == 6);
+    free(innermost);
     end(flow);
 }
 
@@ -108,7 +134,8 @@ static void test_landing_pad(void **state)
     struct as_flow *flow = graph_flow(cfg, counts, "1>0:1 3>1:99 5>3:10");
     struct as_cfg_module *module = as_cfg_get(cfg, 0);
     as_loops loops = as_loops_find(flow);
-    assert_int_equal(loops.len, 0); /* nothing says how control comes to the pad */
+    assert_int_equal(loops.len, 1); /* nothing says how control comes to the pad, so it enters there */
+    assert_true(loops.data[0].n_blocks == 3 && loops.data[0].entries == 11);
     as_vec_free(&loops);
     *as_vec_push(&module->pads) =
         (struct as_landing_pad){graph_start(cfg, 1), graph_start(cfg, 2), graph_start(cfg, 5)};
@@ -150,8 +177,9 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),   cmocka_unit_test(test_longjmp),     cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_no_entry), cmocka_unit_test(test_landing_pad), cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_nested),          cmocka_unit_test(test_longjmp),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_cycles_in_loops), cmocka_unit_test(test_no_entry), cmocka_unit_test(test_landing_pad),
+        cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
