@@ -19,14 +19,14 @@ struct as_btb {
 
 struct as_btb *as_btb_new(uint32_t entries, uint32_t ways)
 {
-    struct as_btb *btb = as_alloc(sizeof *btb);
+    struct as_btb *btb = as_alloc_apart(1, sizeof *btb);
     btb->ways = ways;
     btb->sets = entries / ways;
     btb->set_bits = (uint32_t)__builtin_ctz(btb->sets);
-    btb->tags = as_alloc_array(entries, sizeof *btb->tags);
-    btb->targets = as_alloc_array(entries, sizeof *btb->targets);
-    btb->latest = as_alloc_array(btb->sets, 1);
-    btb->victim = as_alloc_array(btb->sets, 1);
+    btb->tags = as_alloc_apart(entries, sizeof *btb->tags);
+    btb->targets = as_alloc_apart(entries, sizeof *btb->targets);
+    btb->latest = as_alloc_apart(btb->sets, 1);
+    btb->victim = as_alloc_apart(btb->sets, 1);
     return btb;
 }
 

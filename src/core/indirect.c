@@ -36,7 +36,7 @@ struct as_indirect *as_indirect_new(const struct as_machine *machine)
     for (uint32_t i = 0; i < indirect->count; i++) {
         uint32_t length =
             as_history_length(i, indirect->count, machine->predictor.tage_shortest, machine->predictor.tage_longest);
-        indirect->tables[i] = as_alloc_array((size_t)indirect->mask + 1, sizeof **indirect->tables);
+        indirect->tables[i] = as_alloc_apart((size_t)indirect->mask + 1, sizeof **indirect->tables);
         as_history_add(&indirect->history, i, length, indirect->log_entries, indirect->tag_bits);
     }
     return indirect;

@@ -36,7 +36,7 @@ struct as_predictor *as_predictor_new(const struct as_machine *machine)
         predictor->fast = as_btb_new(machine->predictor.fast_entries, machine->predictor.fast_ways);
     predictor->indirect = as_indirect_new(machine);
     predictor->returns_size = machine->predictor.ras_entries;
-    predictor->returns = as_alloc_array(predictor->returns_size, sizeof *predictor->returns);
+    predictor->returns = as_alloc_apart(predictor->returns_size, sizeof *predictor->returns);
     return predictor;
 }
 

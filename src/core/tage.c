@@ -77,7 +77,7 @@ struct as_tage *as_tage_new(const struct as_machine *machine)
     tage->base_mask = (uint32_t)tage->entries_count - 1;
     for (uint32_t i = 0; i < tage->tables; i++)
         add_table(tage, machine, i);
-    tage->entries = as_alloc_array(tage->entries_count, sizeof *tage->entries);
+    tage->entries = as_alloc_apart(tage->entries_count, sizeof *tage->entries);
     for (uint32_t i = 0; i <= tage->base_mask; i++)
         tage->entries[i].counter = WEAKLY_NOT_TAKEN;
     tage->trust = TRUST_HALF;

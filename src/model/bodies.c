@@ -72,7 +72,7 @@ static struct as_block_body *make(struct as_bodies *bodies, const struct as_bloc
     uint32_t *ideals = as_alloc_array(n, sizeof *ideals);
     for (uint32_t i = 0; i < n; i++)
         insns[i] = stand_in(bodies, exec->block->insns[exec->first + i], &ideals[i]);
-    struct as_block_body *block = as_alloc(sizeof *block + exec->n_words * sizeof *block->heads);
+    struct as_block_body *block = as_alloc_apart(1, sizeof *block + exec->n_words * sizeof *block->heads);
     block->block = exec->block;
     block->n = n;
     block->likely = UINT32_MAX;

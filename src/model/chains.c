@@ -26,7 +26,7 @@ static bool is_long(const struct as_body *body)
 
 static struct as_chain *add(struct as_chains *chains, const struct as_body *body, const struct as_block_body *block)
 {
-    struct as_chain *chain = as_alloc(sizeof *chain);
+    struct as_chain *chain = as_alloc_apart(1, sizeof *chain); /* where it leads is written each time */
     *chain = (struct as_chain){.body = body, .block = block, .ends = is_long(body)};
     return *as_vec_push(&chains->list) = chain;
 }

@@ -49,15 +49,18 @@ struct model_thread {
     bool woken;             /* it does not run yet, but the thread that woke it is known, and when */
     struct as_model *model; /* context of code_at */
     struct as_path_book *book;
-    bool followed;             /* while warming: the call tracker knows where the thread is */
-    uint32_t path;             /* call path of the next block; 0: still to be determined */
     struct as_counters before; /* what its core had counted when the measured stretch began */
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
     struct as_model_pace pace;
     struct as_string_run strings;
     double due; /* cycles of counted and warming instructions by which its time is still to go on */
-    char own_line[HOST_LINE];
-    /* From here on the core's, which may run apart: what the reading thread writes for each block is not near it. */
+    /* What the reading thread writes for each call and return. A core that runs apart reads what is above and writes what is
+     * below, so that it lies on host lines of its own. */
+    char line_before[HOST_LINE];
+    bool followed; /* while warming: the call tracker knows where the thread is */
+    uint32_t path; /* call path of the next block; 0: still to be determined */
+    char line_behind[HOST_LINE];
+    /* From here on the core's, which may run apart. */
     struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
     size_t n;                      /* number of records in it */
     uint64_t cycles_before;        /* of programs that the thread executed before this one */
