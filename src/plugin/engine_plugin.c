@@ -133,7 +133,7 @@ void as_on_block(unsigned vcpu, void *userdata, void *cpu)
     if (__builtin_expect(lane->instructions >= lane->check_at, 0))
         check_and_push(vcpu, block, cpu);
     else
-        as_lane_push(lane, block >> COUNT_BITS);
+        as_lane_stream(lane, block >> COUNT_BITS);
 }
 
 void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
@@ -198,12 +198,23 @@ void as_on_watched(unsigned vcpu, void *userdata, void *cpu)
 }
 
 /* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
-static void on_access_fast(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+static inline uint64_t access_word(qemu_plugin_meminfo_t info, uint64_t address, const void *userdata)
 {
     enum { SIZE_AT = 4, KIND_AT = 16, SIZE_AND_KIND = 7 << SIZE_AT | 3 << KIND_AT };
     _Static_assert(AS_WIRE_SIZE_SHIFT - SIZE_AT == 62 - KIND_AT, "one shift for both");
-    as_lane_push(as_lane_of[vcpu], (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
-                                       (uint64_t)(info & SIZE_AND_KIND) << (AS_WIRE_SIZE_SHIFT - SIZE_AT));
+    return (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
+           (uint64_t)(info & SIZE_AND_KIND) << (AS_WIRE_SIZE_SHIFT - SIZE_AT);
+}
+
+static void on_access_fast(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    as_lane_stream(as_lane_of[vcpu], access_word(info, address, userdata));
+}
+
+/* … of a block with a stamp. */
+static void on_access_stamped(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    as_lane_push(as_lane_of[vcpu], access_word(info, address, userdata));
 }
 
 static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
@@ -213,15 +224,13 @@ static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
                                        (qemu_plugin_mem_is_store(info) ? AS_WIRE_STORE : AS_WIRE_LOAD));
 }
 
-static qemu_mem_cb on_access = on_access_slow;
-
 /* Only for a process with one thread. */
 static uint64_t sieve[AS_SIEVE_COARSE_SLOTS];
 
 static inline void sift(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata, uint64_t slots)
 {
     if (as_sieve_pass(sieve, slots, address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), info >> 17 & 1))
-        on_access_fast(vcpu, info, address, userdata);
+        (are_stamped() ? on_access_stamped : on_access_fast)(vcpu, info, address, userdata);
 }
 
 static void on_access_sieved(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
@@ -326,6 +335,14 @@ static qemu_mem_cb choose_sieve(const uint8_t *bytes, size_t size)
     return on_access_coarse;
 }
 
+/* What reports all accesses of an instruction. */
+static qemu_mem_cb choose_access(void)
+{
+    if (!info_is_known)
+        return on_access_slow;
+    return are_stamped() ? on_access_stamped : on_access_fast;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -345,7 +362,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         bool tells = stacks && (moved || as_insn_links(as_plugin.arch, bytes, size));
         moved = moved || (stacks && as_insn_moves_stack(as_plugin.arch, bytes, size));
         bool whole = recorded || tells || as_insn_varies(as_plugin.arch, bytes, size);
-        qemu_mem_cb callback = whole ? on_access : choose_sieve(bytes, size);
+        qemu_mem_cb callback = whole ? choose_access() : choose_sieve(bytes, size);
         if (callback)
             qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
@@ -583,7 +600,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
     inherit_interrupt();
     info_is_known = info_layout_is_known();
-    on_access = info_is_known ? on_access_fast : on_access_slow;
     as_lane_setup();
     as_follow_setup();
     as_code_start_process(0);

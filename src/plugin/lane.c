@@ -126,8 +126,17 @@ void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word)
     as_lane_append(lane, word);
 }
 
+/* What as_lane_stream stored is visible to whoever sees a store behind this. */
+static void order_streamed(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 void as_lane_publish(struct as_wire_lane *lane)
 {
+    order_streamed();
     /* Releases the words before it to read_words (reader.c). Then reader_waits, which wait_for_words sets before it
      * looks at published for the last time. */
     atomic_store(&lane->published, lane->chunk_position + (uint64_t)(lane->write - lane->chunk));
