@@ -64,6 +64,12 @@ static bool is_event(uint64_t word)
     return !(word & AS_WIRE_ACCESS_MASK) && word >> AS_WIRE_EVENT_SHIFT != AS_WIRE_BLOCK;
 }
 
+/* … that does not end a block. */
+static bool is_time(uint64_t word)
+{
+    return !(word & AS_WIRE_ACCESS_MASK) && word >> AS_WIRE_EVENT_SHIFT == AS_WIRE_TIME;
+}
+
 /* A mark of a hand-over lies here, or this thread has to wait for that of another. Returns whether it can be read on. */
 static bool pass_limit(struct close_round *round, struct close_lane *own)
 {
@@ -78,8 +84,8 @@ static bool pass_limit(struct close_round *round, struct close_lane *own)
 static size_t find_block_end(const uint64_t *words, size_t most)
 {
     size_t n = 0;
-    while (n < most && words[n] & AS_WIRE_ACCESS_MASK)
-        n++;
+    while (n < most && (words[n] & AS_WIRE_ACCESS_MASK || (is_time(words[n]) && n + 1 < most)))
+        n += words[n] & AS_WIRE_ACCESS_MASK ? 1 : 2;
     return n == most ? n : is_event(words[n]) ? 0 : n + 1;
 }
 

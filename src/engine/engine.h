@@ -309,9 +309,9 @@ struct as_sink {
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
     bool (*shares)(void *context);
     /* Threads that wait for each other (handover.h): what the thread has stored so far can be seen from here on, and later that a
-     * thread has seen it, so that it goes on no earlier. Marks are numbered. */
+     * thread has seen it, so that it goes on no earlier. Marks are numbered. `atomic`: what saw it is one. */
     void (*show)(void *context, struct as_thread *thread, uint32_t mark);
-    void (*await)(void *context, struct as_thread *thread, uint32_t mark);
+    void (*await)(void *context, struct as_thread *thread, uint32_t mark, bool atomic);
     /* Memory that the thread's process shares with others. The ranges change as mappings are told; the pointer stays. Threads that wait
      * for each other are looked at before they are read, so memory that will be mapped is told before `mapping` tells it. */
     const struct as_shared_ranges *(*shared)(void *context, const struct as_thread *thread);

@@ -91,7 +91,7 @@ static void add_wait_for_ended(struct as_handovers *all, struct as_handover_lane
 /* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
  * this thread is now, or hardly. */
 static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t position,
-                     const struct as_word_writer *writer)
+                     const struct as_word_writer *writer, bool atomic)
 {
     for (uint32_t i = 0; i < look->used; i++) {
         struct as_handover_lane *other = &look->all->lanes.data[i];
@@ -102,8 +102,12 @@ static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t p
         look->all->met++;
         uint32_t mark = add_mark(look->all, other, writer->clock);
         set_stop(other);
-        *as_vec_push(&own->waits) = (struct as_wait){
-            .position = position, .behind = writer->clock, .lane = i, .thread = other->thread, .mark = mark};
+        *as_vec_push(&own->waits) = (struct as_wait){.position = position,
+                                                     .behind = writer->clock,
+                                                     .lane = i,
+                                                     .thread = other->thread,
+                                                     .mark = mark,
+                                                     .atomic = atomic};
         return;
     }
     add_wait_for_ended(look->all, own, position, writer->thread);
@@ -236,6 +240,7 @@ static bool on_event(struct look *look, uint32_t lane, uint64_t word, uint64_t e
     if (event == AS_WIRE_TIME) {
         own->time = word_at(look, lane, at + 1);
         own->stamped = true;
+        own->begun = (uint32_t)word ? own->time : own->begun;
     }
     if (own->block && !goes_on) {
         own->complete = true;
@@ -322,7 +327,7 @@ static void see_words(struct look *look, uint32_t lane)
         struct as_word_writer writer;
         if ((index == deciders[0] || index == deciders[1]) &&
             as_word_clocks_see(look->all->words, word_number(look, lane, word), own->thread, &writer))
-            add_wait(look, own, own->end, &writer);
+            add_wait(look, own, own->end, &writer, own->block->insns[index]->flags & AS_INSN_ATOMIC);
     }
 }
 
@@ -347,7 +352,7 @@ static void settle(struct look *look, uint32_t lane)
     struct as_word_writer writer;
     if (own->returns) {
         if (as_word_clocks_see(look->all->words, own->futex, own->thread, &writer))
-            add_wait(look, own, own->end, &writer);
+            add_wait(look, own, own->end, &writer, false);
         own->futex = 0;
         own->looked += 1u + as_wire_event_words[AS_WIRE_SYSCALL_RETURN];
         own->allowed = own->looked;
@@ -609,7 +614,7 @@ static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_w
     const struct as_handover_lane *other = &reader->handovers.lanes.data[wait->lane];
     struct as_thread *thread = &reader->streams[lane]->thread;
     if (other->thread != wait->thread || !reader->streams[wait->lane]) {
-        reader->sink->await(reader->context, thread, wait->mark);
+        reader->sink->await(reader->context, thread, wait->mark, wait->atomic);
         return true;
     }
     size_t at = find_mark(other, wait->behind);
@@ -617,7 +622,7 @@ static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_w
     if (read_of(reader, wait->lane) < wait->behind || (marked && at >= other->passed))
         return false;
     if (marked)
-        reader->sink->await(reader->context, thread, other->marks.data[at].number);
+        reader->sink->await(reader->context, thread, other->marks.data[at].number, wait->atomic);
     return true;
 }
 

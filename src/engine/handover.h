@@ -34,6 +34,7 @@ struct as_wait {
     uint64_t position, behind;
     uint32_t lane, thread; /* thread 0: it has ended */
     uint32_t mark;
+    bool atomic; /* what saw the other thread's store is an atomic */
 };
 
 struct as_handover_lane {

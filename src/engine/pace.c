@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, woken_seconds = 0.05;
+static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, idle_seconds = 0.005,
+                    woken_seconds = 0.05, longest_woken = 2;
 /* Instructions. LEAST: a block at least, or no thread would get on. LEAST_APART: of threads that take no notice of each other. */
 enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, LEAST_MEETING = 100, MOST_IN_TURN = 20000 };
 enum { APART_QUANTA = 20 }; /* for how long they must not have */
@@ -68,18 +69,20 @@ static uint32_t count_running(const struct as_reader *reader)
     return running;
 }
 
-/* The time of the thread that is behind. */
-static uint64_t find_behind(const struct as_reader *reader)
+/* The lane of the thread that is behind, and its time; AS_WIRE_LANES: no thread runs. One that waits for another to be read does not count: the
+ * other one may be further ahead than threads are read. */
+static uint32_t find_behind(const struct as_reader *reader, uint64_t *behind)
 {
-    uint64_t behind = UINT64_MAX;
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    uint32_t used = atomic_load(&reader->wire->lanes_used), lane = AS_WIRE_LANES;
+    *behind = UINT64_MAX;
     for (uint32_t i = 0; i < used; i++) {
-        if (!reader->streams[i] || !is_running(&reader->wire->lanes[i]))
+        if (!reader->streams[i] || !is_running(&reader->wire->lanes[i]) || as_handover_blocks(reader, i))
             continue;
         uint64_t clock = clock_of(reader, i);
-        behind = clock < behind ? clock : behind;
+        lane = clock < *behind ? i : lane;
+        *behind = clock < *behind ? clock : *behind;
     }
-    return behind;
+    return lane;
 }
 
 /* A thread that is alone waits for no other, and its time may be far away: it is not asked for. */
@@ -188,68 +191,7 @@ static bool any_executes(const struct as_reader *reader)
     return false;
 }
 
-/* A thread that was woken or made runs in simulated time, though the host may not let it run yet: the others wait for it, or what it does
- * would come behind all that they do until then. Not for long: it may have been killed. A thread that was not waited for any longer, and comes
- * after all, must not be taken for the next one. */
-static bool is_awaited(struct as_reader *reader)
-{
-    struct as_pace *pace = &reader->pace;
-    int32_t woken = atomic_load(&reader->wire->woken) - pace->given_up;
-    if (woken < 0 && pace->given_up > 0) {
-        pace->given_up = pace->given_up + woken > 0 ? pace->given_up + woken : 0;
-        woken = atomic_load(&reader->wire->woken) - pace->given_up;
-    }
-    if (woken <= 0) {
-        pace->woken = 0;
-        return false;
-    }
-    double now = as_clock_seconds();
-    if (pace->woken == 0)
-        pace->woken = now;
-    if (now > pace->woken + woken_seconds) {
-        pace->given_up += woken;
-        pace->woken = 0;
-    }
-    return pace->woken > 0;
-}
-
-static bool pace_all(struct as_reader *reader, bool idle)
-{
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
-    if (is_awaited(reader))
-        return false;
-    uint32_t running = count_running(reader);
-    if (running < 2)
-        return let_go(reader);
-    uint64_t quantum = atomic_load(&reader->wire->quantum), behind = find_behind(reader);
-    uint32_t rings = 0;
-    if (behind == UINT64_MAX ||
-        (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
-        return false;
-    reader->pace.granted = behind;
-    choose_quantum(reader, running);
-    quantum = atomic_load(&reader->wire->quantum);
-    bool nobody = idle && !any_executes(reader);
-    for (uint32_t i = 0; i < used; i++) {
-        struct as_wire_lane *lane = &reader->wire->lanes[i];
-        if (!reader->streams[i])
-            continue;
-        uint64_t at = as_gates_read(reader->streams[i]), way = way_to(reader, i, behind + quantum);
-        uint64_t was = atomic_load(&lane->stop_at);
-        bool gated = atomic_load(&lane->activity) == AS_WIRE_GATED;
-        if (gated && !nobody && at + way < was + whole_way(reader, i) / 2)
-            continue; /* to wake it takes as long as to execute thousands of instructions */
-        atomic_store(&lane->stop_at, at + way);
-        /* Looked at again: it may just have come there, and have seen where it had to stop before. */
-        if (at + way > was && atomic_load(&lane->activity) == AS_WIRE_GATED)
-            rings |= as_wire_gate_bit(i);
-    }
-    if (rings)
-        as_gates_ring_some(reader->wire, rings);
-    return rings != 0;
-}
-
-/* ---- in turn ---- */
+/* ---- what threads do, by the kernel's word ---- */
 
 char as_pace_thread_state(const struct as_wire_lane *lane)
 {
@@ -277,13 +219,181 @@ static bool is_at_rest(const struct as_wire_lane *lane)
     if (state != AS_WIRE_LIVE)
         return false;
     if (activity == AS_WIRE_GATED) /* and not just about to leave */
-        return *(const volatile uint64_t *)&lane->instructions > atomic_load(&lane->stop_at);
+        return *(const volatile uint64_t *)&lane->instructions > atomic_load(&lane->stop_at) ||
+               atomic_load(&lane->asked) != atomic_load(&lane->given);
     if (activity != AS_WIRE_IN_SYSCALL || atomic_load(&lane->brief))
         return false;
     char letter = as_pace_thread_state(lane);
     return (letter == 'S' || letter == 'T' || letter == 't' || letter == 0) &&
            atomic_load(&lane->activity) == AS_WIRE_IN_SYSCALL && atomic_load(&lane->state) == state;
 }
+
+/* A thread that should execute sleeps. */
+static bool is_stuck(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) == AS_WIRE_RUNNING && as_pace_thread_state(lane) == 'S' &&
+           atomic_load(&lane->activity) == AS_WIRE_RUNNING;
+}
+
+/* Threads at their gates have all come there since the last leak: on a busy machine they take their time to leave. */
+static bool has_left(const struct as_reader *reader, const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) != AS_WIRE_GATED ||
+           atomic_load(&lane->leaks) == atomic_load(&reader->wire->leaks);
+}
+
+/* Whether a thread that should execute sleeps, and no other can do anything about it. */
+static bool all_are_stuck(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    bool stuck = false;
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (atomic_load(&lane->state) != AS_WIRE_LIVE || lane->is_code)
+            continue;
+        bool sleeps = is_stuck(lane);
+        if (!has_left(reader, lane) || (!sleeps && !is_at_rest(lane)))
+            return false;
+        stuck |= sleeps;
+    }
+    return stuck;
+}
+
+static void leak(struct as_reader *reader)
+{
+    reader->pace.since = 0;
+    atomic_fetch_add(&reader->wire->leaks, 1);
+    as_gates_ring(reader->wire);
+}
+
+/* The same where threads run side by side: after some time in which nothing was written. To ask the kernel takes time. */
+static void let_stuck_by(struct as_reader *reader, bool idle)
+{
+    double now = idle ? as_clock_seconds() : 0;
+    if (!idle || reader->pace.since == 0)
+        reader->pace.since = now;
+    else if (now > reader->pace.since + idle_seconds && all_are_stuck(reader))
+        leak(reader);
+    else if (now > reader->pace.since + idle_seconds)
+        reader->pace.since = now;
+}
+
+/* Inside QEMU somebody waits for threads that wait at their gates: all go on for one block. */
+static bool let_all_by(struct as_reader *reader)
+{
+    double now = as_clock_seconds();
+    if (!all_are_stuck(reader))
+        reader->pace.since = 0;
+    else if (reader->pace.since == 0)
+        reader->pace.since = now;
+    if (reader->pace.since == 0 || now < reader->pace.since + stuck_seconds)
+        return false;
+    leak(reader);
+    return false;
+}
+
+/* Whether a thread is about to come back from a system call, as soon as the host has a processor for it. */
+static bool comes_any(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (atomic_load(&lane->state) == AS_WIRE_LIVE && !lane->is_code &&
+            atomic_load(&lane->activity) == AS_WIRE_IN_SYSCALL && as_pace_thread_state(lane) == 'R')
+            return true;
+    }
+    return false;
+}
+
+/* A thread that was woken or made runs in simulated time, though the host may not let it run yet: the others wait for it, or what it does
+ * would come behind all that they do until then. Not for long: it may have been killed. A thread that was not waited for any longer, and comes
+ * after all, must not be taken for the next one. */
+static bool is_awaited(struct as_reader *reader)
+{
+    struct as_pace *pace = &reader->pace;
+    int32_t woken = atomic_load(&reader->wire->woken) - pace->given_up;
+    if (woken < 0 && pace->given_up > 0) {
+        pace->given_up = pace->given_up + woken > 0 ? pace->given_up + woken : 0;
+        woken = atomic_load(&reader->wire->woken) - pace->given_up;
+    }
+    if (woken <= 0) {
+        pace->woken = 0;
+        return false;
+    }
+    double now = as_clock_seconds();
+    if (pace->woken == 0)
+        pace->woken = pace->looked = now;
+    if (now > pace->looked + woken_seconds) {
+        pace->looked = now;
+        if (now > pace->woken + longest_woken || !comes_any(reader)) {
+            pace->given_up += woken;
+            pace->woken = 0;
+        }
+    }
+    return pace->woken > 0;
+}
+
+/* The thread that is behind executes its atomic. Returns whether it waits for that. */
+static bool give_turn(struct as_reader *reader, uint32_t behind)
+{
+    struct as_wire_lane *lane = &reader->wire->lanes[behind];
+    uint32_t asked = atomic_load(&lane->asked);
+    if (atomic_load(&lane->activity) != AS_WIRE_GATED || !as_gates_drained(lane) || atomic_load(&lane->given) == asked)
+        return false;
+    atomic_store(&lane->given, asked);
+    as_gates_ring_some(reader->wire, as_wire_gate_bit(behind));
+    return true;
+}
+
+static void order(struct as_reader *reader, bool on)
+{
+    if (atomic_exchange(&reader->wire->orders, on) && !on)
+        as_gates_ring(reader->wire);
+}
+
+static bool pace_all(struct as_reader *reader, bool idle)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    let_stuck_by(reader, idle);
+    if (is_awaited(reader))
+        return false;
+    uint32_t running = count_running(reader);
+    bool meet = knows_meetings(reader) && !are_apart(reader);
+    order(reader, meet);
+    if (running < 2 && !meet) /* if they meet it may wake others at any time, and must not run far ahead of them */
+        return let_go(reader);
+    uint64_t quantum = atomic_load(&reader->wire->quantum), behind;
+    uint32_t rings = 0, last = find_behind(reader, &behind);
+    if (last == AS_WIRE_LANES)
+        return false;
+    if (atomic_load(&reader->wire->orders) && give_turn(reader, last))
+        return true;
+    if ((!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
+        return false;
+    reader->pace.granted = behind;
+    choose_quantum(reader, running);
+    quantum = atomic_load(&reader->wire->quantum);
+    bool nobody = idle && !any_executes(reader);
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        if (!reader->streams[i])
+            continue;
+        uint64_t at = as_gates_read(reader->streams[i]), way = way_to(reader, i, behind + quantum);
+        uint64_t was = atomic_load(&lane->stop_at);
+        bool gated = atomic_load(&lane->activity) == AS_WIRE_GATED;
+        if (gated && !nobody && at + way < was + whole_way(reader, i) / 2)
+            continue; /* to wake it takes as long as to execute thousands of instructions */
+        atomic_store(&lane->stop_at, at + way);
+        /* Looked at again: it may just have come there, and have seen where it had to stop before. */
+        if (at + way > was && atomic_load(&lane->activity) == AS_WIRE_GATED)
+            rings |= as_wire_gate_bit(i);
+    }
+    if (rings)
+        as_gates_ring_some(reader->wire, rings);
+    return rings != 0;
+}
+
+/* ---- in turn ---- */
 
 static bool all_at_rest(const struct as_reader *reader)
 {
@@ -349,53 +459,6 @@ static uint32_t find_next(const struct as_reader *reader)
         }
     }
     return next;
-}
-
-/* A thread that should execute sleeps. */
-static bool is_stuck(const struct as_wire_lane *lane)
-{
-    return atomic_load(&lane->activity) == AS_WIRE_RUNNING && as_pace_thread_state(lane) == 'S' &&
-           atomic_load(&lane->activity) == AS_WIRE_RUNNING;
-}
-
-/* Threads at their gates have all come there since the last leak: on a busy machine they take their time to leave. */
-static bool has_left(const struct as_reader *reader, const struct as_wire_lane *lane)
-{
-    return atomic_load(&lane->activity) != AS_WIRE_GATED ||
-           atomic_load(&lane->leaks) == atomic_load(&reader->wire->leaks);
-}
-
-/* Whether a thread that should execute sleeps, and no other can do anything about it. */
-static bool all_are_stuck(const struct as_reader *reader)
-{
-    uint32_t used = atomic_load(&reader->wire->lanes_used);
-    bool stuck = false;
-    for (uint32_t i = 0; i < used; i++) {
-        const struct as_wire_lane *lane = &reader->wire->lanes[i];
-        if (atomic_load(&lane->state) != AS_WIRE_LIVE || lane->is_code)
-            continue;
-        bool sleeps = is_stuck(lane);
-        if (!has_left(reader, lane) || (!sleeps && !is_at_rest(lane)))
-            return false;
-        stuck |= sleeps;
-    }
-    return stuck;
-}
-
-/* Inside QEMU somebody waits for threads that wait at their gates: all go on for one block. */
-static bool let_all_by(struct as_reader *reader)
-{
-    double now = as_clock_seconds();
-    if (!all_are_stuck(reader))
-        reader->pace.since = 0;
-    else if (reader->pace.since == 0)
-        reader->pace.since = now;
-    if (reader->pace.since == 0 || now < reader->pace.since + stuck_seconds)
-        return false;
-    reader->pace.since = 0;
-    atomic_fetch_add(&reader->wire->leaks, 1);
-    as_gates_ring(reader->wire);
-    return false;
 }
 
 static bool take_turns(struct as_reader *reader, bool idle)

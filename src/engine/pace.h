@@ -4,8 +4,12 @@
  * thread that is behind, and a quantum more; at its end the thread waits at its gate (plugin/lane.c) until the reader
  * has seen the others come that far, and half a quantum is to be had: a thread that slept for each instruction that it may
  * execute would cost more than all it executes. Which thread gets a lock, and how often the others look at it meanwhile, then follows
- * from the modelled machine, to within a quantum. A thread in a system call does not hold the others up. If other threads
- * wait for a thread inside QEMU, it continues for one block after a while.
+ * from the modelled machine, to within a quantum. A thread in a system call does not hold the others up. If a thread
+ * waits inside QEMU for others that are at their gates, those continue for one block.
+ *
+ * While threads meet (handover.h), each waits before a block with an atomic until no other thread is behind it in simulated time:
+ * locks are then taken in that order. A thread that runs alone then has no more than a quantum: those that it wakes start
+ * from where it is.
  *
  * In turn (`deterministic`): one thread at a time executes its budget, in the order of thread numbers. The reader reads
  * nothing until every thread that can run has had its turn. Every run then reports the same to the sink. A turn ends at
@@ -41,9 +45,10 @@ struct as_pace {
     uint64_t met, met_at;       /* as_handovers.met, and the time behind when it last changed */
     uint64_t window, meetings;  /* when it was last looked how often threads meet, and how often they did since */
     uint64_t meeting;           /* cycles between two meetings */
-    double woken;               /* when threads were first seen to be woken, and not back; 0: they are not */
-    int32_t given_up;           /* of those that were woken: they are not waited for any more */
-    double since;               /* in turn: when all were first seen to be stuck; 0: they are not */
+    double woken,
+        looked; /* when threads were first seen to be woken, and not back (0: they are not), and when last looked for */
+    int32_t given_up; /* of those that were woken: they are not waited for any more */
+    double since; /* when all were first seen to be stuck, or, not in turn, nothing was to be done; 0: it is not so */
 };
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options); /* behind as_gear_prepare */

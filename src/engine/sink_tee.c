@@ -228,10 +228,10 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
     TELL_ALL(tee, thread, true, show, mark);
 }
 
-static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, true, await, mark);
+    TELL_ALL(tee, thread, true, await, mark, atomic);
 }
 
 static void on_foresee(void *context, struct as_thread *thread, const struct as_mapping *mapping)

@@ -79,9 +79,10 @@ enum as_wire_event {
     AS_WIRE_SIGNAL,         /* signal, and AS_WIRE_SYNCHRONOUS_BIT; word: where it interrupted the thread. The handler's
                                first block follows */
     AS_WIRE_DEATH,          /* a signal without a handler; word: where the thread was, 0 unknown */
-    AS_WIRE_MAPPING,     /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
+    AS_WIRE_MAPPING, /* 0; words: start, bytes, object, offset in it, the end of its path: memory that processes may
                                share. Object 0: the memory is no longer shared. A forked process reports what it has */
-    AS_WIRE_TIME,        /* 0; word: the time of the block, or of the return from a system call, that follows */
+    AS_WIRE_TIME, /* 0; word: the time of the block, or of the return from a system call, that follows. 1: of the block just
+                               announced, which begins only now: its thread has waited */
     AS_WIRE_THREAD_NAME, /* 0; words: what the thread has just named itself, padded with 0 */
     AS_WIRE_EVENTS
 };
@@ -158,6 +159,7 @@ struct as_wire_lane {
     _Alignas(64) _Atomic uint64_t consumed;
     _Atomic uint64_t stop_at;            /* `instructions` may not go beyond; the thread then waits: see gate */
     _Atomic uint32_t questions, answers; /* the thread asks before a landmark and waits until both are the same */
+    _Atomic uint32_t asked, given;       /* … before an atomic, while `orders` is set: engine/pace.h */
     _Atomic uint32_t room;               /* futex: bumped by the reader when it has consumed and somebody waits */
     _Atomic uint32_t writer_waits;
 };
@@ -173,6 +175,7 @@ struct as_wire_header {
     uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
     _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
     _Atomic uint64_t quantum; /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
+    _Atomic uint32_t orders;  /* atomics are executed in the order of simulated time: engine/pace.h */
     _Atomic int32_t
         woken;       /* threads that others have woken or made, and that do not run yet; below 0: the other way round */
     uint64_t window; /* instructions that a thread may run ahead of its process's slowest; 0: no limit */

@@ -326,17 +326,24 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
     model->marks[mark % AS_MODEL_MARKS] = as_core_show_stores(own->seat.core);
 }
 
-static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+/* A thread that saw a store goes on no earlier than that was. An atomic may ask for the line before: caches serve the owners of a line in
+ * the order in which they ask here, as long as they are not much out of order in time (OUT_OF_ORDER in coherence.c), and a core that
+ * asked only then would pay for its way to the caches on top of the line's. */
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
 {
+    enum { QUEUED = 250 };
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     pass_what_is_due(model, own);
     own->woken = !own->runs;
-    if (model->marks[mark % AS_MODEL_MARKS] <= as_core_time(own->seat.core))
+    uint64_t until = model->marks[mark % AS_MODEL_MARKS];
+    if (atomic && until > QUEUED)
+        until -= QUEUED;
+    if (until <= as_core_time(own->seat.core))
         return;
     as_core_empty(
         own->seat.core); /* what saw the store was executed behind it, and is not the value of an own, older one */
-    as_core_wait_until(own->seat.core, model->marks[mark % AS_MODEL_MARKS]);
+    as_core_wait_until(own->seat.core, until);
 }
 
 static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)

@@ -61,11 +61,13 @@ enum { COUNT_BITS = 16 };
 
 AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_stamped(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_atomic(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_stamped, as_on_stamped)
+AS_CPU_ENTRY(on_atomic, as_on_atomic)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
 AS_CPU_ENTRY(on_watched, as_on_watched)
@@ -95,9 +97,10 @@ static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint
     as_lane_push(lane, (uint64_t)event << AS_WIRE_EVENT_SHIFT | number);
 }
 
-static void push_time(struct as_wire_lane *lane, uint64_t now)
+/* The time of the next block; `late`: of the one just announced, which begins now. */
+static void push_time(struct as_wire_lane *lane, uint64_t now, bool late)
 {
-    push_event(lane, AS_WIRE_TIME, 0);
+    push_event(lane, AS_WIRE_TIME, late);
     as_lane_push(lane, now);
     lane->stamp = now;
 }
@@ -109,7 +112,7 @@ static inline void push_stamped(struct as_wire_lane *lane, uint64_t block)
     bool alone = !atomic_load_explicit(&as_plugin.wire->several, memory_order_relaxed);
     uint64_t now = alone && lane->stamp ? lane->stamp : as_stamp_now();
     if (__builtin_expect(now - lane->stamp > AS_WIRE_STAMP_MASK / 2, 0))
-        push_time(lane, now);
+        push_time(lane, now, false);
     lane->stamp = now;
     as_lane_push(lane, (now & AS_WIRE_STAMP_MASK) << AS_WIRE_STAMP_SHIFT | block);
 }
@@ -145,6 +148,14 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
         push_and_check(vcpu, block, cpu);
     else
         push_stamped(lane, block >> COUNT_BITS);
+}
+
+/* A block with an atomic. What the thread waits for may be stores of other threads, so its stores are later than all of those. */
+void as_on_atomic(unsigned vcpu, void *userdata, void *cpu)
+{
+    as_on_stamped(vcpu, userdata, cpu);
+    if (as_lane_take_turn(vcpu))
+        push_time(as_lane_of[vcpu], as_stamp_now(), true);
 }
 
 static _Atomic bool threaded; /* the process has, or had, more than one thread */
@@ -310,6 +321,16 @@ static bool is_watched(const struct qemu_plugin_tb *tb, size_t n)
     return false;
 }
 
+static bool has_atomic(const struct qemu_plugin_tb *tb, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n && !found; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        found = as_insn_is_atomic(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+    }
+    return found;
+}
+
 /* Which callback a block gets. */
 static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool recorded, bool watched)
 {
@@ -322,7 +343,7 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    return are_stamped() ? on_stamped : on_block;
+    return !are_stamped() ? on_block : recorded && has_atomic(tb, n) ? on_atomic : on_stamped;
 }
 
 /* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */
@@ -500,7 +521,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == numbers->futex)
         note_futex(result);
     if (as_plugin.wire->stamped == AS_WIRE_STAMPED || lane->stamp) /* not before the first block that has one */
-        push_time(lane, as_stamp_now());
+        push_time(lane, as_stamp_now(), false);
     push_event(lane, AS_WIRE_SYSCALL_RETURN, (uint32_t)number);
     as_lane_push(lane, (uint64_t)result);
     as_shared_note_syscall(lane, number, call_args, result);

@@ -181,6 +181,8 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->questions, 0);
     atomic_store(&lane->brief, 0);
     atomic_store(&lane->answers, 0);
+    atomic_store(&lane->asked, 0);
+    atomic_store(&lane->given, 0);
     lane->cpu = NULL;
     lane->is_code = is_code;
     lane->process = as_plugin.process;
@@ -288,9 +290,8 @@ static void settle(void)
 static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct as_wire_lane *lane, uint32_t question),
                          uint32_t question)
 {
-    /* milliseconds; in turn the reader decides */
+    enum { PATIENCE = 50 }; /* milliseconds; where threads are paced the reader decides */
     const struct as_wire_header *wire = as_plugin.wire;
-    const int patience = wire->quantum ? 2 : 50;
     uint32_t leaks = atomic_load(&wire->leaks);
     as_lane_publish(lane);
     atomic_store(&lane->questions, question);
@@ -300,7 +301,7 @@ static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct 
     settle();
     wake_waiters();
     for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
-        if (wire->in_turn ? atomic_load(&wire->leaks) != leaks : waited == patience && atomic_load(&live_threads) > 1)
+        if (wire->quantum ? atomic_load(&wire->leaks) != leaks : waited == PATIENCE && atomic_load(&live_threads) > 1)
             break;
         uint32_t gate = atomic_load(&as_plugin.wire->gate);
         if (!may_go(lane, question))
@@ -334,6 +335,21 @@ static void pass_gate(unsigned vcpu)
     uint64_t stop = atomic_load(&as_plugin.wire->gates_closed) ? atomic_load(&lane->stop_at) : UINT64_MAX;
     if (stop < lane->check_at)
         lane->check_at = stop + 1;
+}
+
+static bool has_turn(const struct as_wire_lane *lane, uint32_t unused)
+{
+    return atomic_load(&lane->given) == atomic_load(&lane->asked) || !atomic_load(&as_plugin.wire->orders);
+}
+
+bool as_lane_take_turn(unsigned vcpu)
+{
+    struct as_wire_lane *lane = as_lane_of[vcpu];
+    if (!atomic_load(&as_plugin.wire->orders) || atomic_load(&live_threads) < 2)
+        return false;
+    atomic_fetch_add(&lane->asked, 1);
+    wait_at_gate(lane, has_turn, atomic_load(&lane->questions));
+    return true;
 }
 
 void as_lane_ask(unsigned vcpu)

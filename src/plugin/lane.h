@@ -34,6 +34,8 @@ struct as_wire_lane *as_lane_mine(void);                            /* of the ca
 void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word); /* the chunk is full */
 struct as_wire_lane *as_lane_check(unsigned vcpu); /* claims the vcpu's lane, or holds the thread back if it is ahead */
 void as_lane_ask(unsigned vcpu);                   /* publishes, and waits until the reader lets the thread go on */
+/* Before an atomic: waits until no other thread is behind in simulated time, if the reader orders them. Returns whether it did. */
+bool as_lane_take_turn(unsigned vcpu);
 struct as_wire_lane *as_lane_claim(bool is_code);
 void as_lane_publish(struct as_wire_lane *lane);
 void as_lane_end(struct as_wire_lane *lane);

@@ -63,6 +63,29 @@ bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size)
     return arch == AS_ARCH_X86_64 ? x86_varies(bytes, size) : riscv_varies(bytes, size);
 }
 
+/* A lock prefix, or an exchange with memory. */
+static bool x86_is_atomic(const uint8_t *bytes, size_t size)
+{
+    enum { LOCK = 0xf0, XCHG_BYTES = 0x86, XCHG = 0x87, REGISTERS = 0xc0 };
+    size_t prefixes = prefix_length(bytes, size);
+    for (size_t i = 0; i < prefixes; i++)
+        if (bytes[i] == LOCK)
+            return true;
+    return size - prefixes > 1 && (bytes[prefixes] == XCHG_BYTES || bytes[prefixes] == XCHG) &&
+           bytes[prefixes + 1] < REGISTERS;
+}
+
+static bool riscv_is_atomic(const uint8_t *bytes, size_t size)
+{
+    enum { AMO = 0x2f };
+    return size == 4 && (bytes[0] & 0x7f) == AMO;
+}
+
+bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_is_atomic(bytes, size) : riscv_is_atomic(bytes, size);
+}
+
 static bool x86_hints(const uint8_t *bytes, size_t size)
 {
     enum { ESCAPE = 0x0f, PREFETCH = 0x18, PREFETCHW = 0x0d, GROUP15 = 0xae, CLWB = 6 };

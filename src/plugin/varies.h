@@ -12,6 +12,9 @@ bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
  * decoders mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
 bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
+/* Whether the instruction is an atomic read-modify-write, or one half of it: those that the decoders mark AS_INSN_ATOMIC. */
+bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size);
+
 /* Whether an instruction gives the stack pointer a value from elsewhere: later accesses of its block show which. */
 bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether all that an instruction accesses lies near the stack pointer. Not seen: what would take a closer look. */

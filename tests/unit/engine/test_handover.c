@@ -17,7 +17,7 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
     as_str_addf(&told, "%u shows %u\n", thread->number, mark);
 }
 
-static void on_await(void *context, struct as_thread *thread, uint32_t mark)
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
 {
     as_str_addf(&told, "%u awaits %u\n", thread->number, mark);
 }

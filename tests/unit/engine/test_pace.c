@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 static uint64_t now;
+static uint64_t ahead[3]; /* of that, by thread */
 
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
-    return now;
+    return now + ahead[thread->number];
 }
 
 static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
@@ -20,6 +21,7 @@ static int set_up(void **state)
 {
     set_up_reader(state);
     now = 1000;
+    memset(ahead, 0, sizeof ahead);
     reader_sink.clock = clock_of;
     reader_sink.shared = shared_of;
     reader.gear.state = AS_GEAR_RECORD;
@@ -110,6 +112,57 @@ static void test_woken_thread(void **state)
     assert_int_equal(reader.pace.granted, now);
 }
 
+/* Threads that meet execute atomics in the order of their times, whichever came to its atomic first. */
+static void test_atomics_in_order(void **state)
+{
+    struct as_wire_lane *early = add_thread(1, 1), *late = add_thread(2, 1);
+    reader.handovers.on = true;
+    ahead[2] = 50;
+    atomic_store(&late->asked, 1);
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&child.wire->orders), 1);
+    assert_int_equal(atomic_load(&late->given), 0); /* the other one may come to an atomic, too */
+    atomic_store(&early->asked, 1);
+    assert_true(as_pace_turn(&reader, true));
+    assert_int_equal(atomic_load(&early->given), 1);
+    assert_int_equal(atomic_load(&late->given), 0);
+    ahead[1] = 60; /* its atomic has been read */
+    assert_true(as_pace_turn(&reader, true));
+    assert_int_equal(atomic_load(&late->given), 1);
+}
+
+/* What a thread has executed must have been read: before that its time is not known. */
+static void test_atomic_behind_words(void **state)
+{
+    struct as_wire_lane *lane = add_thread(1, 1);
+    add_thread(2, 1);
+    reader.handovers.on = true;
+    ahead[2] = 50;
+    atomic_store(&lane->asked, 1);
+    atomic_store(&lane->published, 1);
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&lane->given), 0);
+    atomic_store(&lane->consumed, 1);
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&lane->given), 1);
+}
+
+/* A thread that runs alone because those that it meets are asleep wakes them some time: it must not be far ahead then. */
+static void test_alone_among_sleepers(void **state)
+{
+    const struct as_wire_lane *runs = add_thread(1, 1);
+    add_thread(2, 1);
+    atomic_store(&child.wire->lanes[1].activity, AS_WIRE_IN_SYSCALL);
+    reader.handovers.on = true;
+    reader.handovers.met = 1;
+    assert_true(as_pace_turn(&reader, true));
+    assert_in_range(atomic_load(&runs->stop_at), 1, options.quantum);
+    for (int i = 0; i < 100; i++, now += options.quantum) /* nobody meets anybody any more */
+        as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&child.wire->orders), 0);
+    assert_true(atomic_load(&runs->stop_at) > 10 * options.quantum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +170,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_threads, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_quantum_follows_meetings, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_unknown_meetings, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_atomics_in_order, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_atomic_behind_words, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_alone_among_sleepers, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_woken_thread, set_up, tear_down_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ static size_t look(enum as_arch arch, const uint8_t *bytes, size_t size, struct 
         describe("varies, and is not seen", &insn);
     if (insn.flags & HINTS && !said_hinting)
         describe("is a hint, and is not seen", &insn);
+    if (!!(insn.flags & AS_INSN_ATOMIC) != as_insn_is_atomic(arch, bytes, insn.length))
+        describe("is an atomic, and is not seen, or the other way round", &insn);
     if (as_insn_is_link(&insn) && !as_insn_links(arch, bytes, insn.length))
         describe("stores or loads a return address, and is not seen", &insn);
     if (tally->real && as_insn_moves_pointer(&insn) && !as_insn_moves_stack(arch, bytes, insn.length))
