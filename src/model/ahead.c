@@ -3,14 +3,16 @@
 #include "model/ahead.h"
 
 #include "base/alloc.h"
+#include "base/host_stream.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 16, CHUNK_WORDS = 4096, ENOUGH = 2 };
+enum { CHUNKS = 16, CHUNK_WORDS = 4096, ENOUGH = 2, HOST_LINE = 64 };
 
 struct chunk {
     size_t used; /* words */
@@ -23,12 +25,16 @@ struct as_ahead {
     void *context;
     pthread_t thread;
     struct chunk chunks[CHUNKS];
-    struct chunk *chunk; /* the chunk that is being filled */
     pthread_mutex_t mutex;
     pthread_cond_t more, less;
     /* guarded by the mutex */
     uint64_t filled, taken; /* numbers of chunks handed over, and of chunks finished */
     bool taker_sleeps, putter_sleeps, settling, over;
+    /* of the thread that puts in, on host lines of its own */
+    char own_line[HOST_LINE];
+    struct chunk *chunk;        /* the chunk that is being filled, … */
+    size_t used;                /* … so many words */
+    uint64_t open[CHUNK_WORDS]; /* the block that is put together */
 };
 
 /* That a block with so much data occupies. */
@@ -114,7 +120,7 @@ struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, v
 {
     if (count_processors() < 2)
         return NULL;
-    struct as_ahead *ahead = as_alloc(sizeof *ahead);
+    struct as_ahead *ahead = as_alloc_apart(1, sizeof *ahead);
     ahead->take = take;
     ahead->take_words = take_words;
     ahead->context = context;
@@ -141,8 +147,10 @@ static void wait_until_left(struct as_ahead *ahead, uint64_t most)
 /* Hands the chunk over. */
 static void publish(struct as_ahead *ahead, bool settles)
 {
+    ahead->chunk->used = ahead->used;
+    as_host_stream_end();
     pthread_mutex_lock(&ahead->mutex);
-    ahead->filled += ahead->chunk->used > 0;
+    ahead->filled += ahead->used > 0;
     ahead->settling = settles;
     if (ahead->taker_sleeps && (settles || ahead->filled - ahead->taken >= ENOUGH))
         pthread_cond_signal(&ahead->more);
@@ -152,7 +160,7 @@ static void publish(struct as_ahead *ahead, bool settles)
         wait_until_left(ahead, CHUNKS / 2);
     pthread_mutex_unlock(&ahead->mutex);
     ahead->chunk = &ahead->chunks[ahead->filled % CHUNKS];
-    ahead->chunk->used = 0;
+    ahead->used = 0;
 }
 
 void as_ahead_settle(struct as_ahead *ahead)
@@ -160,31 +168,44 @@ void as_ahead_settle(struct as_ahead *ahead)
     publish(ahead, true);
 }
 
-static inline struct as_ahead_block *make_room(struct as_ahead *ahead, size_t words)
-{
-    if (__builtin_expect(ahead->chunk->used + words > CHUNK_WORDS, 0))
-        publish(ahead, false);
-    return (struct as_ahead_block *)&ahead->chunk->words[ahead->chunk->used];
-}
-
 struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls)
 {
     size_t words = words_of(accesses * sizeof(struct as_core_access) + controls * sizeof(uint32_t));
-    return words > CHUNK_WORDS ? NULL : make_room(ahead, words);
+    return words > CHUNK_WORDS ? NULL : (struct as_ahead_block *)ahead->open;
 }
 
 void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n)
 {
-    struct as_ahead_block *block = make_room(ahead, words_of(n * sizeof *words));
+    struct as_ahead_block *block = (struct as_ahead_block *)ahead->open;
     block->body = NULL;
     block->path = (uint32_t)n;
     memcpy(block->data, words, n * sizeof *words);
-    as_ahead_put(ahead, n * sizeof *words);
+    as_ahead_put(ahead, n * sizeof *words, 0);
 }
 
-void as_ahead_put(struct as_ahead *ahead, size_t bytes)
+/* What was written as halves of words is copied as such: the host would wait for both to be in its cache before it reads a word. */
+static void copy_block(uint64_t *to, const struct as_ahead_block *block, size_t words, size_t halves)
 {
-    ahead->chunk->used += words_of(bytes);
+    enum { HALVES_AT = offsetof(struct as_ahead_block, path) / sizeof(uint64_t) };
+    const uint64_t *from = (const uint64_t *)block;
+    for (size_t i = 0; i < HALVES_AT; i++)
+        as_host_stream(&to[i], from[i]);
+    as_host_stream_half((uint32_t *)&to[HALVES_AT], block->path);
+    as_host_stream_half((uint32_t *)&to[HALVES_AT] + 1, block->taken);
+    for (size_t i = HALVES_AT + 1; i < words; i++)
+        as_host_stream(&to[i], from[i]);
+    for (size_t i = 0; i < halves; i++)
+        as_host_stream_half((uint32_t *)&to[words] + i, ((const uint32_t *)&from[words])[i]);
+}
+
+void as_ahead_put(struct as_ahead *ahead, size_t bytes, size_t controls)
+{
+    size_t words = words_of(bytes + controls * sizeof(uint32_t));
+    if (__builtin_expect(ahead->used + words > CHUNK_WORDS, 0))
+        publish(ahead, false);
+    copy_block(&ahead->chunk->words[ahead->used], (const struct as_ahead_block *)ahead->open, words_of(bytes),
+               controls);
+    ahead->used += words;
 }
 
 void as_ahead_free(struct as_ahead *ahead)

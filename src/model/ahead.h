@@ -4,7 +4,8 @@
  * One thread puts blocks in, the other takes them out in the same order. State that both use may be changed only after
  * the queue is settled: every block has been taken out, and the second thread waits.
  *
- * Blocks are stored back to back in chunks, which are handed over whole. Waking a thread is a system call, so it is
+ * A block is put together in a place of its own, and copied from there past the host's caches: the thread that takes has read all
+ * of the queue's memory before. Blocks are stored back to back in chunks, which are handed over whole. Waking a thread is a system call, so it is
  * done rarely: the consumer sleeps until two chunks are waiting for it, and a producer that finds no room sleeps until
  * half of the chunks are free.
  */
@@ -21,7 +22,7 @@ struct as_ahead_block {
     struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
     uint64_t next;
     uint32_t path;
-    bool taken;
+    uint32_t taken; /* 0 or 1 */
     uint64_t data[];
 };
 
@@ -37,8 +38,8 @@ void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 /* Returns room for a block with this many complete accesses and control transfers, for the caller to fill; NULL: it has too
  * many. */
 struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls);
-/* Puts in the block that room was made for, with this many bytes of data. */
-void as_ahead_put(struct as_ahead *ahead, size_t bytes);
+/* Puts in the block that room was made for, with this many bytes of accesses and this many control transfers. */
+void as_ahead_put(struct as_ahead *ahead, size_t bytes, size_t controls);
 enum { AS_AHEAD_WORDS = 512 };
 void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n); /* AS_AHEAD_WORDS at most */
 void as_ahead_settle(struct as_ahead *ahead);

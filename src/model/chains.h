@@ -65,7 +65,7 @@ static inline void as_chains_close(struct as_chains *chains)
     if (chain->block->control)
         as_chain_lead(chain, chains->open);
     as_core_foresee_route(chains->core, &chain->route, foreseen);
-    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data + chain->route.n * sizeof *foreseen);
+    as_ahead_put(chains->ahead, chains->words * sizeof *chains->open->data, chain->route.n);
     chains->chain = NULL;
 }
 

@@ -161,7 +161,7 @@ static __attribute__((noinline)) bool put_slowly(struct as_model *model, const s
         memcpy(complete, accesses, body->n_accesses * sizeof *accesses);
     uint32_t *foreseen = (uint32_t *)(complete + body->n_accesses);
     foresee(model, body, exec, foreseen);
-    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses + body->controls * sizeof *foreseen);
+    as_ahead_put(model->ahead, body->n_accesses * sizeof *accesses, body->controls);
     return true;
 }
 

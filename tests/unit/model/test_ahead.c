@@ -84,7 +84,7 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
     uint32_t *foreseen = (uint32_t *)((char *)block->data + bytes);
     for (uint32_t i = 0; i < body->controls; i++)
         foreseen[i] = foreseen_of(number, i);
-    as_ahead_put(ahead, bytes + body->controls * sizeof *foreseen);
+    as_ahead_put(ahead, bytes, body->controls);
 }
 
 static struct as_ahead *start(struct bench *bench)
