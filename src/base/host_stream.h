@@ -6,6 +6,10 @@
 #define AS_BASE_HOST_STREAM_H
 
 #include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 static inline void as_host_stream(uint64_t *to, uint64_t word)
 {
@@ -22,6 +26,17 @@ static inline void as_host_stream_half(uint32_t *to, uint32_t half)
     __builtin_ia32_movnti((int *)to, (int)half);
 #else
     *to = half;
+#endif
+}
+
+/* A line of the host, which both are. */
+static inline void as_host_stream_line(void *to, const void *from)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < 4; i++)
+        _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));
+#else
+    memcpy(to, from, 64);
 #endif
 }
 

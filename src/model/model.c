@@ -77,6 +77,7 @@ struct as_model *as_model_new(const struct as_machine *machine)
     model->cores.machine = machine;
     model->uncore = as_uncore_new(machine);
     model->calls = as_call_tracker_new();
+    model->records = as_alloc_apart(AS_MODEL_BATCH, sizeof *model->records);
     model->memory_shared = as_shared_memory_new();
     model->info = (struct as_run_info){
         .size = sizeof model->info,
@@ -112,6 +113,7 @@ void as_model_free(struct as_model *model)
     as_vec_free(&model->cores.list);
     as_targets_free(&model->leaders);
     as_memo_free(model->memo);
+    free(model->records);
     as_chains_free(&model->chains);
     as_bodies_free(&model->bodies);
     as_executed_free(&model->executed);

@@ -1,4 +1,5 @@
 /* Blocks through the core of their thread, in place or apart. See model_inside.h. */
+#include "base/host_stream.h"
 #include "model/model_inside.h"
 
 /* A core may run apart if only its own thread depends on its time and nobody is told what it does. */
@@ -12,17 +13,13 @@ static __attribute__((noinline)) void go_apart(struct as_model *model, struct mo
     model->chains.core = own->seat.core;
 }
 
-/* Returns room for n records in the thread's batch, or in a scratch buffer if they are not measured. */
-static struct as_pipe *make_room(struct as_model *model, struct model_thread *own, uint32_t number, uint32_t n)
+/* Makes room for n records in the thread's batch. */
+static inline void make_room(struct as_model *model, struct model_thread *own, uint32_t n)
 {
-    static struct as_pipe nowhere[AS_MODEL_BATCH];
-    if (__builtin_expect(!model->measure.on, 0))
-        return nowhere;
     if (own->n + n > AS_MODEL_BATCH)
-        as_model_publish(model, own, number, false);
+        as_model_publish(model, own, own->number, false);
     if (!own->buffer)
         own->buffer = as_pipe_buffer_take(model->fanout);
-    return own->buffer->pipes + own->n;
 }
 
 /* Waits until no observer reads edges any more, because the memo is about to drop them. */
@@ -71,10 +68,19 @@ static bool is_within(const struct model_thread *own, const struct as_edge_run *
     return own->within && run->base + (uint64_t)(int64_t)run->edge->records[0].fetch > own->border;
 }
 
-/* Adds a run to the batch: as an edge, or with its records, which are in place already. */
-static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run)
+/* Observers, on other processors, have read the batch before. */
+static inline void stream_run(struct as_edge_run *to, const struct as_edge_run *run)
 {
-    struct as_pipe *pipes = own->buffer->pipes + own->n;
+    as_host_stream((uint64_t *)&to->edge, (uint64_t)(uintptr_t)run->edge);
+    as_host_stream(&to->base, run->base);
+    as_host_stream_half(&to->path, run->path);
+    as_host_stream_half(&to->first, run->first);
+    as_host_stream_half(&to->n, run->n);
+}
+
+/* Adds a run to the batch: as an edge, or with its records, which are in `pipes`. */
+static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run, struct as_pipe *pipes)
+{
     if (__builtin_expect(own->shift && run->edge && !is_within(own, run), 0)) {
         as_edge_expand(run, number, 0, run->n, pipes);
         for (uint32_t i = 0; i < run->edge->n_stays; i++)
@@ -88,8 +94,10 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
         if (__builtin_expect(own->shift != 0, 0))
             rebase(own, &pipes[i]);
     }
+    for (uint32_t i = 0; !run->edge && i < run->n; i++)
+        as_host_stream_line(&own->buffer->pipes[own->n + i], &pipes[i]);
     own->within = true;
-    *as_vec_push(&own->buffer->runs) = *run;
+    stream_run(as_vec_push(&own->buffer->runs), run);
     own->n += run->n;
 }
 
@@ -106,15 +114,16 @@ find_body(struct as_model *model, const struct as_block_exec *exec, const struct
 static inline void run_body(struct as_model *model, struct model_thread *own, const struct as_body_run *run,
                             uint32_t path)
 {
-    struct as_pipe *pipes = make_room(model, own, own->number, run->body->n);
     struct as_edge_run known;
+    if (__builtin_expect(model->measure.on, 1))
+        make_room(model, own, run->body->n);
     known.path = path;
     known.first = (uint32_t)own->n;
     known.n = run->body->n;
-    known.edge = as_core_run(own->seat.core, run, pipes, &known.base);
+    known.edge = as_core_run(own->seat.core, run, model->records, &known.base);
     bool is_new = !known.edge;
     if (__builtin_expect(model->measure.on, 1)) {
-        add_run(own, own->number, &known);
+        add_run(own, own->number, &known, model->records);
         if (__builtin_expect(run->body->n_accesses && model->wants & AS_WANT_ACCESSES, 0))
             note_accesses(own, run);
     }

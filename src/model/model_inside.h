@@ -103,7 +103,8 @@ struct as_model {
     uint64_t stopped;               /* the latest time at which a thread stopped, to wait or for good */
     struct as_model_result total;   /* counts of threads that have ended */
     struct as_targets leaders;
-    struct as_memo *memo; /* NULL: none */
+    struct as_memo *memo;    /* NULL: none */
+    struct as_pipe *records; /* of the run at hand */
     struct as_bodies bodies;
     struct as_model_sieve *sieve; /* NULL: nobody sees accesses of counted stretches */
     struct as_ahead *ahead;       /* NULL: cores never run apart */

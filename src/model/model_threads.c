@@ -1,5 +1,6 @@
 /* Threads, each on a core of its own: their time, what a core that runs apart needs, and the batches that they fill. See
  * model_inside.h. */
+#include "base/host_stream.h"
 #include "model/model_inside.h"
 
 /* The time of the slowest running thread; UINT64_MAX if none runs. */
@@ -152,6 +153,7 @@ void as_model_publish(struct as_model *model, struct model_thread *own, uint32_t
         own->buffer->cycles_before = own->cycles_before;
         own->told = own->n ? as_core_cycles(own->seat.core) - own->shift : own->told;
         as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
+        as_host_stream_end();
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }
     as_vec_clear(&own->stays.stays);
