@@ -2,8 +2,8 @@
  *
  * A table lies at an address that the function takes (x86-64: lea, or an operand with an index and nothing else; RISC-V: auipc or lui
  * with addi). Its entries are 32 bits relative to it, 64 bits or 32 bits; it ends with the first one that does not lead to an
- * instruction of the function, and where another begins. Entries that the dynamic linker fills in (labels as values in
- * position-independent programs) are not there.
+ * instruction of the function, and where another begins. Of entries that the dynamic linker fills in (labels as values in
+ * position-independent programs) what the file has is read, which GNU ld writes and lld does not.
  */
 #ifndef AS_BLOCKS_CASE_TABLES_H
 #define AS_BLOCKS_CASE_TABLES_H
