@@ -8,6 +8,7 @@
 #include "blocks/arcs.h"
 #include "blocks/lost_calls.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { ROOT = 0 }; /* blocks of the function are 1 … n here */
@@ -18,6 +19,12 @@ struct arc {
     bool estimated;
     bool pad; /* from a call that did not come back to where control went on */
 };
+
+/* Of samples arcs may be there that none fell on: they say where control can come from, not what runs together. */
+static bool is_seen(const struct arc *arc)
+{
+    return arc->count > 0;
+}
 
 /* By block of the module, of the smallest loop that it is in: its header and how many blocks it has; 0: it is in none. */
 struct nest {
@@ -138,6 +145,21 @@ static void drop_returns(const struct graph *g, struct entry *entries)
             entries[i - 1].outside = 0;
 }
 
+/* Few samples fall on what runs once: the function begins where it does though none fell there, and not in the loop that has most of
+ * them. Parts that were moved away begin where they are jumped to. */
+static void prefer_begin(const struct graph *g, struct entry *entries)
+{
+    for (uint32_t i = 1; i <= g->n; i++)
+        if (code_of(g, i)->flags & AS_CFG_ENTRY)
+            entries[i - 1].outside = INFINITY;
+    for (size_t i = 0; i < g->arcs.len; i++) {
+        const struct arc *arc = &g->arcs.data[i];
+        if (code_of(g, arc->from)->function != code_of(g, arc->to)->function &&
+            entries[arc->to - 1].outside == INFINITY)
+            entries[arc->to - 1].outside = 0;
+    }
+}
+
 /* Blocks by how often control came to them from elsewhere: what is reached from one is no entry, unless nothing else leads there. */
 static struct entry *find_entries(const struct graph *g)
 {
@@ -148,6 +170,8 @@ static struct entry *find_entries(const struct graph *g)
         entries[g->arcs.data[i].to - 1].outside -=
             g->arcs.data[i].pad ? count_of(g, g->arcs.data[i].to) : g->arcs.data[i].count;
     drop_returns(g, entries);
+    if (g->flow->samples)
+        prefer_begin(g, entries);
     qsort(entries, g->n, sizeof *entries, by_outside);
     return entries;
 }
@@ -159,7 +183,7 @@ static void number_blocks(struct graph *g)
     struct entry *entries = find_entries(g);
     AS_VEC(uint32_t) roots = {0};
     for (uint32_t i = 0; i < g->n; i++)
-        if (!seen[entries[i].block] && count_of(g, entries[i].block) > 0) {
+        if (!seen[entries[i].block] && (entries[i].outside == INFINITY || count_of(g, entries[i].block) > 0)) {
             visit(g, entries[i].block, seen, postorder, &len);
             *as_vec_push(&roots) = entries[i].block;
         }
@@ -224,7 +248,7 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
     for (uint32_t i = g->into[header]; i < g->into[header + 1]; i++) {
         const struct arc *arc = &g->arcs.data[i];
         loop->estimated |= arc->estimated;
-        if (arc->from == ROOT || !dominates(g, header, arc->from))
+        if (arc->from == ROOT || !is_seen(arc) || !dominates(g, header, arc->from))
             continue;
         back += arc->count;
         if (g->member[arc->from] != header)
@@ -239,7 +263,7 @@ static void collect(struct graph *g, uint32_t header, struct as_loop *loop)
         loop->instructions += as_flow_instructions(g->flow, g->module, block_of(g, block));
         for (uint32_t i = g->into[block]; i < g->into[block + 1]; i++) {
             uint32_t from = g->arcs.data[i].from;
-            if (from != ROOT && g->member[from] != header) {
+            if (from != ROOT && is_seen(&g->arcs.data[i]) && g->member[from] != header) {
                 g->member[from] = header;
                 g->pending[waiting++] = from;
             }
@@ -266,7 +290,8 @@ static void add_loops(struct graph *g, as_loops *loops)
     for (uint32_t block = 1; block <= g->n; block++) {
         bool closes = false;
         for (uint32_t i = g->into[block]; i < g->into[block + 1] && !closes; i++)
-            closes = g->arcs.data[i].from != ROOT && dominates(g, block, g->arcs.data[i].from);
+            closes =
+                g->arcs.data[i].from != ROOT && is_seen(&g->arcs.data[i]) && dominates(g, block, g->arcs.data[i].from);
         if (!closes)
             continue;
         struct as_loop loop = {.module = g->module, .header = block_of(g, block)};
@@ -285,7 +310,7 @@ static bool *find_back_arcs(const struct graph *g)
     bool *back = as_alloc(g->arcs.len + 1), others = false;
     for (size_t i = 0; i < g->arcs.len; i++) {
         const struct arc *arc = &g->arcs.data[i];
-        bool retreats = arc->from != ROOT && g->place[arc->to] <= g->place[arc->from];
+        bool retreats = arc->from != ROOT && is_seen(arc) && g->place[arc->to] <= g->place[arc->from];
         back[i] = retreats && dominates(g, arc->to, arc->from);
         others |= retreats && !back[i];
     }
@@ -303,7 +328,7 @@ static void spread(const struct graph *g, const bool *back, bool forward, uint8_
         for (size_t i = 0; i < g->arcs.len; i++) {
             const struct arc *arc = &g->arcs.data[i];
             uint32_t here = forward ? arc->from : arc->to, there = forward ? arc->to : arc->from;
-            if (back[i] || arc->from == ROOT || !(marks[here] & mark) || marks[there] & mark)
+            if (back[i] || arc->from == ROOT || !is_seen(arc) || !(marks[here] & mark) || marks[there] & mark)
                 continue;
             marks[there] |= mark;
             changed = true;
@@ -347,7 +372,8 @@ static void add_cycles(struct graph *g, as_loops *loops)
     uint8_t *marks = back ? as_alloc(g->n + 1) : NULL;
     for (size_t i = 0; back && i < g->arcs.len; i++) {
         const struct arc *arc = &g->arcs.data[i];
-        if (arc->from == ROOT || back[i] || g->place[arc->to] > g->place[arc->from] || marks[arc->to] & DONE)
+        if (arc->from == ROOT || back[i] || !is_seen(arc) || g->place[arc->to] > g->place[arc->from] ||
+            marks[arc->to] & DONE)
             continue;
         marks[arc->to] |= BOTH;
         spread(g, back, true, AHEAD, marks);
@@ -509,6 +535,12 @@ static void drop_unwinding(const struct as_flow *flow, uint32_t module, const do
     free(pad);
 }
 
+/* Whether control may have gone along an edge without a sample; jumps through tables are guesses. */
+static bool can_be_taken(const struct as_flow *flow, const struct as_flow_edge *edge)
+{
+    return flow->samples && (edge->kind == AS_EDGE_FALL || edge->kind == AS_EDGE_TAKEN);
+}
+
 static void search_module(const struct as_flow *flow, uint32_t module, const struct nest *nest, as_loops *loops)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
@@ -528,7 +560,7 @@ static void search_module(const struct as_flow *flow, uint32_t module, const str
     for (size_t i = 0; i < arcs.len; i++) {
         const struct as_arc *arc = &arcs.data[i];
         const struct as_flow_edge *edge = arc->edge == AS_ARC_NO_EDGE ? NULL : &flow->edges.data[arc->edge];
-        if (edge && edge->count > 0 && arc->to != AS_ARC_WORLD)
+        if (edge && arc->to != AS_ARC_WORLD && (edge->count > 0 || can_be_taken(flow, edge)))
             add_arc(&all, arc->from, arc->to, (struct arc){.count = edge->count, .estimated = edge->estimated});
     }
     add_pads(&all);

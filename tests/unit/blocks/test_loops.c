@@ -113,6 +113,24 @@ static void test_cycles_in_loops(void **state)
     end(flow);
 }
 
+/* Of samples, none of which fell on what runs once: the function begins at its begin, though most of what no edge explains is in the inner
+ * loop. */
+static void test_no_samples_before(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i 3i 5b2 2b1 r");
+    const double counts[] = {0, 38, 410, 38, 0};
+    struct as_flow *flow = graph_flow(cfg, counts, "2>2:361 3>1:38");
+    flow->samples = as_alloc_array(1, sizeof *flow->samples);
+    flow->samples[0] = as_alloc_array(5, sizeof **flow->samples);
+    as_loops loops = as_loops_find(flow);
+    const struct as_loop *outer = loop_at(&loops, 1), *inner = loop_at(&loops, 2);
+    assert_int_equal(loops.len, 2);
+    assert_true(outer && outer->n_blocks == 3 && outer->iterations == 38);
+    assert_true(inner && inner->n_blocks == 1 && inner->entries == 49);
+    as_vec_free(&loops);
+    end(flow);
+}
+
 /* Code that was entered in the middle, as by a signal handler's return. */
 static void test_no_entry(void **state)
 {
@@ -177,8 +195,13 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),          cmocka_unit_test(test_longjmp),  cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_cycles_in_loops), cmocka_unit_test(test_no_entry), cmocka_unit_test(test_landing_pad),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_longjmp),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_cycles_in_loops),
+        cmocka_unit_test(test_no_samples_before),
+        cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_landing_pad),
         cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
