@@ -1,6 +1,7 @@
 /* Error estimates of a merged profile. The uncertainty from sampling, and a sampler's distance from the golden
  * reference, are computed again from the rows that were written. The systematic error is a mean over time, so the
- * merged one is the mean of the inputs' errors, weighted by their times; so is the effective part of the samples. Other measures cannot be computed from rows:
+ * merged one is the mean of the inputs' errors, weighted by their times; so is the effective part of the samples,
+ * and so are the factors of times that are alike in replicates. Other measures cannot be computed from rows:
  * they are kept only if there is a single input. */
 #include "merge/merge_internal.h"
 #include "score/sampling_error.h"
@@ -132,7 +133,8 @@ bool as_merge_write_estimates(struct as_merge *merge, struct as_error *err)
     bool ok = true;
     for (size_t i = 0; i < merge->estimates.len && ok; i++) {
         const struct as_merge_estimate *estimate = &merge->estimates.data[i];
-        bool is_mean = strcmp(estimate->measure, "systematic") == 0 || strcmp(estimate->measure, "effective") == 0;
+        bool is_mean = strcmp(estimate->measure, "systematic") == 0 || strcmp(estimate->measure, "effective") == 0 ||
+                       strcmp(estimate->measure, AS_STORE_FACTOR) == 0;
         bool again = (strcmp(estimate->measure, "estimate") == 0 || strcmp(estimate->measure, "error") == 0) &&
                      is_level(estimate->granularity);
         double value = NAN;

@@ -1,6 +1,7 @@
 /* See record_sampled.h. */
 #include "record/record_sampled.h"
 
+#include "base/map.h"
 #include "base/show.h"
 #include "score/confidence.h"
 
@@ -47,7 +48,25 @@ static void add_estimate(const struct as_record_series *all, uint32_t series, co
         &(struct as_store_estimate){.series = series, .measure = measure, .granularity = granularity, .value = value});
 }
 
-/* Whether the instruction has the same time in all replicates. Most code of a program does: it is executed in the head only. */
+/* How the replicates of an instruction are written. Most code of a program is executed in the head only, and has the same
+ * time in all of them. Code that no region has costs what other code does, so its times in the replicates are those of
+ * other code by a factor each: a program that loads large libraries has hundreds of thousands of such instructions. */
+enum kind { OWN, COMMON, ALIKE };
+
+struct replicates {
+    const struct as_record_series *all;
+    double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
+    uint8_t *kinds;                    /* of instructions */
+};
+
+static double mean_of(const struct as_record_series *all, uint32_t id)
+{
+    double sum = 0;
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        sum += (double)as_sampled_replicate(all->sampled, group, id);
+    return sum / AS_SAMPLED_GROUPS;
+}
+
 static bool is_common(const struct as_record_series *all, uint32_t id)
 {
     uint64_t first = as_sampled_replicate(all->sampled, 0, id);
@@ -57,36 +76,102 @@ static bool is_common(const struct as_record_series *all, uint32_t id)
     return true;
 }
 
-/* Adds the times of a replicate that it has in common with the others, or those that it has not. */
-static void add_part(struct as_record_series *all, const char *name, const char *description, uint32_t group,
-                     const bool *common, bool wanted)
+/* The factors of an instruction, rounded: equal for instructions that are alike. */
+static uint64_t hash_factors(const struct as_record_series *all, uint32_t id)
+{
+    int64_t rounded[AS_SAMPLED_GROUPS];
+    double mean = mean_of(all, id);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        rounded[group] = llround((double)as_sampled_replicate(all->sampled, group, id) / mean * 1000);
+    return as_hash_bytes(rounded, sizeof rounded);
+}
+
+/* Whether the factors give the instruction's times to a thousandth. */
+static bool is_alike(const struct replicates *replicates, uint32_t id)
+{
+    double mean = mean_of(replicates->all, id);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        double units = (double)as_sampled_replicate(replicates->all->sampled, group, id);
+        if (fabs(units - mean * replicates->factors[group]) > mean / 1000)
+            return false;
+    }
+    return true;
+}
+
+/* Finds the factors that most instructions have. */
+static void find_factors(struct replicates *replicates)
+{
+    const struct as_record_series *all = replicates->all;
+    struct as_map counts = {0};
+    uint64_t most = 0;
+    uint32_t example = 0;
+    for (uint32_t id = 0; id < all->code->n; id++) {
+        if (replicates->kinds[id] == COMMON)
+            continue;
+        uint64_t count = ++*as_map_put(&counts, hash_factors(all, id));
+        example = count > most ? id : example;
+        most = count > most ? count : most;
+    }
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS && most > 0; group++)
+        replicates->factors[group] = (double)as_sampled_replicate(all->sampled, group, example) / mean_of(all, example);
+    as_map_free(&counts);
+}
+
+static void sort_kinds(struct replicates *replicates)
+{
+    const struct as_record_series *all = replicates->all;
+    for (uint32_t id = 0; id < all->code->n; id++)
+        replicates->kinds[id] = is_common(all, id) ? COMMON : OWN;
+    find_factors(replicates);
+    for (uint32_t id = 0; id < all->code->n; id++)
+        if (replicates->kinds[id] == OWN && is_alike(replicates, id))
+            replicates->kinds[id] = ALIKE;
+}
+
+/* Adds a series with the times of the instructions of a kind: those of a replicate, or their means. */
+static void add_part(struct as_record_series *all, const struct replicates *replicates, enum kind kind,
+                     const char *name, const char *description, uint32_t group)
 {
     struct as_store_series series = {
         .name = name, .description = description, .unit = "cycles", .scale = AS_CYCLE_UNITS, .precise = -1};
     as_store_add_series(all->code->writer, &series);
     for (uint32_t id = 0; id < all->code->n; id++) {
         struct as_store_time time = {.series = all->series, .instruction = all->code->number_of[id]};
-        if (common[id] != wanted || time.instruction == AS_STORE_NONE)
+        if (replicates->kinds[id] != kind || time.instruction == AS_STORE_NONE)
             continue;
-        time.units = as_sampled_replicate(all->sampled, group, id);
+        time.units =
+            kind == ALIKE ? (uint64_t)llround(mean_of(all, id)) : as_sampled_replicate(all->sampled, group, id);
         if (time.units)
             as_store_add_time(all->code->writer, &time);
     }
     all->series++;
 }
 
-static void add_replicates(struct as_record_series *all)
+static void add_alike(struct as_record_series *all, const struct replicates *replicates)
 {
-    bool *common = as_alloc_array(all->code->n + 1, sizeof *common);
-    for (uint32_t id = 0; id < all->code->n; id++)
-        common[id] = is_common(all, id);
-    add_part(all, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars", 0, common, true);
+    uint32_t own = all->series;
+    add_part(all, replicates, ALIKE, AS_STORE_REPLICATE_ALIKE,
+             "what has the same factor to its mean in each replicate: for error bars", 0);
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         char name[64];
         snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
-        add_part(all, name, "the same without a tenth of the regions: for error bars", group, common, false);
+        add_estimate(all, own, AS_STORE_FACTOR, name, replicates->factors[group]);
     }
-    free(common);
+}
+
+static void add_replicates(struct as_record_series *all)
+{
+    struct replicates replicates = {.all = all, .kinds = as_alloc_array(all->code->n + 1, 1)};
+    sort_kinds(&replicates);
+    add_part(all, &replicates, COMMON, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars",
+             0);
+    add_alike(all, &replicates);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        char name[64];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
+        add_part(all, &replicates, OWN, name, "the same without a tenth of the regions: for error bars", group);
+    }
+    free(replicates.kinds);
 }
 
 void as_record_sampled_add(struct as_record_series *all)

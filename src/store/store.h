@@ -125,10 +125,13 @@ struct as_store_series {
 };
 
 /* The series of a run of which only regions were measured, and the series for its error bars: each replicate is computed
- * without a part of the regions. What all of them have in common, that of instructions without chance, is a series by itself. */
+ * without a part of the regions. What all of them have in common, that of instructions without chance, is a series by itself,
+ * and so are the means of times that are the mean times one factor in each replicate; the factors are estimates of it. */
 #define AS_STORE_SAMPLED "sampled"
 #define AS_STORE_REPLICATE "replicate "
 #define AS_STORE_REPLICATE_COMMON AS_STORE_REPLICATE "common"
+#define AS_STORE_REPLICATE_ALIKE AS_STORE_REPLICATE "alike"
+#define AS_STORE_FACTOR "factor" /* the measure of these estimates; the granularity is the replicate's name */
 
 /* A bit of the event masks of components. */
 struct as_store_event {

@@ -6,18 +6,25 @@
 #include "base/vec.h"
 #include "score/confidence.h"
 
+#include <math.h>
 #include <string.h>
 
-static bool is_common(const struct as_store_series *series)
+static bool is_named(const struct as_store_series *series, const char *name)
 {
-    return series->name && strcmp(series->name, AS_STORE_REPLICATE_COMMON) == 0;
+    return series->name && strcmp(series->name, name) == 0;
 }
 
 static bool is_replicate(const struct as_store_series *series)
 {
     return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0 &&
-           !is_common(series);
+           !is_named(series, AS_STORE_REPLICATE_COMMON) && !is_named(series, AS_STORE_REPLICATE_ALIKE);
 }
+
+/* What replicates share: the same times, and times that a factor of each replicate multiplies. */
+struct shared {
+    struct as_store_rows common, alike;
+    uint32_t alike_series; /* NONE: there is none */
+};
 
 static bool read_rows(const struct as_rows *list, uint32_t series, struct as_store_rows *rows, struct as_error *err)
 {
@@ -35,25 +42,43 @@ static uint64_t key_of(const struct as_rows *list, const struct as_store_row *ro
     return (uint64_t)row->id << 32 | more;
 }
 
-static void add_units(struct as_map *units, const struct as_rows *list, const struct as_store_rows *rows)
+static uint64_t times(uint64_t units, double factor)
 {
-    for (size_t i = 0; i < rows->n; i++)
-        *as_map_put(units, key_of(list, &rows->rows[i])) += rows->rows[i].units;
+    return factor == 1 ? units : (uint64_t)llround((double)units * factor);
 }
 
-/* Reads the shares of the rows in one replicate, which has `common`, too; 0 for rows that it does not have. */
-static bool read_shares(const struct as_rows *list, uint32_t series, const struct as_store_rows *common, double *shares,
-                        struct as_error *err)
+/* Adds the rows, times the factor. Returns the time of their series. */
+static uint64_t add_units(struct as_map *units, const struct as_rows *list, const struct as_store_rows *rows,
+                          double factor)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        *as_map_put(units, key_of(list, &rows->rows[i])) += times(rows->rows[i].units, factor);
+    return times(rows->total, factor);
+}
+
+/* The factor of a replicate; 1 in a file without it, or with one that makes no sense. */
+static double factor_of(const struct as_rows *list, const struct shared *shared, const char *replicate)
+{
+    if (shared->alike_series == AS_STORE_NONE)
+        return 1;
+    double factor = as_store_estimate_of(list->view->store, shared->alike_series, AS_STORE_FACTOR, replicate);
+    return factor >= 0 && factor < 1e3 ? factor : 1;
+}
+
+/* Reads the shares of the rows in one replicate, which has what all share, too; 0 for rows that it does not have. */
+static bool read_shares(const struct as_rows *list, uint32_t series, const char *name, const struct shared *shared,
+                        double *shares, struct as_error *err)
 {
     struct as_store_rows rows = {0};
     struct as_map units = {0};
     if (!read_rows(list, series, &rows, err))
         return false;
-    add_units(&units, list, common);
-    add_units(&units, list, &rows);
+    uint64_t total = add_units(&units, list, &shared->common, 1);
+    total += add_units(&units, list, &shared->alike, factor_of(list, shared, name));
+    total += add_units(&units, list, &rows, 1);
     for (size_t i = 0; i < list->rows.n; i++) {
         const uint64_t *own = as_map_get(&units, key_of(list, &list->rows.rows[i]));
-        shares[i] = own ? as_ratio(*own, rows.total + common->total) : 0;
+        shares[i] = own ? as_ratio(*own, total) : 0;
     }
     as_map_free(&units);
     as_store_rows_free(&rows);
@@ -61,13 +86,18 @@ static bool read_shares(const struct as_rows *list, uint32_t series, const struc
 }
 
 /* Profiles of older versions have no such series. */
-static bool read_common(const struct as_rows *list, const struct as_store_series *series, size_t n,
-                        struct as_store_rows *common, struct as_error *err)
+static bool read_shared(const struct as_rows *list, const struct as_store_series *series, size_t n,
+                        struct shared *shared, struct as_error *err)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (is_common(&series[i]))
-            return read_rows(list, i, common, err);
-    return true;
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++)
+        if (is_named(&series[i], AS_STORE_REPLICATE_COMMON)) {
+            ok = read_rows(list, i, &shared->common, err);
+        } else if (is_named(&series[i], AS_STORE_REPLICATE_ALIKE)) {
+            shared->alike_series = i;
+            ok = read_rows(list, i, &shared->alike, err);
+        }
+    return ok;
 }
 
 bool as_row_errors_make(struct as_rows *list, struct as_error *err)
@@ -76,16 +106,16 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
     const struct as_view *view = list->view;
     const struct as_store_series *series = as_store_series(view->store, &n_series);
     AS_VEC(double *) replicates = {0};
-    struct as_store_rows common = {0};
+    struct shared shared = {.alike_series = AS_STORE_NONE};
     if (!view->summary.sampled || view->options.threads.len || view->options.events.len ||
         as_view_has_threads(list->level))
         return true;
-    bool ok = read_common(list, series, n_series, &common, err);
+    bool ok = read_shared(list, series, n_series, &shared, err);
     for (uint32_t i = 0; i < n_series && ok; i++)
         if (is_replicate(&series[i])) {
             double *shares = as_alloc_array(rows + 1, sizeof *shares);
             *as_vec_push(&replicates) = shares;
-            ok = read_shares(list, i, &common, shares, err);
+            ok = read_shares(list, i, series[i].name, &shared, shares, err);
         }
     if (ok && replicates.len > 1) {
         list->errors = as_alloc_array(rows + 1, sizeof *list->errors);
@@ -100,6 +130,7 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
     for (size_t i = 0; i < replicates.len; i++)
         free(replicates.data[i]);
     as_vec_free(&replicates);
-    as_store_rows_free(&common);
+    as_store_rows_free(&shared.common);
+    as_store_rows_free(&shared.alike);
     return ok;
 }

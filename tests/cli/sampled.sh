@@ -49,11 +49,25 @@ check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
 header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
 check_stdout_equals share_error "CSV" header
 in_series="SELECT sum(units) FROM times JOIN series ON series.id = times.series WHERE name"
-whole="($in_series = 'replicate 3' OR name = 'replicate common') * 1.0 / ($in_series = 'sampled')"
+whole="($in_series IN ('replicate 3', 'replicate common', 'replicate alike')) * 1.0 / ($in_series = 'sampled')"
 check_same "a replicate and what all have in common are about the whole" 1 "$(one long.db "SELECT $whole BETWEEN 0.7 AND 1.3")"
 check_same "… there is something in common" 1 "$(one long.db "SELECT ($in_series = 'replicate common') > 0")"
 check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (SELECT instruction, count(DISTINCT name = 'replicate common') AS kinds
     FROM times JOIN series ON series.id = times.series WHERE name LIKE 'replicate %' GROUP BY instruction) WHERE kinds > 1")"
+# Code that runs once, between regions: its times in the replicates are the mean times one factor each.
+{
+    echo 'static volatile long x;'
+    for i in {1..300}; do echo "__attribute__((noinline)) static void f$i(void) { x ^= x * $i + 1; x ^= x * $i + 2; x ^= x * $i + 3; }"; done
+    echo 'int main(void) { for (long i = 0; i < 2000000; i++) x += i;'
+    for i in {1..300}; do echo "f$i();"; done
+    echo 'for (long i = 0; i < 2000000; i++) x += i; return 0; }'
+} >once.c
+check "a program with much code that runs once" cc -O1 -o once once.c
+check "… is estimated" "$ASSAY" record -q --budget 2M "${how[@]}" -o once.db -- ./once
+rows="SELECT count(*) FROM times JOIN series ON series.id = times.series WHERE name"
+check_same "… what is alike in the replicates is written once" 1 "$(one once.db "SELECT ($rows = 'replicate alike') > 1500 AND ($rows = 'replicate 1') < 1000")"
+check_same "… with ten factors" 10 "$(one once.db "SELECT count(*) FROM estimates WHERE measure = 'factor'")"
+check_same "… whose mean is 1" 1 "$(one once.db "SELECT abs(avg(value) - 1) < 1e-6 FROM estimates WHERE measure = 'factor'")"
 check "sorted by executions" "$ASSAY" report --sort executions long.db
 check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
 check "annotate" "$ASSAY" annotate walk long.db

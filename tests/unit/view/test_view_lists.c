@@ -7,6 +7,7 @@
 #include "view/branches.h"
 #include "view/data.h"
 #include "view/gate.h"
+#include "view/rows.h"
 #include "view_bed.h"
 
 #define NONE AS_STORE_NONE
@@ -605,6 +606,68 @@ static void write_regions(const char *path, uint64_t first, bool known)
     bed_commit(writer);
 }
 
+/* Three functions in three replicates, of which the second varies in proportion to its mean: written as it is, or with
+ * its mean and factors. */
+static void write_alike(const char *path, bool alike)
+{
+    static const char *const names[] = {"first", "second", "third"};
+    static const uint64_t seconds[] = {1800, 2200, 2000}, firsts[] = {1000, 1030, 980};
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_meta(writer, AS_META_PROGRAM, "/opt/shop");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 10000, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    for (uint32_t i = 0; i < 3; i++) {
+        as_store_add_function(writer,
+                              &(struct as_store_function){names[i], NULL, 0, AS_STORE_NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(
+            writer,
+            &(struct as_store_insn){
+                {16 * (i + 1), 0, i, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
+    }
+    struct as_store_series series = {.name = AS_STORE_SAMPLED, .unit = "cycles", .scale = 1, .precise = -1};
+    as_store_add_series(writer, &series);
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_time(writer, &(struct as_store_time){0, 0, i, (uint64_t[]){1000, 2000, 3000}[i], 0, 0});
+    series.name = AS_STORE_REPLICATE_ALIKE;
+    if (alike)
+        as_store_add_time(writer, &(struct as_store_time){as_store_add_series(writer, &series), 0, 1, 2000, 0, 0});
+    for (uint32_t group = 0; group < 3; group++) {
+        char name[32];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", group + 1);
+        series.name = name;
+        uint32_t number = as_store_add_series(writer, &series);
+        as_store_add_time(writer, &(struct as_store_time){number, 0, 0, firsts[group], 0, 0});
+        if (alike)
+            as_store_add_estimate(writer,
+                                  &(struct as_store_estimate){1, AS_STORE_FACTOR, name, (double)seconds[group] / 2000});
+        else
+            as_store_add_time(writer, &(struct as_store_time){number, 0, 1, seconds[group], 0, 0});
+        as_store_add_time(writer, &(struct as_store_time){number, 0, 2, 3000, 0, 0});
+    }
+    bed_commit(writer);
+}
+
+static void factors_stand_for_times(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_alike("apart.db", false);
+    write_alike("alike.db", true);
+    struct as_view apart = view_bed_open("apart.db", NULL), alike = view_bed_open("alike.db", NULL);
+    struct as_rows plain, brief;
+    assert_true(as_rows_make(&plain, &apart, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_true(as_rows_make(&brief, &alike, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_int_equal(plain.rows.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(plain.errors[i] > 0);
+        assert_true(fabs(plain.errors[i] - brief.errors[i]) < 1e-12);
+    }
+    as_rows_free(&plain);
+    as_rows_free(&brief);
+    as_view_free(&apart);
+    as_view_free(&alike);
+    (void)state;
+}
+
 /* Their deviations are those of the replicates and of the interval, however many regions there are. */
 static void regions_have_deviations(void **state)
 {
@@ -736,6 +799,7 @@ int main(void)
         cmocka_unit_test(gate_of_exact_profiles),
         cmocka_unit_test(sampled_differences_are_noise),
         cmocka_unit_test(regions_have_deviations),
+        cmocka_unit_test(factors_stand_for_times),
         cmocka_unit_test(gate_of_different_work),
         cmocka_unit_test(percentages),
     };
