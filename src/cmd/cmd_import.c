@@ -6,6 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/debug_path.h"
 #include "cmd/operands.h"
+#include "cmd/progress.h"
 #include "cmd/shared_options.h"
 #include "import/import.h"
 
@@ -126,6 +127,8 @@ static bool import_file(const struct import_options *options, const char *file, 
         as_perf_reader_close(reader);
         return false;
     }
+    struct as_progress progress = {0};
+    as_store_writer_watch(writer, as_progress_meter.write, &progress);
     const struct as_perf_info *info = as_perf_reader_info(reader);
     char *directory = directory_of(file);
     struct as_import *import =
@@ -139,6 +142,7 @@ static bool import_file(const struct import_options *options, const char *file, 
         as_store_writer_abort(writer);
     else
         ok = as_store_writer_commit(writer, err);
+    as_progress_end(&progress);
     as_cli_note_servers();
     if (ok && as_perf_spaces_rejected_vmlinux(as_import_spaces(import)))
         as_log_warn("%s is not used: it is not the ELF file of the recorded kernel", options->vmlinux);

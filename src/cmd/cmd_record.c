@@ -445,7 +445,7 @@ static bool choose_points(struct record_command *command, char **argv, struct as
 static int record(struct record_command *command, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
-    struct as_progress progress;
+    struct as_progress progress = {0};
     struct as_record_options *options = &command->record;
     struct as_record_result result;
     char *region = as_run_options_text(&command->run);

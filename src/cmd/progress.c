@@ -31,47 +31,72 @@ void as_progress_start(struct as_progress *progress, uint64_t goal)
     progress->next = progress->started + gap;
 }
 
-static void redraw(struct as_progress *progress, const char *rate, const char *rest)
+static void redraw(struct as_progress *progress, const char *text)
 {
     progress->next += 0.5;
     progress->shown = true;
-    fprintf(stderr, "\r\033[Kassay: %s%s", rate, rest);
+    fprintf(stderr, "\r\033[Kassay: %s", text);
     fflush(stderr);
 }
 
-/* In a log a line stays: the longer the run, the longer until the next. */
-static void add_line(struct as_progress *progress, double seconds, const char *rate, const char *rest)
+/* In a log a line stays: the longer it takes, the longer until the next. */
+static void add_line(struct as_progress *progress, double seconds, const char *text)
 {
     if (progress->gap < MOST_SECONDS)
         progress->gap = 2 * progress->gap < MOST_SECONDS ? 2 * progress->gap : MOST_SECONDS;
     progress->next += progress->gap;
-    as_log_note("running for %.0f s: %s%s", seconds, rate, rest);
+    as_log_note("%s for %.0f s: %s", progress->writing ? "writing the profile" : "running", seconds, text);
+}
+
+/* Seconds since the start, if it is time for a line; else 0. */
+static double seconds_if_due(struct as_progress *progress)
+{
+    double time = as_clock_seconds();
+    if (!progress->on || time < progress->next)
+        return 0;
+    progress->next = time;
+    return time - progress->started;
 }
 
 void as_progress_update(struct as_progress *progress, uint64_t instructions)
 {
-    if (!progress->on)
+    double seconds = progress->on ? seconds_if_due(progress) : 0;
+    if (seconds <= 0)
         return;
-    double time = as_clock_seconds(), seconds = time - progress->started;
-    if (time < progress->next)
-        return;
-    char rate[64], rest[32] = "";
+    char rate[64], rest[32] = "", text[96];
     double each = (double)instructions / seconds;
     snprintf(rate, sizeof rate, "%.0f M instructions, %.*f MIPS", (double)instructions / 1e6, each < 1e7, each / 1e6);
     if (progress->goal > instructions && each > 0)
         snprintf(rest, sizeof rest, ", %.0f s to go", (double)(progress->goal - instructions) / each);
-    progress->next = time;
+    snprintf(text, sizeof text, "%s%s", rate, rest);
     if (progress->terminal)
-        redraw(progress, rate, rest);
+        redraw(progress, text);
     else
-        add_line(progress, seconds, rate, rest);
+        add_line(progress, seconds, text);
+}
+
+void as_progress_write(struct as_progress *progress, uint64_t rows)
+{
+    char text[64];
+    if (!progress->writing) {
+        as_progress_start(progress, 0);
+        progress->writing = true;
+    }
+    double seconds = seconds_if_due(progress);
+    if (seconds <= 0)
+        return;
+    snprintf(text, sizeof text, "%s%.1f M rows", progress->terminal ? "writing the profile: " : "", (double)rows / 1e6);
+    if (progress->terminal)
+        redraw(progress, text);
+    else
+        add_line(progress, seconds, text);
 }
 
 void as_progress_end(struct as_progress *progress)
 {
     if (progress->shown)
         fputs("\r\033[K", stderr);
-    progress->shown = progress->on = false;
+    progress->shown = progress->on = progress->writing = false;
 }
 
 void as_progress_tick(void *context)
@@ -90,12 +115,17 @@ static void update(void *context, uint64_t instructions)
     as_progress_update(context, instructions);
 }
 
+static void write_rows(void *context, uint64_t rows)
+{
+    as_progress_write(context, rows);
+}
+
 static void end(void *context)
 {
     as_progress_end(context);
 }
 
-const struct as_meter as_progress_meter = {.start = start, .update = update, .end = end};
+const struct as_meter as_progress_meter = {.start = start, .update = update, .write = write_rows, .end = end};
 
 bool as_progress_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct as_progress {
-    bool on, terminal, shown;
+    bool on, terminal, shown, writing;
     double started, next;
     double gap;    /* seconds between the last line of a log and the next */
     uint64_t goal; /* instructions, 0: unknown */
@@ -18,7 +18,9 @@ struct as_progress {
 
 void as_progress_start(struct as_progress *progress, uint64_t goal);
 void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap */
-void as_progress_end(struct as_progress *progress);                           /* erases the line */
+/* The same for a profile that is written behind a run, or without one: it starts by itself. */
+void as_progress_write(struct as_progress *progress, uint64_t rows);
+void as_progress_end(struct as_progress *progress); /* erases the line */
 
 /* The same for a run in the engine: as_engine_options.tick, with a watch as its context, once it has the engine. */
 struct as_progress_watch {

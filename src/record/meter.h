@@ -1,4 +1,5 @@
-/* Reports the progress of a run to a caller that displays it. All calls come from the thread that runs the program. */
+/* Reports the progress of a run, and of writing its profile, to a caller that displays it. All calls come from the thread that
+ * runs the program. */
 #ifndef AS_RECORD_METER_H
 #define AS_RECORD_METER_H
 
@@ -7,7 +8,8 @@
 struct as_meter {
     void (*start)(void *context, uint64_t goal); /* instructions; 0: unknown */
     void (*update)(void *context, uint64_t instructions);
-    void (*end)(void *context);
+    void (*write)(void *context, uint64_t rows); /* of the profile, so far */
+    void (*end)(void *context);                  /* of the run, and of writing */
 };
 
 #endif

@@ -27,6 +27,21 @@ const struct as_record_options as_record_defaults = {.engine = AS_ENGINE_OPTIONS
 
 /* ---- one run ---- */
 
+static struct as_store_writer *open_writer(const struct as_record *record, struct as_error *err)
+{
+    const struct as_record_options *options = record->options;
+    struct as_store_writer *writer = as_store_writer_open(options->output, err);
+    if (writer && options->meter)
+        as_store_writer_watch(writer, options->meter->write, options->meter_context);
+    return writer;
+}
+
+static void end_meter(const struct as_record *record)
+{
+    if (record->options->meter)
+        record->options->meter->end(record->options->meter_context);
+}
+
 static bool run_once(struct as_record *record, const struct as_record_source *source, struct as_record_result *result,
                      struct as_error *err)
 {
@@ -76,7 +91,7 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
 {
     if (runs->n < MOST_OPEN)
         return true;
-    struct as_store_writer *writer = as_store_writer_open(record->options->output, err);
+    struct as_store_writer *writer = open_writer(record, err);
     if (!writer)
         return false;
     if (!merge_runs(record, runs, writer, err)) {
@@ -95,12 +110,13 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
 static bool add_run(struct as_record *record, const struct as_record_source *source, struct runs *runs,
                     struct as_record_result *result, struct as_error *err)
 {
-    if (!make_room(record, runs, err) || !(record->writer = as_store_writer_open(record->options->output, err)))
+    if (!make_room(record, runs, err) || !(record->writer = open_writer(record, err)))
         return false;
     bool ok = run_once(record, source, result, err);
     if (ok && runs->done > 0 && (result->end.interrupted || as_signals_interrupts() > 0))
         ok = as_error_set(err, "interrupted");
     int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
+    end_meter(record);
     if (!ok)
         as_store_writer_abort(record->writer);
     record->writer = NULL;
@@ -152,14 +168,18 @@ static bool run_several(struct as_record *record, const struct as_record_source 
 static bool write_profile(struct as_record *record, struct as_record_result *result, struct as_error *err)
 {
     const struct as_record_source *source = as_record_choose(record, err);
-    if (!source || !(record->writer = as_store_writer_open(record->options->output, err)))
+    if (!source || !(record->writer = open_writer(record, err)))
         return false;
     if (record->hint[0])
         as_notice(&record->options->notices, AS_LOG_NOTE, "%s", record->hint);
-    if (record->options->repeat > 1 ? run_several(record, source, result, err) : run_once(record, source, result, err))
-        return as_store_writer_commit(record->writer, err);
-    as_store_writer_abort(record->writer);
-    return false;
+    bool ok =
+        record->options->repeat > 1 ? run_several(record, source, result, err) : run_once(record, source, result, err);
+    if (ok)
+        ok = as_store_writer_commit(record->writer, err);
+    else
+        as_store_writer_abort(record->writer);
+    end_meter(record);
+    return ok;
 }
 
 bool as_record_run(const struct as_record_options *options, struct as_record_result *result, struct as_error *err)

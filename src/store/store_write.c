@@ -21,6 +21,9 @@ struct as_store_writer {
     sqlite3 *db;
     sqlite3_stmt *statements[AS_TABLE_COUNT];
     uint32_t counts[AS_TABLE_COUNT]; /* number of rows added */
+    uint64_t rows;                   /* the same in all tables */
+    void (*watch)(void *context, uint64_t rows);
+    void *watch_context;
     bool failed;
     struct as_error err; /* the first error */
 };
@@ -149,6 +152,14 @@ bool as_store_writer_failed(const struct as_store_writer *writer)
 
 /* ---- rows ---- */
 
+enum { WATCH_EVERY = 4096 };
+
+void as_store_writer_watch(struct as_store_writer *writer, void (*each)(void *context, uint64_t rows), void *context)
+{
+    writer->watch = each;
+    writer->watch_context = context;
+}
+
 uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id id, const void *row)
 {
     const struct as_store_table *table = &as_store_tables[id];
@@ -166,6 +177,8 @@ uint32_t as_store_add(struct as_store_writer *writer, enum as_store_table_id id,
         code = sqlite3_reset(statement);
     if (code != SQLITE_OK)
         note_failure(writer, code);
+    if (++writer->rows % WATCH_EVERY == 0 && writer->watch)
+        writer->watch(writer->watch_context, writer->rows);
     return writer->counts[id]++;
 }
 

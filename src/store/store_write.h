@@ -27,6 +27,9 @@ int as_store_writer_finish(struct as_store_writer *writer, struct as_error *err)
 void as_store_writer_abort(struct as_store_writer *writer);
 bool as_store_writer_failed(const struct as_store_writer *writer); /* adding more has no effect */
 
+/* Calls `each` with the number of rows so far, once in a few thousand of them: large profiles take seconds. */
+void as_store_writer_watch(struct as_store_writer *writer, void (*each)(void *context, uint64_t rows), void *context);
+
 /* Adds a row to any table, as the functions below do. Rows that it refers to must have been added before. Returns its
  * number.
  */

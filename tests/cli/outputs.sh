@@ -103,6 +103,9 @@ for verb in "record --max 3M -o long.db" stat; do
 done
 check "a run of unknown length" log_of record -o long.db
 check_same "… promises no end" "" "$(grep 'to go' <<<"$err")"
+slow_writing() { ASSAY_PROGRESS=0.000001 "$ASSAY" "$@"; }
+check "a profile that takes long to write" slow_writing record --max 3M -o long.db -- "$WORKLOADS/demo" 1
+check "… has a line about it" grep -Eq '^assay: writing the profile for [0-9]+ s: [0-9.]+ M rows' <<<"$err"
 check "with -q" log_of record -q --max 3M -o long.db
 check_same "… there are none" "" "$err"
 check "with 0" "$ASSAY" stat -- "$WORKLOADS/demo" 1

@@ -23,7 +23,7 @@ static void hear(void *context, enum as_log_level level, const char *text)
 
 struct metered {
     unsigned started, ended;
-    uint64_t instructions;
+    uint64_t instructions, rows;
 };
 
 static void meter_start(void *context, uint64_t goal)
@@ -36,12 +36,18 @@ static void meter_update(void *context, uint64_t instructions)
     ((struct metered *)context)->instructions = instructions;
 }
 
+static void meter_write(void *context, uint64_t rows)
+{
+    ((struct metered *)context)->rows = rows;
+}
+
 static void meter_end(void *context)
 {
     ((struct metered *)context)->ended++;
 }
 
-static const struct as_meter meter = {meter_start, meter_update, meter_end};
+static const struct as_meter meter = {
+    .start = meter_start, .update = meter_update, .write = meter_write, .end = meter_end};
 
 static struct as_record_options options_for(const char *source, char *const *argv)
 {
@@ -143,7 +149,7 @@ static void test_model(void **state)
     assert_int_equal(result.end.exit_status, 3);
     assert_int_equal(result.engine.end.exit_status, 3);
     assert_int_equal(metered.started, 3);
-    assert_int_equal(metered.ended, 3);
+    assert_int_equal(metered.ended, 3 + 3 + 1); /* the runs, their profiles, the merged one */
     const struct as_store_run *runs = as_store_runs(store, &n);
     assert_int_equal(n, 3);
     for (size_t i = 0; i < n; i++) {
