@@ -2,10 +2,11 @@
  * jit_second was. Each loops a number of times, twice as often as the one before it. All have room for 64 bytes; the loop of
  * jit_third lies where jit_second had nothing to execute.
  *
- *   jit map|dump|none [LOOPS [DIRECTORY [calls]]]
+ *   jit map|dump|none [LOOPS [DIRECTORY [calls|copies]]]
  *
  * With `calls` instead: jit_caller calls jit_heavy, which loops eight times LOOPS; then jit_light, which lies where jit_heavy was
- * and loops LOOPS times; jit_other lies where jit_caller was and calls jit_light, too.
+ * and loops LOOPS times; jit_other lies where jit_caller was and calls jit_light, too. With `copies`: jit_one, then the same code as
+ * jit_two at the same place.
  *
  * It tells profilers of them as runtimes do: in DIRECTORY/perf-PID.map (default /tmp), or in DIRECTORY/jit-PID.dump (default .),
  * which holds their bytes and is mapped for the recorder to see.
@@ -167,11 +168,14 @@ int main(int argc, char **argv)
     uint32_t loops = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) & ~0xfffu : 1 << 16;
     uint8_t *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED || argc < 2) {
-        fprintf(stderr, "usage: jit map|dump|none [LOOPS [DIRECTORY [calls]]]\n");
+        fprintf(stderr, "usage: jit map|dump|none [LOOPS [DIRECTORY [calls|copies]]]\n");
         return 2;
     }
     open_files(argv[1], argc > 3 ? argv[3] : NULL);
-    if (argc > 4) {
+    if (argc > 4 && strcmp(argv[4], "copies") == 0) {
+        compile_and_run("jit_one", code, loops, 0, 0);
+        compile_and_run("jit_two", code, loops, 0, 0);
+    } else if (argc > 4) {
         compile_calls(code, loops);
     } else {
         compile_and_run("jit_first", code, loops, 0, 0);

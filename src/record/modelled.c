@@ -152,22 +152,32 @@ static bool is_linker(const char *module)
 
 struct as_modelled_start as_modelled_start_of(const struct as_model *model, const struct as_oracle *oracle)
 {
-    struct as_modelled_start start = {0};
     size_t n = 0;
-    uint64_t all = 0, repeated = 0;
     const struct as_oracle_row *rows = oracle ? as_oracle_rows(oracle, &n) : NULL;
+    return as_modelled_start_of_rows(model, rows, n);
+}
+
+struct as_modelled_start as_modelled_start_of_rows(const struct as_model *model, const struct as_oracle_row *rows,
+                                                   size_t n)
+{
+    struct as_modelled_start start = {0};
+    uint64_t all = 0, repeated = 0, guessed = 0;
     for (uint32_t id = 0; id < n; id++) {
         struct as_location location;
         const struct as_insn *insn = as_engine_insn(as_model_engine(model), id);
         uint64_t units = as_oracle_row_units(&rows[id]);
         all += units;
         repeated += insn && insn->flags & AS_INSN_REP ? units : 0;
-        if (!rows[id].executions || !as_model_locate(model, id, &location) || !is_linker(location.module_name))
+        if (!rows[id].executions || !as_model_locate(model, id, &location))
+            continue;
+        guessed += location.guessed ? units : 0;
+        if (!is_linker(location.module_name))
             continue;
         start.instructions += rows[id].executions;
         snprintf(start.linker, sizeof start.linker, "%s", location.module_name);
     }
     start.repeated = as_model_machine(model)->back.string_bytes ? 0 : as_ratio(repeated, all);
+    start.guessed = as_ratio(guessed, all);
     return start;
 }
 

@@ -47,16 +47,20 @@ bool as_modelled_events(const struct as_modelled *modelled, const char *list, ui
 void as_modelled_set_events(struct as_modelled *modelled, uint32_t events);
 /* The engine's tick is used for the meter. */
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;
-/* The instructions that the dynamic linker executed in a run with an Oracle; 0: none, or unknown. A run that is cut after its first
+/* The instructions that the dynamic linker executed in a run with an Oracle, or in the estimate of one; 0: none, or unknown. A run that is cut after its first
  * instructions is mostly a run of the linker: of 20 M instructions of a large program 12 M can be relocations. Every number of
  * such a run is exact, but none is about the program itself. */
 struct as_modelled_start {
     uint64_t instructions;
     char linker[64];
-    double
-        repeated; /* part of the time that is in instructions with a rep prefix, which take a cycle an element in the model */
+    /* Part of the time that is in instructions with a rep prefix, which take a cycle an element in the model. */
+    double repeated;
+    double guessed; /* … in code of which nothing tells its name from others */
 };
 struct as_modelled_start as_modelled_start_of(const struct as_model *model, const struct as_oracle *oracle);
+/* The same from rows by instruction, of an estimate. */
+struct as_modelled_start as_modelled_start_of_rows(const struct as_model *model, const struct as_oracle_row *rows,
+                                                   size_t n);
 /* "the first 3,000,000 of 40,420,563 instructions (7.42 %), 61 % of them in ld.so": which part of a run was measured. The caller
  * frees. NULL: all of it. */
 char *as_modelled_part(const struct as_engine_result *engine, uint64_t instructions,

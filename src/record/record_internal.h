@@ -20,6 +20,7 @@ struct as_record_run {
     struct as_store_run row;
     struct as_record_result result;
     struct as_modelled_start start;
+    bool sampled; /* an estimate of the whole program from regions of it */
 };
 
 struct as_record_source {

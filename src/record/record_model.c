@@ -280,8 +280,9 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
     if (ok) {
         struct as_model_result what = result_of(&run, &modelled);
         describe_run(result, &what, &modelled);
-        if (!estimate_of(&run))
-            result->start = as_modelled_start_of(modelled.model, modelled.oracle);
+        result->start =
+            estimate_of(&run) ? as_sampled_start(run.sampled) : as_modelled_start_of(modelled.model, modelled.oracle);
+        result->sampled = estimate_of(&run) != NULL;
     }
     as_modelled_free(&modelled);
     as_record_waits_free(run.waits);

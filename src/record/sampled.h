@@ -62,6 +62,8 @@ const struct as_counters *as_sampled_counters(const struct as_sampled *sampled);
 const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id);
 struct as_pics as_sampled_thread_pics(const struct as_sampled *sampled, uint32_t thread);
 struct as_pics as_sampled_path_pics(const struct as_sampled *sampled);
+/* What the dynamic linker has of the estimate. */
+struct as_modelled_start as_sampled_start(const struct as_sampled *sampled);
 /* The estimate of an instruction's units without one group of regions. */
 uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id);
 

@@ -457,6 +457,21 @@ const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uin
     return &own->rows[id];
 }
 
+struct as_modelled_start as_sampled_start(const struct as_sampled *sampled)
+{
+    struct as_oracle_row *rows = as_alloc_array(sampled->n + 1, sizeof *rows);
+    for (size_t i = 0; i < sampled->threads.len; i++)
+        for (size_t id = 0; id < sampled->n; id++) {
+            const struct as_oracle_row *own = &sampled->threads.data[i].rows[id];
+            rows[id].executions += own->executions;
+            for (int state = 0; state < AS_STATE_COUNT; state++)
+                rows[id].units[state] += own->units[state];
+        }
+    struct as_modelled_start start = as_modelled_start_of_rows(sampled->modelled->model, rows, sampled->n);
+    free(rows);
+    return start;
+}
+
 static struct as_pics copy_of(const struct as_pics *pics)
 {
     struct as_pics copy = {0};

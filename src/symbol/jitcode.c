@@ -312,15 +312,22 @@ static void find_covering(struct as_jit *jit, uint64_t address, const struct as_
         qsort(jit->covering.data, jit->covering.len, sizeof *jit->covering.data, compare_orders);
 }
 
-/* Times choose if all pieces have one; so do bytes and what was executed before, as far as they are known. */
+/* Whether two pieces are the same code at the same place. */
+static bool is_copy(const struct as_jit_piece *a, const struct as_jit_piece *b)
+{
+    return a->start == b->start && a->size == b->size && a->bytes && b->bytes &&
+           memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* Times choose if all pieces have one; so do bytes and what was executed before, as far as they are known, unless the pieces
+ * are the same. */
 static bool is_guess(const struct as_jit *jit, const struct as_jit_piece *found, const struct as_jit_insn *insn)
 {
-    bool timed = insn && insn->time;
-    if (insn && (insn->n || insn->versions || insn->version != AS_JIT_LAST))
-        return false;
+    bool timed = insn && insn->time, known = insn && (insn->n || insn->versions || insn->version != AS_JIT_LAST);
     for (size_t i = 0; i < jit->covering.len; i++) {
         const struct as_jit_piece *other = &jit->pieces.data[jit->covering.data[i].piece];
-        if (strcmp(other->name, found->name) != 0 && !(timed && other->time && found->time))
+        if (strcmp(other->name, found->name) != 0 && !(timed && other->time && found->time) &&
+            (!known || is_copy(other, found)))
             return true;
     }
     return false;

@@ -257,6 +257,7 @@ static void find_generated(struct as_space *space, uint64_t address, const struc
     location->function_size = piece->size;
     location->function = location->raw_function = piece->name;
     location->generated = true;
+    location->guessed = as_jit_is_guess(space->jit);
 }
 
 static void find(struct as_space *space, uint64_t address, const struct as_jit_insn *insn, struct as_location *location)

@@ -43,6 +43,7 @@ struct as_location {
                                  tell the extent of a function: as_space_name(function_start) names it then */
     uint64_t function_size;   /* 0 where unknown */
     bool generated;         /* by a name that the program gave to code it had made: not for good (as_space_find_insn) */
+    bool guessed;           /* … one of several that nothing tells apart */
     uint64_t module_offset; /* address minus the module's load bias: what objdump of the file shows */
 };
 

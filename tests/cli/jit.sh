@@ -52,6 +52,9 @@ for program in jit jit-riscv64; do
                 and ("jit_heavy", "jit_light") not in pairs)({(r["from"]["function"], r["to"]["function"]) for r in d["rows"]})' "$ASSAY" report --branches --json calls.db
     done
 done
+# The same code under two names at one address: nothing tells which of them ran, and the profile says so.
+check "code that is there twice" "$ASSAY" record -o copies.db -- "$WORKLOADS/jit" dump 65536 . copies
+check_same "… is told" 1 "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'made the same code under another name, and nothing tells which of them ran')"
 # What made code accesses is told apart, too: it writes lines that another thread then reads, others the
 # second time, so that it does not matter in which order Assay reads the threads.
 cat >touch.c <<'END'

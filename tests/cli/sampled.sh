@@ -68,6 +68,9 @@ rows="SELECT count(*) FROM times JOIN series ON series.id = times.series WHERE n
 check_same "… what is alike in the replicates is written once" 1 "$(one once.db "SELECT ($rows = 'replicate alike') > 1500 AND ($rows = 'replicate 1') < 1000")"
 check_same "… with ten factors" 10 "$(one once.db "SELECT count(*) FROM estimates WHERE measure = 'factor'")"
 check_same "… whose mean is 1" 1 "$(one once.db "SELECT abs(avg(value) - 1) < 1e-6 FROM estimates WHERE measure = 'factor'")"
+check "a program that is mostly start-up" "$ASSAY" record --budget 20k --sample-period 10k --sample-unit 1000 --sample-warm 2k -o start_up.db -- true
+check_same "… is estimated" 1 "$(one start_up.db "SELECT count(*) FROM series WHERE name = 'sampled'")"
+check_same "… and says so" 1 "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'are in the dynamic linker: start-up dominates; --from main or --skip leaves them out; what is left is measured in full then')"
 check "sorted by executions" "$ASSAY" report --sort executions long.db
 check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
 check "annotate" "$ASSAY" annotate walk long.db
