@@ -40,6 +40,7 @@ void as_summary_error_json(const struct as_summary *summary, struct as_json *jso
     as_json_end(json);
     as_json_double(json, "runs_apart", summary->runs_apart);
     as_json_double(json, "unnamed", summary->expected ? summary->unnamed : NAN);
+    as_json_double(json, "guessed", summary->expected ? summary->guessed : NAN);
 }
 
 /* {name: share} of one bar of the program, if the profile has it. */

@@ -144,6 +144,16 @@ static void add_unnamed(const struct as_summary *summary, struct as_str *line)
                     100 * summary->unnamed);
 }
 
+static void add_guessed(const struct as_summary *summary, struct as_str *line)
+{
+    if (summary->guessed >= AS_SUMMARY_GUESSES)
+        as_str_addf(line, ". %.0f %% of the names of functions are guesses, so there is no error by function",
+                    100 * summary->guessed);
+    else if (summary->guessed > 0)
+        as_str_addf(line, ". %.0f %% of the names of functions are guesses: by function the error is larger",
+                    100 * summary->guessed);
+}
+
 /* A sampled profile is more accurate by function than by instruction. A number that holds for several levels is
  * written once: "more than 50 % by block and instruction". */
 static void add_levels(const struct as_summary *summary, struct as_str *line)
@@ -184,6 +194,8 @@ static void add_error(const struct as_summary *summary, struct as_str *line)
         as_str_addf(line, " by %s", level_word(summary, 0));
     }
     add_unnamed(summary, line);
+    if (!summary->too_few)
+        add_guessed(summary, line);
 }
 
 static void add_range(struct as_str *line, struct as_bias_range range)

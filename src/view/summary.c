@@ -32,10 +32,7 @@ static void find_error_by_level(const struct as_store *store, struct as_summary 
  * sampler. */
 static void expect_error(const struct as_store *store, struct as_summary *summary)
 {
-    /* The bias was measured by block, not by line: a line is about as long. */
-    enum { LINE = 1 };
-    static const enum as_bias_level levels[AS_SUMMARY_LEVELS] = {AS_BIAS_FUNCTION, AS_BIAS_BLOCK, AS_BIAS_BLOCK,
-                                                                 AS_BIAS_INSTRUCTION};
+    enum { FUNCTION, LINE, BLOCK, INSTRUCTION };
     summary->error = as_store_estimate_of(store, summary->series, "estimate", "instruction");
     if (isnan(summary->error))
         return;
@@ -46,10 +43,15 @@ static void expect_error(const struct as_store *store, struct as_summary *summar
     as_summary_find_trust(summary);
     if (!summary->bias)
         return;
-    for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
-        if (i != LINE || !isnan(summary->error_by[i])) /* no line is known: it would be the error by block */
-            summary->error_by[i] = summary->trust[levels[i]].expected.median;
-    summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
+    /* Each level is given with its own chance. The bias was measured by block, not by line, and a line is about as long; of samples
+     * on a machine the chance is known by line and not by block. */
+    double line = summary->error_by[LINE];
+    if (!isnan(line))
+        summary->error_by[LINE] = as_bias_with_chance(summary->trust[AS_BIAS_BLOCK].bias.median, line);
+    if (isnan(line) || !isnan(summary->error_by[BLOCK]))
+        summary->error_by[BLOCK] = summary->trust[AS_BIAS_BLOCK].expected.median;
+    summary->error_by[FUNCTION] = summary->trust[AS_BIAS_FUNCTION].expected.median;
+    summary->error_by[INSTRUCTION] = summary->error = summary->trust[AS_BIAS_INSTRUCTION].expected.median;
     summary->error_how = "expected from the number of samples and the bias of the sampler";
 }
 
@@ -202,6 +204,26 @@ static bool find_unnamed(struct as_store *store, struct as_summary *summary, str
     return true;
 }
 
+static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, key) == 0 && rows[i].value >= least)
+            return &rows[i];
+    return NULL;
+}
+
+/* The error by function is that of names that are known; the others are those of another function. */
+static void find_guessed(const struct as_store *store, struct as_summary *summary)
+{
+    const struct as_store_quality *guessed = find_part(store, "guessed_names", AS_SUMMARY_UNNAMED);
+    summary->guessed = guessed && summary->expected ? fmin(guessed->value, 1) : 0;
+    if (summary->guessed < AS_SUMMARY_GUESSES)
+        return;
+    summary->error_by[0] = summary->runs_apart = NAN;
+}
+
 bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary *summary, struct as_error *err)
 {
     size_t n;
@@ -250,17 +272,8 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     if (!find_clocked(store, summary, err) || !check_exact(store, summary, err))
         return false;
     find_error(store, summary);
+    find_guessed(store, summary);
     return find_unnamed(store, summary, err);
-}
-
-static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)
-{
-    size_t n;
-    const struct as_store_quality *rows = as_store_quality(store, &n);
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && strcmp(rows[i].key, key) == 0 && rows[i].value >= least)
-            return &rows[i];
-    return NULL;
 }
 
 const struct as_store_quality *as_summary_lone_chains(const struct as_store *store)

@@ -16,6 +16,8 @@ extern const char *const as_summary_levels[AS_SUMMARY_LEVELS]; /* "function" …
 /* Shares of `unnamed` from which it is said, and from which nothing is left of functions. */
 #define AS_SUMMARY_UNNAMED 0.05
 #define AS_SUMMARY_NO_NAMES 0.995
+/* Share of `guessed` from which the error by function says nothing. */
+#define AS_SUMMARY_GUESSES 0.5
 
 /* The expected error at a level (trust_levels.c): by chance with this number of samples, by the bias of the sampler, and
  * both together. */
@@ -50,9 +52,10 @@ struct as_summary {
     bool expected;                      /* the error is one to expect of such samples, it was not measured */
     bool too_few;                       /* samples to expect an error of: none is stated */
     double error_by[AS_SUMMARY_LEVELS]; /* at each level; NAN: unknown */
-    double unnamed;             /* part of the time of samples in no known function: by function, it counts by module */
-    double runs_apart;          /* expected distance of two such runs at the first level; NAN: unknown */
-    const struct as_bias *bias; /* of the sampler; NULL: unknown, or the error was measured */
+    double unnamed;    /* part of the time of samples in no known function: by function, it counts by module */
+    double guessed;    /* part of the samples whose function is a guess: most, and none has an error by function */
+    double runs_apart; /* expected distance of two such runs at the first level; NAN: unknown */
+    const struct as_bias *bias;                    /* of the sampler; NULL: unknown, or the error was measured */
     struct as_summary_trust trust[AS_BIAS_LEVELS]; /* if the bias is known */
     bool bias_here;                                /* it was measured on this program */
     char bias_from[128];                           /* how it is known, in words */

@@ -33,6 +33,8 @@ export interface SummaryData {
     runs_apart?: number | null;
     /** The part of the time in code of which no function is known: by function, it counts by module. */
     unnamed?: number | null;
+    /** The part of the samples whose function is a guess; from a half on there is no error by function. */
+    guessed?: number | null;
     trust?: TrustData | null;
     seconds?: number | null;
     threads?: number | null;

@@ -141,6 +141,12 @@ function unnamedWords(unnamed?: number | null): string {
     return unnamed >= 0.995 ? ". No function is known, so there is no error by function" : `. ${Math.round(100 * unnamed)} % of the time is in code of which no function is known: it counts by module`;
 }
 
+/** Names of code that replaced other code are guesses (as in src/report/summary_text.c). */
+function guessedWords(guessed?: number | null): string {
+    if (!guessed) return "";
+    return `. ${Math.round(100 * guessed)} % of the names of functions are guesses${guessed >= 0.5 ? ", so there is no error by function" : ": by function the error is larger"}`;
+}
+
 /** The error at each level, as the text report has it: expected ones above a half say no more than that. */
 function errorLevels(by: Record<string, number | null>, expected: boolean, rows: string): string {
     let text = "", before = "";
@@ -175,9 +181,10 @@ function qualityCard({ model }: Context): HTMLElement {
     const byFunction = model.main === model.named && !model.main.exact && typeof own.error_estimate === "number" ? summary.error_by?.function : undefined;
     const error = byFunction ?? own.error_estimate;
     const part = partWarnings(model).length > 0;
-    const levels = typeof byFunction === "number" && summary.error_by ? errorLevels(summary.error_by, typeof summary.runs_apart === "number", functionWord(summary.unnamed)) : "";
+    const guesses = model.main === model.named && (summary.guessed ?? 0) >= 0.5;
+    const levels = (typeof byFunction === "number" || guesses) && summary.error_by ? errorLevels(summary.error_by, guesses || typeof summary.runs_apart === "number", functionWord(summary.unnamed)) : "";
     const apart = typeof summary.runs_apart === "number" && model.main === model.named ? `. Two such runs would differ by ${summary.runs_apart > 0.5 ? "more than 50 %" : `about ${percent(summary.runs_apart)}`} by ${functionWord(summary.unnamed)}${unnamedWords(summary.unnamed)}` : "";
-    line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}${apart}` : clean(own.error_how || "not known", 200),
+    line("Error", typeof error === "number" ? `${levels || percent(error)}${own.error_how ? ` – ${clean(own.error_how, 200)}` : ""}${part ? ", as far as it was recorded" : ""}${apart}${model.main === model.named ? guessedWords(summary.guessed) : ""}` : clean(own.error_how || "not known", 200),
         typeof error !== "number" ? "unknown" : error <= 0.05 && !part ? "good" : error <= 0.2 ? "warn" : "bad");
     if (typeof error === "number" && model.main === model.named && summary.trust) expectedError(summary.trust, line);
     if (summary.repeat)

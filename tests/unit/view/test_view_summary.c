@@ -106,7 +106,7 @@ static void errors_of_other_series(void **state)
 }
 
 /* So many samples of a clock, which are worth `effective` of that. */
-static struct as_view view_of_samples(uint64_t samples, double effective)
+static struct as_view view_of_guesses(uint64_t samples, double effective, double guessed)
 {
     struct as_store_writer *writer = bed_writer("taken.db");
     static const struct as_store_estimate chances[] = {
@@ -126,8 +126,30 @@ static struct as_view view_of_samples(uint64_t samples, double effective)
     for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
         as_store_add_estimate(writer, &chances[i]);
     as_store_add_estimate(writer, &(struct as_store_estimate){0, "effective", "sample", effective});
+    if (guessed > 0)
+        as_store_add_quality(writer, "guessed_names", guessed, "part of the samples");
     bed_commit(writer);
     return view_bed_open("taken.db", NULL);
+}
+
+static struct as_view view_of_samples(uint64_t samples, double effective)
+{
+    return view_of_guesses(samples, effective, 0);
+}
+
+/* Where most names are guesses, nothing is said of errors by function. */
+static void guesses_have_no_error(void **state)
+{
+    struct as_view few = view_of_guesses(100, 1, 0.02), some = view_of_guesses(100, 1, 0.3),
+                   most = view_of_guesses(100, 1, 0.6);
+    assert_true(few.summary.guessed == 0 && some.summary.guessed == 0.3 && most.summary.guessed == 0.6);
+    assert_true(some.summary.error_by[0] > 0 && some.summary.runs_apart > 0);
+    assert_true(isnan(most.summary.error_by[0]) && isnan(most.summary.runs_apart));
+    assert_true(most.summary.error_by[3] == few.summary.error_by[3]);
+    as_view_free(&few);
+    as_view_free(&some);
+    as_view_free(&most);
+    (void)state;
 }
 
 /* Chance from their number, bias from how they were taken, the line's chance in place of the block's. */
@@ -146,7 +168,9 @@ static void error_to_expect(void **state)
     }
     assert_true(summary->error == summary->trust[AS_BIAS_INSTRUCTION].expected.median);
     assert_true(summary->error_by[0] == summary->trust[AS_BIAS_FUNCTION].expected.median);
-    assert_true(summary->error_by[1] == summary->error_by[2]); /* the bias of blocks stands for that of lines */
+    /* The bias of blocks stands for that of lines; the chance by block is not known. */
+    assert_true(summary->error_by[1] == as_bias_with_chance(bias->levels[AS_BIAS_BLOCK].median, chance[1]));
+    assert_true(isnan(summary->error_by[2]));
     assert_true(summary->error_by[3] == summary->error);
     assert_string_equal(summary->error_level, "instruction");
     assert_non_null(strstr(summary->error_how, "the bias of the sampler"));
@@ -277,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_sampled_series),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
+        cmocka_unit_test(guesses_have_no_error),
         cmocka_unit_test(error_of_few_samples),
         cmocka_unit_test(claims_to_be_exact),
         cmocka_unit_test(no_measurements),
