@@ -173,7 +173,8 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
                                          .find_debuginfo = no_debug_file,
                                          .section_address = dwfl_offline_section_address};
 
-/* Run-time address minus the file's own, from the segment that contains the mapped offset. */
+/* Run-time address minus the file's own, to which libdw adds those of its segments (of perf's pieces of generated code the first is
+ * not at 0). From the segment that contains the mapped offset. */
 static bool bias_of(int fd, const struct module *module, uint64_t *bias)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -203,7 +204,7 @@ static void report(struct process *process, const struct module *module, uint32_
     int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return;
-    if (!bias_of(fd, module, &bias) || !dwfl_report_elf(process->dwfl, module->path, module->path, fd, bias, false))
+    if (!bias_of(fd, module, &bias) || !dwfl_report_elf(process->dwfl, module->path, module->path, fd, bias, true))
         close(fd); /* otherwise libdw owns it */
 }
 

@@ -86,6 +86,21 @@ check_same "… completely" 1 "$(sqlite3 deep.db "WITH RECURSIVE up(leaf, id) AS
     UNION ALL SELECT leaf, p.parent FROM up JOIN paths p ON p.id = up.id WHERE p.parent IS NOT NULL)
     SELECT (SELECT sum(units) FROM path_times WHERE path IN (SELECT leaf FROM up JOIN paths p ON p.id = up.id
     JOIN functions f ON f.id = p.function WHERE f.name = 'outer_call')) > 0.9 * (SELECT sum(units) FROM path_times)")"
+# A library whose first address is not 0, as pieces of perf inject --jit have.
+cat >far.c <<'END'
+static volatile long x;
+__attribute__((noinline)) long far_work(long n) { for (long i = 0; i < n; i++) x += i; return x; }
+END
+cat >near.c <<'END'
+long far_work(long);
+__attribute__((noinline)) long near_caller(void) { return far_work(100000000) + 1; }
+int main(void) { return near_caller() == 42; }
+END
+link_far() { cc -O1 -fomit-frame-pointer -shared -fPIC -Wl,-Ttext-segment=0x200000 -o libfar.so far.c && cc -O1 -o near near.c -L. -lfar -Wl,-rpath,"$PWD"; }
+check "a library that does not begin at 0" link_far
+check "… is sampled" timer -q -o far.db --rate 500 --user --call-graph=dwarf -- ./near
+check_json "… with its callers" 'any(r["function"] == "near_caller" and r["total"] > 0.9 * sum(x["time"] for x in d["rows"]) for r in d["rows"])' \
+    "$ASSAY" report --json --limit 0 --sort total far.db
 # Frames that a copy of the stack does not hold: frame pointers continue where it ends, without a frame too many or too few.
 towers() { "$ASSAY" export --to=folded "$1" | python3 -c 'import re, sys
 right = all_ = 0
