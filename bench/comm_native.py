@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What `assay comm --source=timer` costs the program, and whether it finds the same on each run.
 
-usage: bench/comm_native.py [--runs N] [--rate HZ] [--only NAME] [BUILD]
+usage: bench/comm_native.py [--runs N] [--rate HZ[,HZ…]] [--only NAME[,NAME…]] [BUILD]
 
 For each program, runs of it alone and under Assay in turns; the program's own processor time (user and system, of all its
 threads) is compared, which other load on the machine disturbs least. Beside the ratio: samples and traps a second of
 processor time, what Assay itself says it spent, the peak memory of Assay (its process alone, without the program) and of the program by itself,
-and the share of false sharing of each run. Goal: 1.05 times the time, 1.10 times the memory.
+and the share of false sharing of each run. Goal: 1.05 times the time, 1.10 times the memory. With several rates there is a row for each, with the
+microseconds between two samples of a thread; a run without Assay stands beside each with it.
 """
 import argparse
 import json
@@ -83,32 +84,36 @@ def measure_watched(assay, command, rate):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--rate", type=float, default=997)
-    parser.add_argument("--only", default="", help="programs whose name contains this")
+    parser.add_argument("--rate", default="997", help="one or several, with commas between them")
+    parser.add_argument("--only", default="", help="programs whose name contains one of these")
     parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build")
     args = parser.parse_args()
     assay = str(args.build / "assay")
-    print("| program | time | samples/s | traps | Assay's own estimate | MiB of Assay | MiB of the program | false sharing, by run |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| program | us apart | time | samples/s | traps | Assay's own estimate | MiB of Assay | MiB of the program | false sharing, by run |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, command in programs(args.build).items():
-        if args.only not in name:
-            continue
-        bare, watched, results, memory, program = [], [], [], [], []
-        for _ in range(args.runs):
-            seconds, _, peak = measure(command)
-            bare.append(seconds)
-            program.append(peak)
-            seconds, peak, result = measure_watched(assay, command, args.rate)
-            watched.append(seconds)
-            memory.append(peak)
-            results.append(result)
-        spent = [r["spent"] for r in results]
-        samples = statistics.median(s["samples"] / max(s["processor_seconds"], 1e-9) for s in spent)
-        traps = statistics.median(s["traps"] for s in spent)
-        own = statistics.median((s["sampling_seconds"] + s["watching_seconds"]) / max(s["processor_seconds"], 1e-9) for s in spent)
-        shares = ", ".join(f"{100 * r['false_sharing'] / r['total']:.0f} %" if r["total"] else "–" for r in results)
-        print(f"| {name} | ×{statistics.median(watched) / statistics.median(bare):.3f} | {samples:.0f} | {traps:.0f} | "
-              f"×{1 + own:.3f} | {statistics.median(memory) / 1024:.0f} | {statistics.median(program) / 1024:.0f} | {shares} |", flush=True)
+        if any(part in name for part in args.only.split(",")):
+            for rate in args.rate.split(","):
+                print(row_of(assay, name, command, float(rate), args.runs), flush=True)
+
+
+def row_of(assay, name, command, rate, runs):
+    bare, watched, results, memory, program = [], [], [], [], []
+    for _ in range(runs):
+        seconds, _, peak = measure(command)
+        bare.append(seconds)
+        program.append(peak)
+        seconds, peak, result = measure_watched(assay, command, rate)
+        watched.append(seconds)
+        memory.append(peak)
+        results.append(result)
+    spent = [r["spent"] for r in results]
+    samples = statistics.median(s["samples"] / max(s["processor_seconds"], 1e-9) for s in spent)
+    traps = statistics.median(s["traps"] for s in spent)
+    own = statistics.median((s["sampling_seconds"] + s["watching_seconds"]) / max(s["processor_seconds"], 1e-9) for s in spent)
+    shares = ", ".join(f"{100 * r['false_sharing'] / r['total']:.0f} %" if r["total"] else "–" for r in results)
+    return (f"| {name} | {1e6 / rate:.0f} | ×{statistics.median(watched) / statistics.median(bare):.3f} | {samples:.0f} | {traps:.0f} | "
+            f"×{1 + own:.3f} | {statistics.median(memory) / 1024:.0f} | {statistics.median(program) / 1024:.0f} | {shares} |")
 
 
 if __name__ == "__main__":
