@@ -185,6 +185,10 @@ static void wrong_requests(void **state)
         const char *pmu, *first, *second, *message;
         uint64_t period;
     } cases[] = {
+        {"skylake", "stores:l", NULL, "unknown modifier 'l'", 100},
+        {"skylake", "loads:pppp", NULL, "more than three p", 100},
+        {"skylake", "load-latency=0", NULL, "a threshold is a whole number of cycles", 100},
+        {"skylake", "load-latency=65536", NULL, "a threshold is a whole number of cycles", 100},
         {"skylake", "stores:x", NULL, "unknown modifier 'x'", 100},
         {"skylake", "ops", NULL, "skylake has no event 'ops'; it has instructions", 100},
         {"skylake", "ref-cycles", NULL, "only a third fixed counter counts them, and skylake has 0", 100},
@@ -233,11 +237,84 @@ static void good_requests(void **state)
     assert_true(request.counters[2].precise_dist);
 }
 
+/* What a unit of another make lacks is refused by name. */
+static void lacking_units(void **state)
+{
+    static const struct {
+        const char *pmu, *without, *event, *message;
+        bool branches, call_stack;
+    } cases[] = {
+        {"skylake", "latency=no", "load-latency", "skylake cannot sample by latency (latency = no)", false, false},
+        {"zen2", "counts_ops=no", "ops", "zen2 counts cycles only (counts_ops = no)", false, false},
+        {"zen2", NULL, "ops", "zen2 has no branch record (lbr = 0)", true, false},
+        {"skylake", "lbr_call_stack=no", "loads", "the branch record of skylake keeps no call stack", true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_pmu pmu;
+        struct as_error err = AS_ERROR_INIT;
+        struct as_pmu_request request = {.pmu = &pmu, .branches = cases[i].branches, .call_stack = cases[i].call_stack};
+        shipped(cases[i].pmu, &pmu);
+        assert_true(!cases[i].without || set(&pmu, cases[i].without, &err));
+        assert_true(as_pmu_request_add(&request, cases[i].event, 10007, &err));
+        assert_false(as_pmu_request_check(&request, &err));
+        if (!strstr(err.message, cases[i].message))
+            fail_msg("%s: '%s' instead of '%s'", cases[i].event, err.message, cases[i].message);
+        assert_int_equal(err.status, AS_EXIT_USAGE);
+    }
+}
+
+/* As perf calls the events of each unit. */
+static void names_of_counters(void **state)
+{
+    static const struct {
+        const char *pmu, *event, *name;
+    } cases[] = {
+        {"skylake", "loads", "loads:pp"},
+        {"skylake", "loads:k", "loads:ppk"},
+        {"zen2", "ops", "ibs_op/cnt_ctl=1/"},
+        {"zen2", "cycles", "ibs_op//"},
+        {"zen2", "fetches", "ibs_fetch//"},
+        {"neoverse-n1", "operations", "arm_spe_0//"},
+        {"neoverse-n1", "operations:u", "arm_spe_0//u"},
+        {"neoverse-n1", "operations:k", "arm_spe_0//k"},
+        {"tea", "cycles", "tea/cycles/"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_pmu pmu;
+        struct as_error err = AS_ERROR_INIT;
+        struct as_pmu_request request = {.pmu = &pmu};
+        char name[64];
+        shipped(cases[i].pmu, &pmu);
+        assert_true(as_pmu_request_add(&request, cases[i].event, 10007, &err));
+        assert_string_equal(as_pmu_counter_name(&request, 0, name, sizeof name), cases[i].name);
+    }
+}
+
+static void filters_of_operations(void **state)
+{
+    struct as_pmu pmu;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu_request request = {.pmu = &pmu};
+    shipped("neoverse-n1", &pmu);
+    assert_true(as_pmu_request_add(&request, "operations=12:ls", 10007, &err));
+    assert_int_equal(request.counters[0].filter, AS_INSN_LOAD | AS_INSN_STORE);
+    assert_int_equal(request.counters[0].threshold, 12);
+    assert_true(request.counters[0].user && request.counters[0].kernel);
+    assert_true(as_pmu_request_add(&request, "operations:b", 10007, &err));
+    assert_true(request.counters[1].filter == AS_PMU_BRANCHES);
+    for (request.n = 0; request.n < AS_PMU_COUNTERS_MAX;)
+        assert_true(as_pmu_request_add(&request, "operations", 10007, &err));
+    assert_false(as_pmu_request_add(&request, "operations", 10007, &err));
+    assert_string_equal(err.message, "more than 16 events");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_that_ship_load),  cmocka_unit_test(documentation),
-                                       cmocka_unit_test(what_the_papers_say), cmocka_unit_test(default_events),
-                                       cmocka_unit_test(wrong_files),         cmocka_unit_test(wrong_combinations),
-                                       cmocka_unit_test(wrong_requests),      cmocka_unit_test(good_requests)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lacking_units),         cmocka_unit_test(names_of_counters),
+                                       cmocka_unit_test(filters_of_operations), cmocka_unit_test(all_that_ship_load),
+                                       cmocka_unit_test(documentation),         cmocka_unit_test(what_the_papers_say),
+                                       cmocka_unit_test(default_events),        cmocka_unit_test(wrong_files),
+                                       cmocka_unit_test(wrong_combinations),    cmocka_unit_test(wrong_requests),
+                                       cmocka_unit_test(good_requests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
