@@ -107,15 +107,24 @@ static void names_of_frames(void **state)
     free(text);
 }
 
-/* Each caller has an address: of its call where that is known, otherwise of its entry. */
+/* By call path. Each caller has an address: of its call where that is known, otherwise of its entry. */
 static void addresses_of_callers(void **state)
 {
     size_t size;
     char *text = written("perf-script", (struct as_export_options){0}, &size);
-    static const char *const parts[] = {"\t            1200 ", "\t            1108 main+0x8 (/lib/shop.so)\n"};
-    for (size_t i = 0; i < 2; i++)
-        if (!strstr(text, parts[i]))
-            fail_msg("'%s' is not in: %s", parts[i], text);
+    assert_string_equal(text, "thread_1 7/1     0.000000:         20 cycles: \n"
+                              "\t            1110 square (inlined)\n"
+                              "\t            1110 sum (inlined)\n"
+                              "\t            1110 main+0x10 (/lib/shop.so)\n\n"
+                              "thread_1 7/1     0.000001:         30 cycles: \n"
+                              "\t            1200 shop.so+0x1100+0x0 (/lib/shop.so)\n"
+                              "\t            1108 main+0x8 (/lib/shop.so)\n\n"
+                              "thread_1 7/1     0.000002:         10 cycles: \n"
+                              "\t            1100 main+0x0 (/lib/shop.so)\n"
+                              "\t            1200 shop.so+0x1100+0x0 (/lib/shop.so)\n"
+                              "\t            1108 main+0x8 (/lib/shop.so)\n\n"
+                              "thread_1 7/1     0.000003:         40 cycles: \n"
+                              "\t            1300 [unknown] (/lib/shop.so)\n\n");
     free(text);
 }
 
