@@ -105,12 +105,12 @@ int main(void)
         }
     struct line *at[2] = {lines[0], lines[1]};
     for (int i = 0; i < 24; i++)
-        at[i % 2] = chase(at[i % 2], 400000);
+        at[i % 2] = chase(at[i % 2], 200000);
     return at[0] == at[1];
 }
 END
 gcc -O1 -static turns.c -o turns
-often=(--budget 2M --sample-period 700k --sample-unit 10k)
+often=(--budget 2M --sample-period 350k --sample-unit 10k)
 check "a program that comes back to its data" "$ASSAY" record -q "${often[@]}" --sample-warm all -o turns_all.db -- ./turns
 check "… with little warming" "$ASSAY" record -q "${often[@]}" --sample-warm 10k -o turns.db -- ./turns
 check_same "… takes the same time" 1 "$(python3 -c "print(int(abs($(one turns.db "$cycles") / $(one turns_all.db "$cycles") - 1) < 0.01))")"
