@@ -1,90 +1,7 @@
 /* Each mechanism on records written by hand: which instruction a sample lands on, and what is lost. */
-#include "unit.h"
-
-#include "assay/edge.h"
-#include "base/vec.h"
-#include "pmu/pmu_stream.h"
+#include "pmu_bed.h"
 
 #include <stdio.h>
-
-/* ---- code: the number of an instruction is its address / 16 ---- */
-
-enum { NOP = 0, LOAD = 1, STORE = 2, BRANCH = 3, CALL = 4, RET = 5, LOCKED = 6, SYSCALL = 7, LOAD2 = 8, KINDS };
-
-static const struct as_insn *insn_of(void *context, uint32_t id)
-{
-    static struct as_insn insns[64];
-    static const struct {
-        uint8_t class_;
-        uint32_t flags;
-    } kinds[KINDS] = {[NOP] = {AS_CLASS_NOP, 0},
-                      [LOAD] = {AS_CLASS_LOAD, AS_INSN_LOAD},
-                      [STORE] = {AS_CLASS_STORE, AS_INSN_STORE},
-                      [BRANCH] = {AS_CLASS_BRANCH, AS_INSN_CONDITIONAL},
-                      [CALL] = {AS_CLASS_CALL, AS_INSN_STORE},
-                      [RET] = {AS_CLASS_RETURN, AS_INSN_LOAD},
-                      [LOCKED] = {AS_CLASS_ATOMIC, AS_INSN_LOAD | AS_INSN_STORE | AS_INSN_ATOMIC},
-                      [SYSCALL] = {AS_CLASS_SYSTEM, 0},
-                      [LOAD2] = {AS_CLASS_LOAD, AS_INSN_LOAD}};
-    uint32_t kind = id % 16 < KINDS ? id % 16 : NOP;
-    insns[id % 64] = (struct as_insn){
-        .id = id, .address = 16 * (uint64_t)id, .class_ = kinds[kind].class_, .flags = kinds[kind].flags};
-    return &insns[id % 64];
-}
-
-static const struct as_run_info run_info = {.size = sizeof run_info,
-                                            .frequency = 1e9,
-                                            .commit_width = 4,
-                                            .dispatch_width = 4,
-                                            .commit_group = 4,
-                                            .rob = 64,
-                                            .insn = insn_of};
-
-/* ---- a run ---- */
-
-struct taken {
-    AS_VEC(struct as_pmu_sample) samples;
-    AS_VEC(struct as_pmu_branch) branches; /* of the last sample */
-    struct as_pmu_counts counts[AS_PMU_COUNTERS_MAX];
-};
-
-static void take(void *context, const struct as_pmu_sample *sample)
-{
-    struct taken *taken = context;
-    *as_vec_push(&taken->samples) = *sample;
-    as_vec_clear(&taken->branches);
-    for (uint32_t i = 0; i < sample->n_branches; i++)
-        *as_vec_push(&taken->branches) = sample->branches[i];
-}
-
-static struct taken run(const struct as_pmu_request *request, const struct as_pipe *pipes, size_t n,
-                        const struct as_data_access *accesses, const uint32_t *owners, size_t n_accesses)
-{
-    struct taken taken = {0};
-    struct as_error err = AS_ERROR_INIT;
-    struct as_pmu_stream *stream = as_pmu_stream_new(&run_info, request, take, &taken, &err);
-    if (!stream)
-        fail_msg("%s", err.message);
-    struct as_pipe_batch batch = {.size = sizeof batch,
-                                  .thread = 1,
-                                  .n = n,
-                                  .pipes = pipes,
-                                  .n_accesses = n_accesses,
-                                  .accesses = accesses,
-                                  .owners = owners};
-    as_pmu_observer.batch(stream, &batch);
-    as_pmu_observer.finish(stream, NULL);
-    for (size_t i = 0; i < request->n; i++)
-        taken.counts[i] = *as_pmu_stream_counts(stream, i);
-    as_pmu_observer.free(stream);
-    return taken;
-}
-
-static void clear(struct taken *taken)
-{
-    as_vec_free(&taken->samples);
-    as_vec_free(&taken->branches);
-}
 
 static uint64_t of(const struct taken *taken, uint32_t insn)
 {
@@ -92,15 +9,6 @@ static uint64_t of(const struct taken *taken, uint32_t insn)
     for (size_t i = 0; i < taken->samples.len; i++)
         n += taken->samples.data[i].insn == insn;
     return n;
-}
-
-static struct as_pmu_request ask(const struct as_pmu *pmu, const char *event, uint64_t period)
-{
-    struct as_pmu_request request = {.pmu = pmu};
-    struct as_error err = AS_ERROR_INIT;
-    if (!as_pmu_request_add(&request, event, period, &err))
-        fail_msg("%s", err.message);
-    return request;
 }
 
 /* Instructions that dispatch, execute and commit one a cycle, `ids` over and over. */
@@ -122,18 +30,6 @@ static struct as_pipe *repeat(const uint32_t *ids, size_t n_ids, size_t times, u
 }
 
 /* ---- PEBS ---- */
-
-static const struct as_pmu plain_pebs = {.name = "pebs",
-                                         .kind = AS_PMU_PEBS,
-                                         .counters = 4,
-                                         .multiplex = 1000,
-                                         .pdir = true,
-                                         .latency = true,
-                                         .lbr = 4,
-                                         .lbr_cycles = true,
-                                         .lbr_mispredicts = true,
-                                         .lbr_call_stack = true,
-                                         .buffer_records = 1};
 
 /* Figure 1 of the shadow paper: five events; an overflow at the first records the fourth, those of the second to the
  * fourth record the fifth. */
@@ -519,8 +415,6 @@ static void branch_record_is_short(void **state)
 
 /* ---- IBS ---- */
 
-static const struct as_pmu plain_ibs = {.name = "ibs", .kind = AS_PMU_IBS, .counts_ops = true, .buffer_records = 1};
-
 /* Groups of four dispatch together: without randomness the first of the group behind the overflow is tagged. */
 static struct as_pipe *groups_of_four(size_t n)
 {
@@ -714,8 +608,6 @@ static void kernel_mode(void **state)
 
 /* ---- SPE ---- */
 
-static const struct as_pmu plain_spe = {.name = "spe", .kind = AS_PMU_SPE, .least_interval = 1, .buffer_records = 1};
-
 static void spe_interval(void **state)
 {
     static const uint32_t ids[] = {LOAD, STORE, BRANCH, NOP};
@@ -848,93 +740,6 @@ static void tea_at_dispatch(void **state)
     clear(&taken);
 }
 
-/* ---- blocks whose times are known ---- */
-
-enum { BLOCK = 4, BLOCKS = 5000, APART = 9 };
-
-static struct taken run_edges(const struct as_pmu_request *request, const struct as_edge_run *runs,
-                              const struct as_pipe_batch *records)
-{
-    struct taken taken = {0};
-    struct as_error err = AS_ERROR_INIT;
-    struct as_pmu_stream *stream = as_pmu_stream_new(&run_info, request, take, &taken, &err);
-    assert_non_null(stream);
-    struct as_edge_batch batch = {
-        .thread = 1, .n = BLOCK * BLOCKS, .n_runs = BLOCKS, .pipes = records->pipes, .runs = runs, .batch = records};
-    as_pmu_observer.edges(stream, &batch);
-    as_pmu_observer.finish(stream, NULL);
-    taken.counts[0] = *as_pmu_stream_counts(stream, 0);
-    assert_int_equal(as_pmu_stream_cycles(stream), records->pipes[BLOCK * BLOCKS - 1].commit);
-    as_pmu_observer.forget(stream);
-    as_pmu_observer.free(stream);
-    return taken;
-}
-
-static struct as_edge *make_edge(void)
-{
-    static const uint32_t ids[BLOCK] = {LOAD, LOCKED, LOAD2, BRANCH};
-    static struct as_edge_record records[BLOCK];
-    struct as_edge *edge = as_alloc(sizeof *edge);
-    edge->n = BLOCK;
-    edge->records = records;
-    for (int32_t i = 0; i < BLOCK; i++)
-        records[i] = (struct as_edge_record){.fetch = i / 2,
-                                             .dispatch = 3 + i / 2,
-                                             .issue = 4 + i,
-                                             .done = 6 + i,
-                                             .commit = 7 + 2 * i,
-                                             .insn = ids[i],
-                                             .events = i == 2 ? AS_EVENT_ST_L1 : 0,
-                                             .flags = i == 3 ? AS_PIPE_TAKEN : 0,
-                                             .uops = 1};
-    edge->committed = edge->records[BLOCK - 1].commit;
-    return edge;
-}
-
-static void same_samples(const struct taken *a, const struct taken *b)
-{
-    assert_true(a->samples.len > 10);
-    assert_int_equal(a->samples.len, b->samples.len);
-    for (size_t i = 0; i < a->samples.len; i++) {
-        assert_int_equal(a->samples.data[i].ip, b->samples.data[i].ip);
-        assert_int_equal(a->samples.data[i].cycle, b->samples.data[i].cycle);
-    }
-    assert_memory_equal(&a->counts[0], &b->counts[0], sizeof a->counts[0]);
-}
-
-static void edges_give_the_same(void **state)
-{
-    static const struct {
-        const struct as_pmu *pmu;
-        const char *event;
-        uint64_t period;
-    } cases[] = {{&plain_pebs, "loads", 31},  {&plain_pebs, "l1-miss", 7},   {&plain_pebs, "instructions:ppp", 97},
-                 {&plain_pebs, "cycles", 97}, {&plain_ibs, "ops", 101},      {&plain_ibs, "cycles", 101},
-                 {&plain_ibs, "fetches", 31}, {&plain_spe, "operations", 61}};
-    struct as_edge *edge = make_edge();
-    struct as_edge_run *runs = as_alloc_array(BLOCKS, sizeof *runs);
-    struct as_pipe *pipes = as_alloc_array(BLOCK * BLOCKS, sizeof *pipes);
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        runs[i] = (struct as_edge_run){.edge = edge, .base = APART * i, .first = BLOCK * i, .n = BLOCK};
-        as_edge_expand(&runs[i], 1, 0, BLOCK, &pipes[BLOCK * i]);
-    }
-    struct as_pipe_batch records = {.size = sizeof records, .thread = 1, .n = BLOCK * BLOCKS, .pipes = pipes};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct as_pmu pmu = *cases[i].pmu;
-        pmu.shadow[AS_SHADOW_LOADS] = pmu.shadow[AS_SHADOW_L1_MISS] = 10;
-        pmu.random_bits = pmu.jitter_bits = 4;
-        struct as_pmu_request request = ask(&pmu, cases[i].event, cases[i].period);
-        struct taken from_records = run(&request, pipes, BLOCK * BLOCKS, NULL, NULL, 0);
-        struct taken from_edges = run_edges(&request, runs, &records);
-        same_samples(&from_records, &from_edges);
-        clear(&from_records);
-        clear(&from_edges);
-    }
-    free(edge);
-    free(runs);
-    free(pipes);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(figure_1),
@@ -964,7 +769,6 @@ int main(void)
                                        cmocka_unit_test(spe_collisions),
                                        cmocka_unit_test(spe_branch_targets),
                                        cmocka_unit_test(tip_every_cycle),
-                                       cmocka_unit_test(tea_at_dispatch),
-                                       cmocka_unit_test(edges_give_the_same)};
+                                       cmocka_unit_test(tea_at_dispatch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
