@@ -26,10 +26,11 @@ NO_STATEMENT = {"return", "if", "for", "while", "do", "switch", "else", "case", 
 # What only words a message for a person, or aligns memory: a change there is not worth a test.
 MESSAGES = re.compile(r"\b(as_log_\w+|as_error_set\w*|assert|static_assert|_Static_assert|alignas)\s*\(")
 # What makes no difference, or one that the sanitizer build alone can see: what is not released or prefetched, larger buffers,
-# rows too few, the order of a product's factors and of two texts that are compared for equality.
+# rows too few, which way a branch is expected to go, the order of a product's factors and of two texts that are compared for equality.
 RELEASES = re.compile(r"\w*(free|close)\(|__builtin_prefetch\(")
 BUFFER = re.compile(r"\b(char|uint8_t) (\w+(\[[^\]]*\])?( = [^,;]*)?, )*\w+\[[^\]]*$")
 SPARE = re.compile(r"\bas_alloc_array\([^,]*\+ $")
+EXPECTED = re.compile(r"__builtin_expect\([^;]*, $")
 COMMUTES = re.compile(r"\b(as_alloc_array|str\w*cmp|memcmp)\($")
 EQUAL = re.compile(r"[^;{}]*?\) [=!]= 0\b")
 
@@ -168,7 +169,7 @@ def is_harmless(source, kind, start, end):
     if kind == "statement":
         return bool(RELEASES.match(source[start:end]))
     if kind == "constant":
-        return bool(SPARE.search(line)) or bool(BUFFER.search(line)) and source[start:end] != "1"
+        return bool(SPARE.search(line)) or bool(EXPECTED.search(line)) or bool(BUFFER.search(line)) and source[start:end] != "1"
     called = COMMUTES.search(line) if kind == "arguments" else None
     return bool(called) and (called[1] == "as_alloc_array" or bool(EQUAL.match(source[end:])))
 

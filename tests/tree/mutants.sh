@@ -19,7 +19,7 @@ int harmless(int a, char *b)
 {
     char text[30], *copy = as_alloc_array(a, sizeof *b);
     free(copy);
-    return strcmp(b, text) == 0;
+    return __builtin_expect(strcmp(b, text) == 0, 1);
 }
 C
 listed() {
@@ -45,6 +45,7 @@ check_stdout_equals "6 condition a < 10 && !b -> !(a < 10 && !b)
 10 constant 0 -> 1
 10 constant true -> false
 10 operator -- -> ++
+16 arguments strcmp(b, text) == 0, 1 -> 1, strcmp(b, text) == 0
 16 operator == -> !=
 16 constant 0 -> 1" "the mutants of a function" listed
 
