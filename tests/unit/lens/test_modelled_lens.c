@@ -155,6 +155,25 @@ static void shadows_move_samples(void **state)
     as_modelled_lens_free(lens);
 }
 
+/* Stores have a shadow of their own: the first store three instructions behind the overflow, whatever loads come between. */
+static void shadows_of_stores(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    uint64_t clock = 0;
+    options.store_period = 2;
+    as_modelled_set_unit(&options, &(struct as_lens_unit){.store_shadow = 3, .sample_cost = 7});
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    access_many(lens, 1, 0x1000, AS_ACCESS_STORE, 2, 1, &clock); /* 0, 1: the second overflows; armed from 4 on */
+    access_many(lens, 1, 0x2000, AS_ACCESS_STORE, 1, 1, &clock); /* 2 */
+    access_many(lens, 1, 0x3000, AS_ACCESS_LOAD, 3, 1, &clock);  /* 3, 4, 5 */
+    assert_int_equal(seen.samples[AS_ACCESS_STORE], 0);
+    access_many(lens, 1, 0x4000, AS_ACCESS_STORE, 1, 1, &clock); /* 6 */
+    assert_true(seen.samples[AS_ACCESS_STORE] == 1 && seen.last.address == 0x4000);
+    assert_int_equal(seen.samples[AS_ACCESS_LOAD], 0);
+    as_modelled_lens_free(lens);
+}
+
 /* IBS's period is shorter by up to 2^3 - 1, SPE's longer; what is not heard comes on top. Of 100,000 operations that all access
  * memory, at a period of 100: means of 96.5 and 103.5, and of 196.5. */
 static void units_vary_periods(void **state)
@@ -279,8 +298,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_overflow),     cmocka_unit_test(periods_vary),
         cmocka_unit_test(operations_are_tagged), cmocka_unit_test(shadows_move_samples),
-        cmocka_unit_test(units_vary_periods),    cmocka_unit_test(registers_trap),
-        cmocka_unit_test(arming_moves),          cmocka_unit_test(threads_have_cores),
+        cmocka_unit_test(shadows_of_stores),     cmocka_unit_test(units_vary_periods),
+        cmocka_unit_test(registers_trap),        cmocka_unit_test(arming_moves),
+        cmocka_unit_test(threads_have_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

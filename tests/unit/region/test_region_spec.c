@@ -78,6 +78,11 @@ static void test_places(void **state)
     region = parse("0x401000#2..prog:0x1139");
     expect_landmark(&region->start, "0x401000", 2);
     expect_landmark(&region->stop, "prog:0x1139", 0);
+    const struct as_landmark *mapped = &list.landmarks.data[region->start.landmark];
+    const struct as_landmark *of_file = &list.landmarks.data[region->stop.landmark];
+    assert_true(mapped->kind == AS_LANDMARK_ADDRESS && mapped->address == 0x401000 && !mapped->symbol);
+    assert_true(of_file->kind == AS_LANDMARK_ADDRESS && of_file->address == 0x1139);
+    assert_string_equal(of_file->symbol, "prog");
 
     region = parse("marker..marker:7#2");
     expect_landmark(&region->start, "marker", 0);
