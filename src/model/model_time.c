@@ -6,10 +6,10 @@
 #include "model/model_inside.h"
 
 enum {
-    STEP = 256,     /* cycles that a thread goes on at a time … */
-    STEP_MANY = 64, /* … and one of several: those that take one lock are hardly further apart (engine/pace.h) */
-    KNOWN = 200,    /* instructions from which on a thread has a pace of its own */
-    HEEDED = 60000  /* instructions that decide about a pace: what was measured before them counts ever less */
+    STEP = 256,    /* cycles that a thread goes on at a time … */
+    STEP_MANY = 1, /* … and one of several: which of them comes to a lock first is a matter of a few cycles */
+    KNOWN = 200,   /* instructions from which on a thread has a pace of its own */
+    HEEDED = 60000 /* instructions that decide about a pace: what was measured before them counts ever less */
 };
 
 static void add(struct as_model_pace *to, double cycles, double instructions)

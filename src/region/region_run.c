@@ -47,6 +47,14 @@ static uint64_t shared(const struct as_region_run *run, const struct as_region *
     return region->heads && times > 1 && length < UINT64_MAX / AS_REGION_THREADS ? times * length : length;
 }
 
+/* What settles before a region. Threads that meet fall out of step where their time begins to be that of a pipeline, and take several
+ * turns to find it again. */
+static uint64_t settling(const struct as_region_run *run, const struct as_region *region)
+{
+    enum { MORE = 5 };
+    return shared(run, region, region->heads && run->threads > 1 ? MORE * region->settle : region->settle);
+}
+
 /* Returns the mode before a region, and for how many instructions it lasts. */
 static enum as_mode mode_before(const struct as_region_run *run, const struct as_region *region, uint64_t *left)
 {
@@ -55,7 +63,7 @@ static enum as_mode mode_before(const struct as_region_run *run, const struct as
         return region->start.kind == AS_POINT_CYCLE ? AS_MODE_SETTLE
                : region->warm == AS_REGION_ALL      ? AS_MODE_WARM
                                                     : AS_MODE_COUNT;
-    uint64_t settle_at = less(run->begin, shared(run, region, region->settle)), warm_at = less(settle_at, region->warm);
+    uint64_t settle_at = less(run->begin, settling(run, region)), warm_at = less(settle_at, region->warm);
     *left = (run->count < warm_at ? warm_at : run->count < settle_at ? settle_at : run->begin) - run->count;
     return run->count < warm_at ? AS_MODE_COUNT : run->count < settle_at ? AS_MODE_WARM : AS_MODE_SETTLE;
 }

@@ -131,7 +131,7 @@ static void test_the_rest(void **state)
 }
 
 /* With several threads a region waits for the head of a loop, but not for longer than half its length; and it is as many times as
- * long as there are threads, up to a limit, as is what settles before it. */
+ * long as there are threads, up to a limit, as is what settles before it, and five times more. */
 static void test_heads(void **state)
 {
     struct as_region *region = add();
@@ -149,6 +149,13 @@ static void test_heads(void **state)
     expect("--h-------h-----", "..11111111");
     threads = 5;
     expect("--h-------h-----", "..11111111");
+    region = add();
+    region->start = at_instruction(24);
+    region->settle = 1;
+    region->max = 1;
+    region->heads = true;
+    threads = 2;
+    expect("--h---h---------------------", "..1111........ssssssssss22");
 }
 
 static void test_landmarks(void **state)
