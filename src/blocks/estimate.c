@@ -32,21 +32,27 @@ static void add_to(struct work *work, uint32_t module, uint32_t block, double ex
     work->flow->samples[module][block] += samples;
 }
 
+static void check_off(struct work *work, const struct as_samples_pair *pair, bool fits)
+{
+    struct as_flow_fit *fit = &work->flow->fits[pair->module];
+    fit->checked += pair->weight;
+    fit->wrong += fits ? 0 : pair->weight;
+}
+
 static void from_addresses(struct work *work, const as_samples_pairs *ips, enum as_method method)
 {
     bool uops = method == AS_METHOD_UOPS, whole = method != AS_METHOD_FIXED;
     for (size_t i = 0; i < ips->len; i++) {
         const struct as_samples_pair *ip = &ips->data[i];
         uint32_t block = as_cfg_find(work->cfg, ip->module, ip->from);
-        if (block == AS_CFG_NONE) {
-            work->trouble.unknown += ip->weight;
+        bool fits = block != AS_CFG_NONE && (!whole || as_cfg_is_insn(work->cfg, ip->module, ip->from));
+        check_off(work, ip, fits);
+        *(fits                   ? &work->trouble.used
+          : block == AS_CFG_NONE ? &work->trouble.unknown
+                                 : &work->trouble.between) += ip->weight;
+        if (block == AS_CFG_NONE)
             continue;
-        }
         const struct as_cfg_block *b = &as_cfg_get(work->cfg, ip->module)->blocks.data[block];
-        if (!whole || as_cfg_is_insn(work->cfg, ip->module, ip->from))
-            work->trouble.used += ip->weight;
-        else
-            work->trouble.between += ip->weight;
         double parts = as_samples_of_branches(work->samples) ? 1 : uops ? b->n_uops : b->n_insns;
         add_to(work, ip->module, block, ip->weight / parts, (double)ip->count);
     }
@@ -127,6 +133,7 @@ static void add_branches(struct work *work)
         const struct as_samples_pair *branch = &branches->data[i];
         uint32_t block = as_cfg_find(work->cfg, branch->module, branch->from);
         double *wrong = check_branch(work, branch, block);
+        check_off(work, branch, !wrong);
         if (wrong) {
             *wrong += branch->weight;
             continue;
@@ -205,6 +212,7 @@ static void make_samples(struct as_flow *flow)
 {
     size_t n = as_cfg_count_modules(flow->cfg);
     flow->samples = as_alloc_array(n + 1, sizeof *flow->samples);
+    flow->fits = as_alloc_array(n + 1, sizeof *flow->fits);
     for (uint32_t i = 0; i < n; i++)
         flow->samples[i] = as_alloc_array(as_cfg_get(flow->cfg, i)->blocks.len + 1, sizeof **flow->samples);
 }
@@ -220,9 +228,14 @@ static double together(const struct as_samples *samples, const as_samples_pairs 
 }
 
 /* Stacks say which part of a block's executions a branch takes; how many those are, addresses do. */
-static void take_shares(struct work *work)
+static void take_shares(struct work *work, bool fixed)
 {
     struct as_flow *runs = as_estimate(work->samples, work->cfg, AS_METHOD_LBR, NULL);
+    if (fixed) { /* stacks say which addresses it counts */
+        struct as_flow_fit *own = work->flow->fits;
+        work->flow->fits = runs->fits;
+        runs->fits = own;
+    }
     for (size_t i = 0; i < runs->edges.len; i++) {
         const struct as_flow_edge *edge = &runs->edges.data[i];
         double ran = runs->counts[edge->module][edge->from];
@@ -262,7 +275,7 @@ struct as_flow *as_estimate(const struct as_samples *samples, struct as_cfg *cfg
         from_addresses(&work, method == AS_METHOD_FIXED ? as_samples_fixed_ips(samples) : as_samples_ips(samples),
                        method);
         if (as_samples_runs(samples)->len)
-            take_shares(&work);
+            take_shares(&work, method == AS_METHOD_FIXED);
     }
     if (method == AS_METHOD_LBR || method == AS_METHOD_FLOW)
         add_branches(&work);

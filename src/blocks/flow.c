@@ -37,6 +37,7 @@ void as_flow_free(struct as_flow *flow)
     free(flow->counts);
     free(flow->samples);
     free(flow->deviations);
+    free(flow->fits);
     free(flow->first);
     as_vec_free(&flow->edges);
     free(flow);

@@ -25,12 +25,18 @@ struct as_flow_edge {
     bool estimated; /* of exact counts of blocks: they do not say how often it was taken (derive.h) */
 };
 
+/* What samples say of a module, held against its code: addresses or, where there are stacks, branches. */
+struct as_flow_fit {
+    double checked, wrong; /* wrong: it cannot be in this code */
+};
+
 struct as_flow {
     struct as_cfg *cfg;
-    double **counts;     /* by module and block: executions */
-    double **samples;    /* how many samples each rests on; NULL: the counts are exact */
-    double **deviations; /* of balanced counts of samples: by how much each is off by chance; NULL: none */
-    double together;     /* so many of them came together and say little more than one; 0: one */
+    double **counts;          /* by module and block: executions */
+    double **samples;         /* how many samples each rests on; NULL: the counts are exact */
+    double **deviations;      /* of balanced counts of samples: by how much each is off by chance; NULL: none */
+    double together;          /* so many of them came together and say little more than one; 0: one */
+    struct as_flow_fit *fits; /* by module, of samples; NULL: the counts are exact */
     AS_VEC(struct as_flow_edge) edges; /* by module and block that they leave, falling first, then by target */
     uint32_t **first;                  /* by module and block: its first edge; one more than there are blocks */
     double **steady,

@@ -40,6 +40,8 @@ struct reading {
     uint64_t others; /* samples of events that are not wanted */
     AS_VEC(struct as_samples_branch) branches;
     struct as_map archs; /* module of the graph by the recorded file: number + 1 */
+    const char *first;   /* the first file that was read, and its architecture: that of all if the recording has none */
+    enum as_arch arch;
 };
 
 /* ---- events ---- */
@@ -100,20 +102,48 @@ static struct stream *largest_stream(const struct reading *reading)
 
 /* ---- places ---- */
 
-static const char *why_refused(const struct as_perf_location *location)
+/* A file for another processor than the recorded one is not what ran, whatever --symfs and --trust-paths take it for. */
+static bool is_other_machine(struct reading *reading, const struct as_perf_location *location, enum as_arch arch)
 {
+    const char *recorded = reading->info->arch;
+    if (recorded)
+        return strcmp(recorded, as_arch_name(arch)) != 0;
+    if (!reading->first) {
+        reading->first = location->module;
+        reading->arch = arch;
+    }
+    return arch != reading->arch;
+}
+
+static const char *why_other_machine(struct reading *reading, enum as_arch arch)
+{
+    const char *recorded = reading->info->arch;
+    char *why = recorded
+                    ? as_format("the file here is of another processor: its code is for %s, the recording is of %s",
+                                as_arch_name(arch), recorded)
+                    : as_format("the file here is of another processor: its code is for %s, that of %s for %s",
+                                as_arch_name(arch), reading->first, as_arch_name(reading->arch));
+    uint32_t id = as_strings_intern(reading->recording->strings, why);
+    free(why);
+    return as_strings_get(reading->recording->strings, id);
+}
+
+static const char *why_refused(struct reading *reading, const struct as_perf_location *location)
+{
+    enum as_arch arch;
     switch (location->match) {
     case AS_PERF_NO_FILE:
         return "its code is in no file (JIT code, the kernel)";
     case AS_PERF_MISSING:
-        return "the file is not here; --symfs says where it is";
+        return "the file is not here, or is not an ELF file that can be read; --symfs says where it is";
     case AS_PERF_OTHER:
         return location->build_id ? "the file here is another one: its build-id is not the recorded one"
                                   : "the recording has no build-id of it, and the file here is another one or was "
                                     "changed: its inode is "
                                     "not the recorded one; if it is the same after all, --trust-paths takes it";
     default:
-        return "its code is for a processor that Assay cannot decode";
+        return as_cfg_arch(location->disk_path, &arch) ? why_other_machine(reading, arch)
+                                                       : "its code is for a processor that Assay cannot decode";
     }
 }
 
@@ -124,7 +154,7 @@ static void refuse(struct reading *reading, const struct as_perf_location *locat
     uint64_t *known = as_map_put(&stream->refused_at, id);
     if (!*known) {
         *as_vec_push(&stream->refused) = (struct as_recording_refused){
-            .path = as_strings_get(reading->recording->strings, id), .why = why_refused(location)};
+            .path = as_strings_get(reading->recording->strings, id), .why = why_refused(reading, location)};
         *known = stream->refused.len;
     }
     stream->refused.data[*known - 1].samples++;
@@ -141,7 +171,7 @@ static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t 
     bool usable = (location.match == AS_PERF_MATCHED || location.match == AS_PERF_TRUSTED) && location.disk_path;
     uint64_t *number = usable ? as_map_put(&reading->archs, (uint64_t)(uintptr_t)location.disk_path) : NULL;
     if (usable && !*number)
-        *number = as_cfg_arch(location.disk_path, &arch)
+        *number = as_cfg_arch(location.disk_path, &arch) && !is_other_machine(reading, &location, arch)
                       ? as_cfg_module_at(cfg, location.disk_path, location.module, arch) + 1
                       : UINT64_MAX;
     if (!usable || *number == UINT64_MAX) {

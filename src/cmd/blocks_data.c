@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "blocks/accuracy.h"
 #include "blocks/loops.h"
+#include "cmd/blocks_fit.h"
 #include "cmd/blocks_rows.h"
 
 #include <inttypes.h>
@@ -227,6 +228,7 @@ static void json_trouble(struct as_json *json, const struct as_blocks_shown *sho
     as_json_double(json, "impossible", shown->trouble->impossible);
     as_json_end(json);
     as_json_double(json, "unplaced", shown->unplaced);
+    as_json_double(json, "misfit", shown->fit ? as_blocks_misfit(shown->fit) : 0);
     as_json_string(json, "advice", shown->advice);
 }
 

@@ -1,6 +1,7 @@
 /* `assay blocks PROFILE`: counts of blocks from a profile that Assay recorded or imported. */
 #include "base/log.h"
 #include "base/show.h"
+#include "cmd/blocks_fit.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
@@ -69,6 +70,9 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
             "a profile has executions without branches: where those leave several ways, branches are estimates");
     if (options->for_ >= 0 && counts->samples && !as_estimate_has_edges(counts->samples, counts->method))
         as_blocks_settle_addresses(counts->flow, options->balance);
+    struct as_blocks_fit fit = {.flow = counts->flow, .method = counts->method};
+    if (as_blocks_add_doubt(&fit, &advice))
+        as_log_warn("%.*s", (int)advice.len - 1, as_str_get(&advice)); /* without the blank behind it */
     explain(counts, &advice);
     as_blocks_end_advice(&advice, counts->samples && !as_estimate_has_edges(counts->samples, counts->method));
     struct as_blocks_shown shown = {.flow = counts->flow,
@@ -80,6 +84,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
                                     .trouble = counts->samples ? &counts->trouble : NULL,
                                     .unit = as_block_counts_are_executions(counts) ? NULL : summary->unit,
                                     .unplaced = counts->samples ? as_samples_unplaced(counts->samples) : 0,
+                                    .fit = &fit,
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);
     as_str_free(&how);
@@ -105,6 +110,8 @@ int as_blocks_profile(const struct as_blocks_options *options, const char *path)
     const struct as_block_counts_refused *refused = ok ? refused_module(&counts, options->module) : NULL;
     if (refused)
         ok = as_error_set(&err, "%s: %s", refused->path, refused->why);
+    struct as_blocks_fit fit = {.flow = counts.flow, .method = counts.method, .module = options->module};
+    ok = ok && as_blocks_check_fit(&fit, &err);
     if (ok) {
         warn_refused(&counts);
         status = show(options, &counts, &output);

@@ -5,6 +5,7 @@
 #include "blocks/balance.h"
 #include "blocks/estimate.h"
 #include "blocks/recording.h"
+#include "cmd/blocks_fit.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
@@ -50,10 +51,12 @@ static bool check_method(const struct as_blocks_options *options, const struct a
 }
 
 /* What these counts are, and how far to believe them. */
-static void explain(const struct as_recording *recording, enum as_method method, struct as_str *text)
+static void explain(const struct as_recording *recording, enum as_method method, bool doubted, struct as_str *text)
 {
     bool lbr = method == AS_METHOD_LBR;
-    if (lbr && recording->counted == AS_COUNTED_TAKEN)
+    if (lbr && recording->counted == AS_COUNTED_TAKEN && doubted)
+        as_str_add(text, "The rest is every run of every branch stack, sampled on taken branches. ");
+    else if (lbr && recording->counted == AS_COUNTED_TAKEN)
         as_str_add(text, "Every run of every branch stack, sampled on taken branches: the method to believe. ");
     else if (lbr)
         as_str_addf(
@@ -153,6 +156,38 @@ static void say_unread(const struct as_recording *recording, const char *path, s
                      kernel ? "; all are of the kernel" : "");
 }
 
+static struct as_blocks_fit fit_of(const struct as_recording *recording, const struct as_flow *flow,
+                                   enum as_method method, const char *module)
+{
+    const struct as_samples_counts *counts = as_samples_counted(recording->samples);
+    double runs = counts->entries > counts->with_branches ? (double)(counts->entries - counts->with_branches) : 0;
+    return (struct as_blocks_fit){
+        .flow = flow, .method = method, .disordered = runs > 0 ? (double)counts->backward / runs : 0, .module = module};
+}
+
+/* Addresses may fit where branch stacks do not. */
+static bool addresses_fit(const struct as_recording *recording, const char *module)
+{
+    struct as_error ignored = AS_ERROR_INIT;
+    struct as_flow *flow = as_estimate(recording->samples, recording->cfg, AS_METHOD_IP, NULL);
+    struct as_blocks_fit fit = fit_of(recording, flow, AS_METHOD_IP, module);
+    bool fits = as_flow_total(flow) > 0 && as_blocks_check_fit(&fit, &ignored);
+    as_flow_free(flow);
+    return fits;
+}
+
+static bool check_fit(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
+                      const struct as_flow *flow, enum as_method method, struct as_error *err)
+{
+    struct as_error why = AS_ERROR_INIT;
+    struct as_blocks_fit fit = fit_of(recording, flow, method, options->module);
+    if (as_blocks_check_fit(&fit, &why))
+        return true;
+    bool instead = method != AS_METHOD_IP && method != AS_METHOD_UOPS && addresses_fit(recording, options->module);
+    return as_error_set(err, "%s: %s%s", path, why.message,
+                        instead ? "; the sampled addresses fit: --method=ip uses those alone" : "");
+}
+
 static int show(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
                 struct as_output *output)
 {
@@ -163,8 +198,10 @@ static int show(const struct as_blocks_options *options, const char *path, const
         return fail(output, &err);
     struct as_flow *flow = as_estimate(recording->samples, recording->cfg, method, &trouble);
     struct as_str how = {0}, advice = {0};
-    if (as_flow_total(flow) <= 0) {
-        say_unread(recording, path, &err);
+    bool some = as_flow_total(flow) > 0;
+    if (!check_fit(options, path, recording, flow, method, &err) || !some) {
+        if (!err.message[0])
+            say_unread(recording, path, &err);
         as_flow_free(flow);
         return fail(output, &err);
     }
@@ -178,7 +215,11 @@ static int show(const struct as_blocks_options *options, const char *path, const
         as_blocks_settle_addresses(flow, options->balance);
     as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(as_samples_counted(recording->samples)->samples),
                 recording->event, as_method_names[method], options->balance ? ", balanced" : "");
-    explain(recording, method, &advice);
+    struct as_blocks_fit fit = fit_of(recording, flow, method, NULL);
+    bool doubted = as_blocks_add_doubt(&fit, &advice);
+    if (doubted)
+        as_log_warn("%.*s", (int)advice.len - 1, as_str_get(&advice)); /* without the blank behind it */
+    explain(recording, method, doubted, &advice);
     as_blocks_end_advice(&advice, addresses);
     bool is_time = recording->counted == AS_COUNTED_OTHER && (method == AS_METHOD_IP || method == AS_METHOD_FIXED);
     struct as_blocks_shown shown = {.flow = flow,
@@ -190,6 +231,7 @@ static int show(const struct as_blocks_options *options, const char *path, const
                                     .trouble = &trouble,
                                     .unit = is_time ? recording->unit : NULL,
                                     .unplaced = as_samples_unplaced(recording->samples),
+                                    .fit = &fit,
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);
     as_str_free(&how);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+struct as_blocks_fit;
 struct as_blocks_shown {
     const struct as_flow *flow;
     const char *what;                          /* the program or the recording, as the user named it */
@@ -22,6 +23,7 @@ struct as_blocks_shown {
     const char *advice;                        /* of samples: how far to believe them; NULL or "": nothing to say */
     const struct as_estimate_trouble *trouble; /* of samples; NULL: exact counts */
     double unplaced;                           /* part of the samples that are in no known code */
+    const struct as_blocks_fit *fit;           /* of samples: whether they fit the code; NULL: exact counts */
 };
 
 void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out);

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/show.h"
 #include "blocks/exact.h"
+#include "cmd/blocks_fit.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
@@ -168,6 +169,16 @@ void as_blocks_counters_close(struct as_blocks_counters *counters)
     as_sink_tee_free(counters->tee);
 }
 
+/* A compiler takes what it is given for true: no profile of code that is not the recorded one. */
+static bool fits(const struct as_blocks_shown *shown, uint32_t module, struct as_error *err)
+{
+    if (!shown->fit)
+        return true;
+    struct as_blocks_fit own = *shown->fit;
+    own.module = as_cfg_get(shown->flow->cfg, module)->path;
+    return as_blocks_check_fit(&own, err);
+}
+
 static int write_profile(const struct as_blocks_options *options, const struct as_blocks_shown *shown,
                          struct as_output *output)
 {
@@ -180,7 +191,7 @@ static int write_profile(const struct as_blocks_options *options, const struct a
             "these counts are of %s: they say where the time went, and what reads them takes them for how often "
             "blocks ran",
             AS_SHOW(shown->unit));
-    if (module != AS_CFG_NONE &&
+    if (module != AS_CFG_NONE && fits(shown, module, &err) &&
         as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
     as_output_drop(output);

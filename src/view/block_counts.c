@@ -287,6 +287,12 @@ static bool say_why(const struct as_block_counts *counts, struct as_error *err)
         if (!most || one->samples + one->executions > most->samples + most->executions)
             most = one;
     }
+    for (uint32_t m = 0; !most && counts->flow->fits && m < as_cfg_count_modules(counts->cfg); m++)
+        if (counts->flow->fits[m].wrong > 0)
+            return as_error_set(err,
+                                "%s: what was sampled does not fit the code of %s: is it another build than the "
+                                "recorded one?",
+                                as_store_file_name(counts->view->store), as_cfg_get(counts->cfg, m)->path);
     return as_error_set(err, "%s: nothing is in code that can be read%s%s%s%s", as_store_file_name(counts->view->store),
                         most ? "; " : "", most ? most->path : "", most ? ": " : "", most ? most->why : "");
 }

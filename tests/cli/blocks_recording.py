@@ -6,6 +6,8 @@ taken, so the recording is of a run that has the exact counts. KIND:
 
   taken    each period of taken branches a stack of 16
   bogus    the same, a tenth of the stacks with entries that cannot be: inside an instruction, past a jump, from nowhere
+  wrong-N    as taken, N % of the entries begin inside an instruction
+  random-N   as taken, N % of the entries are of any addresses
   addresses  each period of instructions an address, without stacks
   clock      the same, as samples of a clock
   plain    as taken, without the stacks
@@ -97,6 +99,14 @@ def spoil(stack):
     return stack[:middle] + [wrong] + stack[middle + 1:]
 
 
+def spoil_entries(stack):
+    """Of each a chance of so many percent; taken branches are at least two bytes long."""
+    how, _, percent = kind.partition("-")
+    any_address = lambda: random.randrange(1, 1 << 47)
+    return [(s, t) if random.random() >= int(percent) / 100 else
+            (s + 1, t) if how == "wrong" else (any_address(), any_address()) for s, t in stack]
+
+
 def walk():
     """Samples of a walk that starts in main, again and again."""
     main = min(b["start"] for b in known.values() if b["function"] == "main")
@@ -129,7 +139,8 @@ def walk():
                 spoilt = kind == "bogus" and random.random() < 0.1
                 if several and time % 2:
                     yield sample(time, block["start"], [], 2)
-                yield sample(time, to, spoil(stack) if spoilt else stack)
+                entries = spoil_entries(stack) if kind.startswith(("wrong-", "random-")) else stack
+                yield sample(time, to, spoil(stack) if spoilt else entries)
                 time += 1
         at = to
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# assay blocks of recordings whose samples do not fit the code: another build, another processor, damaged branch stacks.
+. "$(dirname "$0")/lib.sh"
+
+cat >victim.c <<'END'
+__attribute__((noinline)) int leaf(int x) { return x & 4 ? x * 3 : x + 1; }
+__attribute__((noinline)) int middle(int x)
+{
+    int sum = 0;
+    for (int i = 0; i < 7; i++)
+        sum += x % 3 ? leaf(x + i) : i;
+    return sum;
+}
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 3000; i++)
+        sum += i % 5 ? middle(i) : leaf(i);
+    return sum == 42;
+}
+END
+check "the program" cc -O1 -g -pie -fPIE -fno-if-conversion -fno-if-conversion2 -o victim victim.c
+"$ASSAY" blocks --json --module victim -o exact.json -- ./victim
+record() { python3 "$SOURCE/tests/cli/blocks_recording.py" exact.json victim "$@"; }
+record taken.data taken 500
+record addresses.data addresses 500
+record few.data wrong-5 500
+record some.data wrong-25 500
+record most.data wrong-90 500
+record torn.data random-90 500
+
+# ---- damaged stacks ----
+check_json "a few entries that do not fit leave the method to believe" \
+    '0.02 < d["misfit"] < 0.1 and "the method to believe" in d["advice"]' "$ASSAY" blocks --json few.data
+check_json "a quarter of them does not" '0.15 < d["misfit"] < 0.35 and "believe" not in d["advice"] and
+    "do not fit the code, and were left out: is it another build" in d["advice"]' "$ASSAY" blocks --json some.data
+check_stderr_line "[0-9.]+ % of the branch entries in .*victim do not fit the code" "… with a warning" "$ASSAY" blocks some.data
+check_stderr_line "[0-9.]+ % of the branch entries in .*victim do not fit the code" "… for a compiler too" \
+    "$ASSAY" blocks --for bolt -o some.fdata some.data
+doubt='most.data: [0-9.]+ % of the branch entries do not fit the code of .*victim: is it another build than the recorded one'
+for how in "" --json --csv "--method=flow" "--module=victim" "--for=bolt" "--for=autofdo --module=victim"; do
+    # shellcheck disable=SC2086
+    check_fails 125 "$doubt.*--method=ip uses those alone" "most entries do not fit: refused $how" "$ASSAY" blocks $how most.data
+done
+check "… but not their addresses" "$ASSAY" blocks --method=ip most.data
+check_fails 125 'torn.data: [0-9.]+ % of the (branch entries|runs between two entries)' "entries of any addresses" "$ASSAY" blocks torn.data
+
+# ---- another build ----
+mv victim recorded
+cc -O3 -pie -fPIE -o victim victim.c
+for how in "" --json "--method=flow" "--for=bolt"; do
+    # shellcheck disable=SC2086
+    check_fails 125 'of the branch entries do not fit the code of .*victim' "another build that is trusted $how" \
+        "$ASSAY" blocks --trust-paths $how taken.data
+done
+check_fails 125 'of the addresses do not fit the code of .*victim' "… by addresses" "$ASSAY" blocks --trust-paths addresses.data
+check "… imported" "$ASSAY" import -q --trust-paths -o other.db taken.data
+check_fails 125 'what was sampled does not fit the code of .*victim: is it another build' "… says the same" "$ASSAY" blocks other.db
+
+# ---- another processor ----
+# A recording that says of which processor it is: feature 6 of its header, behind the data.
+cat >machine.py <<'END'
+import struct, sys
+data = bytearray(open("taken.data", "rb").read())
+struct.pack_into("<Q", data, 72, 1 << 6)
+name = sys.argv[1].encode() + b"\0"
+open(sys.argv[2], "wb").write(data + struct.pack("<QQ", len(data) + 16, 4 + len(name)) + struct.pack("<I", len(name)) + name)
+END
+mv recorded victim
+python3 machine.py x86_64 same.data
+python3 machine.py aarch64 machine.data
+check "a recording of the file's processor" "$ASSAY" blocks same.data
+check_fails 125 "victim: the file here is of another processor: its code is for x86_64, the recording is of aarch64" \
+    "a recording of another processor" "$ASSAY" blocks machine.data
+mkdir -p "root$PWD"
+: >"root$PWD/victim"
+check_fails 125 "victim: the file is not here, or is not an ELF file that can be read" "an empty file" "$ASSAY" blocks --symfs root taken.data
+if riscv64-linux-gnu-gcc -O1 -static -o "root$PWD/victim" victim.c 2>cc.log; then
+    check_fails 125 "victim: the file here is of another processor: its code is for riscv64, the recording is of x86_64" \
+        "a file of another processor below --symfs" "$ASSAY" blocks --symfs root same.data
+    check_fails 125 "of the branch entries do not fit the code of .*victim" "… where the recording does not say its own" \
+        "$ASSAY" blocks --symfs root taken.data
+else
+    skip "a file of another processor below --symfs" "$(head -1 cc.log)"
+fi
