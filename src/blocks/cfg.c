@@ -328,6 +328,21 @@ struct as_cfg_module *as_cfg_get(const struct as_cfg *cfg, uint32_t module)
     return cfg->modules.data[module];
 }
 
+const char *as_cfg_code_problem(const struct as_cfg_module *module)
+{
+    switch (module->code) {
+    case AS_CFG_CODE_MIXED:
+        return "different code ran at one address, because several files were at this path in turn or the program "
+               "changed its code, and the counts mix it";
+    case AS_CFG_CODE_OTHER:
+        return "the code that ran is not that of the file, which was replaced during the run or which the program "
+               "changed in memory, and the counts are shown on the file's code";
+    case AS_CFG_CODE_ONE:
+        break;
+    }
+    return NULL;
+}
+
 uint32_t as_cfg_find(const struct as_cfg *cfg, uint32_t module, uint64_t address)
 {
     const struct as_cfg_module *m = cfg->modules.data[module];

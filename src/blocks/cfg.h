@@ -48,12 +48,21 @@ struct as_cfg_function {
     uint32_t first, n;   /* blocks */
 };
 
+/* Of exact counts: whether the code that ran is one, and that of the file. */
+enum as_cfg_code {
+    AS_CFG_CODE_ONE,
+    AS_CFG_CODE_MIXED, /* different bytes ran at one address: of several files at this path, or the program changed them */
+    AS_CFG_CODE_OTHER, /* the file has other bytes there, at the end of the run */
+};
+
 struct as_cfg_module {
     char *path;       /* as people know it: where the program had it */
     char *file;       /* where it is read: a copy of it may be elsewhere */
     const char *name; /* the last component of its path */
     enum as_arch arch;
     bool has_code; /* its file can be read: functions are complete */
+    enum as_cfg_code code;
+    uint64_t code_differs; /* the lowest address where it does, unless it is one */
     struct as_module symbols;
     AS_VEC(struct as_cfg_function) functions; /* by address */
     AS_VEC(struct as_cfg_block) blocks;       /* by address */
@@ -61,6 +70,9 @@ struct as_cfg_module {
     as_landing_pads pads;
     struct as_cfg_seen *seen; /* until it is built */
 };
+
+/* What is wrong with the counts of a module whose code is not one or not the file's, as a sentence's end; NULL: nothing. */
+const char *as_cfg_code_problem(const struct as_cfg_module *module);
 
 struct as_cfg;
 struct as_cfg_options {

@@ -4,6 +4,7 @@
 #include "blocks/exact.h"
 
 #include "base/map.h"
+#include "blocks/executed_bytes.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ struct gathering {
     AS_VEC(struct place) places;  /* by index of the translated block; module AS_CFG_NONE: it never ran */
     AS_VEC(struct as_map) counts; /* by module: address to executions */
     AS_VEC(struct as_map) ends;   /* … to where the instruction ends */
+    AS_VEC(struct as_executed_bytes) codes;
     AS_VEC(struct as_flow_branch) branches;
 };
 
@@ -31,6 +33,7 @@ static struct place place_of(struct gathering *all, const struct as_image *image
     while (all->counts.len <= place.module) {
         *as_vec_push(&all->counts) = (struct as_map){0};
         *as_vec_push(&all->ends) = (struct as_map){0};
+        *as_vec_push(&all->codes) = (struct as_executed_bytes){0};
     }
     return place;
 }
@@ -45,6 +48,30 @@ static void see(struct gathering *all, const struct place *place, const struct a
     moved.address -= place->bias;
     moved.target -= moved.target ? place->bias : 0;
     as_cfg_see_insn(all->cfg, place->module, &moved);
+}
+
+/* Code that is in no file may be rewritten: what was there last counts. */
+static void check_bytes(struct gathering *all, uint32_t number, uint64_t address, const struct as_insn *insn)
+{
+    struct as_cfg_module *module = as_cfg_get(all->cfg, number);
+    if (module->path[0] != '/' || as_executed_bytes_add(&all->codes.data[number], address, insn->bytes, insn->length))
+        return;
+    if (module->code != AS_CFG_CODE_MIXED || address < module->code_differs)
+        module->code_differs = address;
+    module->code = AS_CFG_CODE_MIXED;
+}
+
+/* The graph is made of the files as they are at the end of the run. */
+static void check_files(struct gathering *all)
+{
+    for (uint32_t m = 0; m < all->codes.len; m++) {
+        struct as_cfg_module *module = as_cfg_get(all->cfg, m);
+        struct as_elf *elf =
+            module->has_code && module->code == AS_CFG_CODE_ONE ? as_elf_open(module->file, NULL) : NULL;
+        if (elf && !as_executed_bytes_are_in(&all->codes.data[m], elf, &module->code_differs))
+            module->code = AS_CFG_CODE_OTHER;
+        as_elf_close(elf);
+    }
 }
 
 static void gather_branch(struct gathering *all, const struct place *from, uint64_t source, uint64_t target,
@@ -81,6 +108,7 @@ static void gather_block(struct gathering *all, const struct as_block *block)
         if (!*count)
             see(all, place, block->insns[i]);
         *count += executions;
+        check_bytes(all, place->module, address, block->insns[i]);
         *as_map_put(&all->ends.data[place->module], address) = address + block->insns[i]->length;
     }
     const struct as_insn *last = block->insns[block->n - 1];
@@ -176,6 +204,7 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
         gather_block(&all, as_engine_block(engine, i));
     gather_jumps(&all, jumps);
     take_back_cuts(&all, jumps);
+    check_files(&all);
     if (!options->whole)
         cut_where_counts_differ(&all);
     as_cfg_build(all.cfg);
@@ -188,6 +217,9 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
         as_map_free(&all.counts.data[i]);
     for (size_t i = 0; i < all.ends.len; i++)
         as_map_free(&all.ends.data[i]);
+    for (size_t i = 0; i < all.codes.len; i++)
+        as_executed_bytes_free(&all.codes.data[i]);
+    as_vec_free(&all.codes);
     as_vec_free(&all.counts);
     as_vec_free(&all.ends);
     as_vec_free(&all.places);

@@ -210,6 +210,8 @@ static void json_modules(struct as_json *json, const struct as_blocks_shown *sho
         as_json_u64(json, "blocks_run", cover.blocks_run);
         as_json_u64(json, "bytes", cover.bytes);
         as_json_u64(json, "bytes_run", cover.bytes_run);
+        if (as_cfg_code_problem(module))
+            as_json_string(json, "note", as_cfg_code_problem(module));
         as_json_end(json);
     }
     as_json_end(json);

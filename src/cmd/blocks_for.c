@@ -8,6 +8,7 @@
 #include "blocks/propeller.h"
 #include "engine/program.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,10 @@ static bool write_autofdo(enum as_blocks_for what, const struct as_flow *flow, u
 bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, uint32_t module, FILE *out,
                          struct as_error *err)
 {
+    const struct as_cfg_module *code = as_cfg_get(flow->cfg, module);
+    if (as_cfg_code_problem(code))
+        return as_error_set(err, "no profile of %s: %s (first at 0x%" PRIx64 ")", code->name, as_cfg_code_problem(code),
+                            code->code_differs);
     switch (what) {
     case AS_BLOCKS_FOR_AUTOFDO:
     case AS_BLOCKS_FOR_AUTOFDO_BINARY:

@@ -77,6 +77,7 @@ static void judge(struct trial *trial)
     const struct as_engine *engine = as_model_engine(trial->modelled.model);
     trial->truth = as_exact_flow(engine, trial->counters.counter, trial->counters.jumps,
                                  &(struct as_exact_options){.whole = true});
+    as_blocks_warn_of_code(trial->truth, NULL);
     struct as_cfg *cfg = trial->truth->cfg;
     for (size_t i = 0; i < as_ways_count && trial->n < 32; i++) {
         struct as_samples *samples = as_units_samples(trial->units, i);

@@ -26,6 +26,8 @@ struct as_blocks_options {
 
 /* Writes what the options ask for; returns the exit status. */
 int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_shown *shown, struct as_output *output);
+/* Says of which modules (only the wanted one; NULL: all) exact counts are not of one code. */
+void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted);
 /* The counters of exact counts, for a run in the engine or beside a model. */
 struct as_blocks_counters {
     struct as_sink_tee *tee;

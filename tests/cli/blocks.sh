@@ -144,6 +144,66 @@ check "… recorded" "$ASSAY" record -q -o overlap.db -- ./overlap
 check_json "… and in a profile" "$ways" "$ASSAY" blocks --json overlap.db
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
+# Two programs at one path in one run, and a library that is replaced: their counts are of one module, which has a note.
+cat >first.c <<'END'
+volatile int g;
+__attribute__((noinline)) void f(int n)
+{
+    for (int i = 0; i < n; i++)
+        g += i;
+}
+#ifndef LIBRARY
+int main(void) { f(1000); }
+#endif
+END
+cat >second.c <<'END'
+volatile int g;
+__attribute__((noinline)) void f(int n)
+{
+    for (int i = 0; i < n; i += 2) {
+        g += i;
+        if (i % 4)
+            g ^= 3;
+        else
+            g -= 7;
+    }
+}
+#ifndef LIBRARY
+int main(void) { f(600); }
+#endif
+END
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+static int call(void)
+{
+    void *library = dlopen("./libturn.so", RTLD_NOW);
+    void (*f)(int) = library ? (void (*)(int))dlsym(library, "f") : NULL;
+    if (f)
+        f(100);
+    return f && dlclose(library) == 0;
+}
+int main(void) { return !(call() && rename("libnext.so", "libturn.so") == 0 && call()); }
+END
+for one in first second; do
+    gcc -g -O1 -o $one $one.c && gcc -g -O1 -shared -fPIC -DLIBRARY -o lib$one.so $one.c
+done
+printf '#!/bin/sh\nfor v in "$@"; do rm -f turn; cp $v turn; ./turn; done\n' >turns.sh
+printf '#!/bin/sh\ncp first turn; ./turn; rm turn; cp second turn\n' >replaced.sh
+chmod +x turns.sh replaced.sh
+mixed='different code ran at one address'
+noted() { printf '["%s" in m["note"] for m in d["modules"] if "note" in m and m["module"].endswith("/%s")] == [True]' "$1" "$2"; }
+check_json "two programs at one path: a note" "$(noted "$mixed" turn)" "$ASSAY" blocks --json -- ./turns.sh first second
+check_json "… not of other modules" 'len([m for m in d["modules"] if "note" in m]) == 1' "$ASSAY" blocks --json -- ./turns.sh first second
+check_stderr_line "turn: $mixed.*first at 0x" "… and a warning" "$ASSAY" blocks --function f --module turn -- ./turns.sh first second
+check_fails 125 "no profile of turn: $mixed" "… and no profile" "$ASSAY" blocks --for autofdo --module turn -- ./turns.sh first second
+check_json "the same program twice is one" \
+    'not [m for m in d["modules"] if "note" in m] and [f["entries"] for f in d["functions"] if f["function"] == "f"] == [2]' \
+    "$ASSAY" blocks --json -- ./turns.sh first first
+check_json "a program that is replaced after it ran" "$(noted "not that of the file" turn)" "$ASSAY" blocks --json -- ./replaced.sh
+gcc -O1 -o loads loads.c -ldl && cp libfirst.so libturn.so && cp libsecond.so libnext.so
+check_json "a library that is replaced and loaded again" "$(noted "$mixed" libturn.so)" "$ASSAY" blocks --json -- ./loads
+
 # A loop that goes through a part of its function which was moved away.
 cat >parts.S <<'END'
     .globl main
