@@ -204,6 +204,32 @@ check_json "a program that is replaced after it ran" "$(noted "not that of the f
 gcc -O1 -o loads loads.c -ldl && cp libfirst.so libturn.so && cp libsecond.so libnext.so
 check_json "a library that is replaced and loaded again" "$(noted "$mixed" libturn.so)" "$ASSAY" blocks --json -- ./loads
 
+# Code of a file that the program changes while it runs: what was a block of two instructions is one of one.
+cat >patched.c <<'END'
+#include <stdint.h>
+#include <sys/mman.h>
+volatile int g;
+void f(void);
+__asm__(".text\n.globl f\n.type f, @function\nf: incl g(%rip)\nret\n.size f, .-f\n");
+int main(void)
+{
+    for (int i = 0; i < 150; i++) {
+        if (i == 100) {
+            if (mprotect((void *)((uintptr_t)f & -4096), 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+                return 2;
+            *(volatile uint8_t *)f = 0xc3; /* ret */
+        }
+        f();
+    }
+    return g != 100;
+}
+END
+check "code that is changed while it runs" gcc -O1 -o patched patched.c
+check_json "… has a note" "$(noted "$mixed" patched)" "$ASSAY" blocks --json --module patched -- ./patched
+f=0x$(nm patched | awk '$3 == "f" { sub(/^0+/, "", $1); print $1 }')
+check_stderr_line "patched: $mixed.*first at $f" "… and a warning with its address" "$ASSAY" blocks --module patched -- ./patched
+check_fails 125 "no profile of patched: $mixed" "… and no profile" "$ASSAY" blocks --for profgen -- ./patched
+
 # A loop that goes through a part of its function which was moved away.
 cat >parts.S <<'END'
     .globl main
