@@ -111,6 +111,8 @@ static bool add_branches(struct as_block_counts *counts, struct as_error *err)
     if (!as_branches_read(&branches, counts->view, err))
         return false;
     double each = weight_of(counts->view, branches.taken);
+    counts->per_sample =
+        counts->view->summary.samples ? (double)branches.taken / (double)counts->view->summary.samples : 0;
     for (size_t i = 0; i < branches.n; i++) {
         const struct as_store_branch *row = &branches.rows[i];
         struct as_samples_branch branch = {(uint64_t)row->source + 1, (uint64_t)row->target + 1, false};
@@ -159,6 +161,9 @@ static void estimate(struct as_block_counts *counts, const struct as_block_count
                      : counted_of(counts->view) == AS_COUNTED_UOPS ? AS_METHOD_UOPS
                                                                    : AS_METHOD_IP;
     counts->flow = as_estimate(counts->samples, counts->cfg, counts->method, &counts->trouble);
+    /* A profile has branches one by one, but those of a stack are not independent: a stack is one sample, as in a recording. */
+    if (counts->method == AS_METHOD_FLOW)
+        counts->flow->together = counts->per_sample;
     bool alone = !as_estimate_has_edges(counts->samples, counts->method);
     bool balance = options->balance || (options->balance_addresses && alone);
     if (alone && (balance || options->edges))

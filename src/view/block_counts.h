@@ -29,8 +29,9 @@ struct as_block_counts {
     struct as_samples *samples; /* NULL: the counts are exact */
     enum as_method method;
     struct as_estimate_trouble trouble;
-    double most;      /* executions of the block that ran most */
-    uint32_t *number; /* by module of the profile: that of the graph; AS_CFG_NONE: its code cannot be had */
+    double per_sample; /* branches of the profile, on average: the size of its stacks */
+    double most;       /* executions of the block that ran most */
+    uint32_t *number;  /* by module of the profile: that of the graph; AS_CFG_NONE: its code cannot be had */
     AS_VEC(struct as_block_counts_refused) refused;
 };
 

@@ -242,6 +242,14 @@ check_stdout_equals True "a profile of it: branches without their order" off flo
 check_fails 125 "needs the recording itself" "… no stacks" "$ASSAY" blocks --method lbr profile.db
 check_fails 2 "symfs is for recordings of perf, not for a profile" "… nor options of recordings" "$ASSAY" blocks profile.db --symfs .
 holds "… by the law of flow" 'd["method"] == "flow" and "without their order" in d["advice"]' flow.json
+# The branches of a stack are not independent: it is one sample, so the profile knows no more than the recording did.
+cat >wide.py <<'END'
+import json
+of = lambda path: {b["address"]: b["interval"] for b in json.load(open(path))["blocks"] if b["function"] in ("main", "middle", "leaf")}
+recording, profile = of("taken.json"), of("flow.json")
+print(len(profile) > 8 and all(0.6 < profile[a] / recording[a] < 1.6 for a in profile.keys() & recording.keys()))
+END
+check_stdout_equals True "… with intervals as wide as those of the recording" python3 wide.py
 "$ASSAY" blocks --json --method ip -o profile_ip.json profile.db
 holds "… or by its addresses" 'd["method"] == "ip"' profile_ip.json
 # The loop of middle goes round seven times.
