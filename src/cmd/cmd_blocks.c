@@ -405,6 +405,16 @@ static int check_uses(const struct as_blocks_options *options, enum use use)
     return 0;
 }
 
+/* Whether an option says that the file is meant to be a recording or profile. */
+static bool wants_samples(const struct as_blocks_options *options)
+{
+    for (size_t i = 0; i < sizeof option_uses / sizeof *option_uses; i++)
+        if (!(option_uses[i].uses & OF_RUN) &&
+            as_cli_is_given(&as_command_blocks, options, option_uses[i].name, NOT_GIVEN))
+            return true;
+    return false;
+}
+
 /* The same for what is written. */
 static int check_format(const struct as_blocks_options *options)
 {
@@ -504,6 +514,16 @@ static int refuse_data(const char *path)
     return as_cli_fail(&as_command_blocks, &err);
 }
 
+/* Refuses a file that is not there; 0: it is, or is a program on PATH. */
+static int refuse_missing(const char *path)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_program *found = as_alloc(sizeof *found);
+    bool there = as_program_find(path, getenv("PATH"), found, &err);
+    free(found);
+    return there ? 0 : as_cli_fail(&as_command_blocks, &err);
+}
+
 /* Behind a file options may follow, as for other verbs; behind a program words are its own. */
 static bool parse(int argc, char **argv, struct as_blocks_options *options, int *rest, enum use *use, int *status)
 {
@@ -527,9 +547,11 @@ static bool parse(int argc, char **argv, struct as_blocks_options *options, int 
         *use = OF_METHODS;
     }
     *status = there ? 0 : as_cli_usage(&as_command_blocks, "no program and no recording given");
+    bool file = !(*use & OF_SAMPLES) && !told; /* before options for recordings are refused: it may be meant as one */
+    *status = *status || !file ? *status : refuse_data(argv[*rest]);
+    *status = *status || !file || !wants_samples(options) ? *status : refuse_missing(argv[*rest]);
     *status = *status ? *status : check_uses(options, *use);
     *status = *status ? *status : check_format(options);
-    *status = *status || *use & OF_SAMPLES || told ? *status : refuse_data(argv[*rest]);
     return *status == 0;
 }
 

@@ -83,3 +83,17 @@ if riscv64-linux-gnu-gcc -O1 -static -o "root$PWD/victim" victim.c 2>cc.log; the
 else
     skip "a file of another processor below --symfs" "$(head -1 cc.log)"
 fi
+
+# ---- no recording at all ----
+: >empty.data
+echo hello >text.data
+for how in "" --balance --method=ip "--event cycles" "--symfs ." --trust-paths --drop-oldest; do
+    # shellcheck disable=SC2086
+    check_fails 127 "absent.data: not found" "a file that is not there $how" "$ASSAY" blocks $how absent.data
+    # shellcheck disable=SC2086
+    check_fails 125 "empty.data: the file is empty" "an empty file $how" "$ASSAY" blocks $how empty.data
+    # shellcheck disable=SC2086
+    check_fails 125 "text.data: not a recording of perf" "a text $how" "$ASSAY" blocks $how text.data
+done
+check_fails 2 "balance is for recordings and profiles, not for a run" "a program is none" "$ASSAY" blocks --balance ./victim
+check_fails 2 "balance is for recordings and profiles, not for a run" "… nor what is said to be one" "$ASSAY" blocks --balance -- ./absent
