@@ -1,7 +1,6 @@
 /* See counted.h. */
 #include "blocks/counted.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -51,4 +50,10 @@ enum as_counted as_counted_of(const char *name, const char *unit)
            : strcmp(unit, "taken branches") == 0 ? AS_COUNTED_TAKEN
            : strcmp(unit, "instructions") == 0   ? AS_COUNTED_INSTRUCTIONS
                                                  : AS_COUNTED_OTHER;
+}
+
+bool as_counted_is_time(const char *unit)
+{
+    static const char *const words[] = {"seconds", "cycles", "clock", "clk", NULL};
+    return has_any(unit, words);
 }

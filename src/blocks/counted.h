@@ -2,11 +2,16 @@
 #ifndef AS_BLOCKS_COUNTED_H
 #define AS_BLOCKS_COUNTED_H
 
+#include <stdbool.h>
+
 enum as_counted { AS_COUNTED_OTHER, AS_COUNTED_INSTRUCTIONS, AS_COUNTED_UOPS, AS_COUNTED_TAKEN };
 
 /* `name`: as perf shows it ("instructions:u", "r20c4", "cpu/event=0xc4,umask=0x20/"); `unit`: of its periods, as in a profile,
  * "operations" for tagging units that count those, "taken branches" or "instructions" where the name is the user's own; both may be
  * NULL. */
 enum as_counted as_counted_of(const char *name, const char *unit);
+
+/* Whether a unit of periods is one of time, as a clock and cycles have it; others say where something happened. */
+bool as_counted_is_time(const char *unit);
 
 #endif

@@ -237,6 +237,7 @@ static bool on_sample(void *context, const struct as_perf_sample *sample, struct
     }
     bool user = sample->mode == AS_PERF_USER || sample->mode == AS_PERF_MODE_UNKNOWN;
     stream->samples++;
+    reading->recording->text |= sample->comm != NULL;
     stream->kernel += !user;
     as_vec_clear(&reading->branches);
     for (size_t i = 0; i < sample->n_branches; i++)

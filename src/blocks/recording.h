@@ -35,6 +35,7 @@ struct as_recording {
     uint64_t lost;     /* … that perf lost */
     as_recording_refusals refused;
     struct as_strings *strings;
+    bool text;         /* of perf script, which does not say where code lies in files */
     char problem[256]; /* of the file: it ends early, say; "" */
 };
 

@@ -147,13 +147,14 @@ static void advise(const struct trial *trial, struct as_str *text)
     const struct result *best = best_of(trial);
     if (!best)
         return;
+    bool one = trial->n == 1;
     if (best->samples < ENOUGH) {
-        as_str_addf(text,
-                    "%" PRIu64 " samples do not say which way to believe: take more of them, with a smaller --period.",
-                    best->samples);
+        as_str_addf(text, "%" PRIu64 " samples do not say %s: take more of them, with a smaller --period.",
+                    best->samples, one ? "how far to believe the one way that this PMU has" : "which way to believe");
         return;
     }
-    as_str_addf(text, "Believe %s%s here (%.1f %% of the instructions are in the wrong block).", best->way->name,
+    as_str_addf(text, "%s %s%s here (%.1f %% of the instructions are in the wrong block).",
+                one ? "This PMU has one way of sampling only:" : "Believe", best->way->name,
                 best->balanced.block < best->plain.block ? ", balanced" : "", 100 * misplaced(best));
     compare(trial, "classic", "precise", "late interrupts move samples into other blocks", text);
     compare(trial, "precise", "prime", "loops run in step with a round period", text);

@@ -64,16 +64,24 @@ static void explain(const struct as_recording *recording, enum as_method method,
             "Every run of every branch stack; but %s counts no taken branches, so places where the time goes have "
             "more of them, and counts are relative. Better: perf record -b -e br_inst_retired.near_taken. ",
             recording->event);
+    else if (method == AS_METHOD_FLOW)
+        as_str_addf(text,
+                    "Branches of the stacks without their order: a block ran as often as branches lead to it and the "
+                    "block before falls into it.%s ",
+                    recording->counted == AS_COUNTED_TAKEN
+                        ? ""
+                        : " The event counts no taken branches, so places where the time goes have more of them, and "
+                          "counts are relative.");
     else if (recording->counted == AS_COUNTED_TAKEN)
         as_str_addf(text,
                     "A sample of %s says that the block with its address ran, and no more: blocks that control leaves "
                     "without a branch have none, so counts are too low. Better: branch stacks (perf record -b). ",
                     recording->event);
     else if (recording->counted == AS_COUNTED_OTHER)
-        as_str_addf(
-            text,
-            "%s counts neither instructions nor branches: this is where the time went, not how often blocks ran. ",
-            recording->event);
+        as_str_addf(text, "%s counts neither instructions nor branches: this is where %s, not how often blocks ran. ",
+                    recording->event,
+                    as_counted_is_time(recording->unit) || as_counted_is_time(recording->event) ? "the time went"
+                                                                                                : "that happened");
     else if (!recording->precise)
         as_str_addf(text, "%s is not precise: samples are late and lie in the blocks behind. ", recording->event);
     if (!lbr && as_samples_runs(recording->samples)->len)
@@ -153,7 +161,9 @@ static void say_unread(const struct as_recording *recording, const char *path, s
         as_error_set(err, "%s: no sample is in code that could be read; %s: %s", path, AS_SHOW(most->path), most->why);
     else
         as_error_set(err, "%s: no sample is in code that could be read%s", path,
-                     kernel ? "; all are of the kernel" : "");
+                     kernel            ? "; all are of the kernel"
+                     : recording->text ? ": text of perf script does not say where code lies in files"
+                                       : ": no address is in a file that the recording says was mapped");
 }
 
 static struct as_blocks_fit fit_of(const struct as_recording *recording, const struct as_flow *flow,

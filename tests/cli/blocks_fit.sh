@@ -97,3 +97,27 @@ for how in "" --balance --method=ip "--event cycles" "--symfs ." --trust-paths -
 done
 check_fails 2 "balance is for recordings and profiles, not for a run" "a program is none" "$ASSAY" blocks --balance ./victim
 check_fails 2 "balance is for recordings and profiles, not for a run" "… nor what is said to be one" "$ASSAY" blocks --balance -- ./absent
+
+# ---- what is said of what can be read ----
+check_json "the law of flow has words of its own" '"Branches of the stacks without their order" in d["advice"] and
+    "--method=lbr is more accurate" in d["advice"] and "counts are too low" not in d["advice"]' \
+    "$ASSAY" blocks --json --method=flow taken.data
+record faults.data faults 500
+record clock.data clock 500
+check_json "page faults are no time" '"where that happened" in d["advice"] and "time" not in d["advice"]' "$ASSAY" blocks --json faults.data
+check_json "… a clock has it" '"where the time went" in d["advice"]' "$ASSAY" blocks --json clock.data
+run "$ASSAY" blocks --for pre-aggregated -o faults.bolt faults.data
+check_same "… for a compiler" 1 "$(grep -c "counts are of page-faults: they say where those happened" <<<"$err")"
+check "page faults as a profile" "$ASSAY" import -q --trust-paths -o faults.db faults.data
+check_json "… are no time either" '"where something happened" in d["advice"]' "$ASSAY" blocks --json faults.db
+cat >script.txt <<END
+victim 77 1.000001:     1000 instructions:u:      555555555131 leaf+0x1 ($PWD/victim)
+victim 77 1.000002:     1000 instructions:u:      555555555134 leaf+0x4 ($PWD/victim)
+END
+check_fails 125 "no sample is in code that could be read: text of perf script does not say where" "text through a pipe" \
+    sh -c '"$0" blocks - <script.txt' "$ASSAY"
+for pmu in neoverse-n1 tea; do
+    run "$ASSAY" blocks --methods --pmu $pmu --period 500 --max 300000 -- ./victim
+    check_same "a PMU with one way is not said to have a better one: $pmu" "1 0" \
+        "$(grep -c '^This PMU has one way of sampling only: classic' <<<"$out") $(grep -c '^Believe' <<<"$out")"
+done

@@ -10,6 +10,7 @@ taken, so the recording is of a run that has the exact counts. KIND:
   random-N   as taken, N % of the entries are of any addresses
   addresses  each period of instructions an address, without stacks
   clock      the same, as samples of a clock
+  faults     the same, as samples of page faults
   plain    as taken, without the stacks
   events   as taken, and half as many samples of another event before them, as perf writes to a pipe
   other    as taken, and the mapping has another inode than the file
@@ -27,8 +28,8 @@ counts, victim, output, kind = sys.argv[1:5]
 samples_wanted = int(sys.argv[5]) if len(sys.argv) > 5 else 2000
 BASE, PID, PAGE, PERIOD, DEPTH = 0x555555554000, 77, 4096, 29, 16
 IP, TID, TIME, PERIOD_BIT, STACK = (1 << n for n in (0, 1, 2, 8, 11))
-stacks, several = kind not in ("addresses", "clock", "plain"), kind == "events"
-taken_event = kind not in ("addresses", "clock")
+stacks, several = kind not in ("addresses", "clock", "faults", "plain"), kind == "events"
+taken_event = kind not in ("addresses", "clock", "faults")
 IDENTIFIER = 1 << 16
 sample_type = IP | TID | TIME | PERIOD_BIT | (STACK if stacks else 0) | (IDENTIFIER if several else 0)
 random.seed(7)
@@ -154,7 +155,7 @@ def attribute(raw, event):
     return found + b"\0" * (136 - len(found))
 
 
-taken_attr, other_attr = attribute(4, 0x20c4), attribute(1, 0) if kind == "clock" else attribute(0, 1)
+taken_attr, other_attr = attribute(4, 0x20c4), attribute(*{"clock": (1, 0), "faults": (1, 2)}.get(kind, (0, 1)))
 if several:
     attrs = record(64, 0, other_attr + struct.pack("<Q", 2)) + record(64, 0, taken_attr + struct.pack("<Q", 1))
     open(output, "wb").write(struct.pack("<8sQ", b"PERFILE2", 16) + attrs + records)

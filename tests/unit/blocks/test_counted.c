@@ -43,8 +43,19 @@ static void test_names(void **state)
             fail_msg("%s is %d", cases[i].name, (int)as_counted_of(cases[i].name, cases[i].unit));
 }
 
+static void test_time(void **state)
+{
+    (void)state;
+    static const char *const time[] = {"nanoseconds", "cycles", "ref-cycles", "cpu-clock", "cpu_clk_unhalted.thread"};
+    static const char *const others[] = {"page-faults", "samples", "cache-misses", ""};
+    for (size_t i = 0; i < sizeof time / sizeof *time; i++)
+        assert_true(as_counted_is_time(time[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(as_counted_is_time(others[i]));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
