@@ -117,9 +117,12 @@ struct as_block_cover as_block_cover_of(const struct as_flow *flow, uint32_t mod
         const struct as_symbol *symbol = &m->symbols.symbols.symbols.data[i];
         if (!is_function(symbol) || is_alias(&m->symbols, i))
             continue;
-        cover.functions++;
-        cover.functions_run += has_run(flow, module, symbol);
+        cover.symbols = true;
+        cover.functions += !has_run(flow, module, symbol);
     }
+    for (uint32_t i = 0; i < m->functions.len; i++)
+        cover.functions_run += as_flow_function_instructions(flow, module, i) > 0;
+    cover.functions += cover.functions_run;
     for (uint32_t i = 0; i < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
         bool ran = flow->counts[module][i] > 0;

@@ -16,9 +16,11 @@ as_block_rows as_block_rows_functions(const struct as_blocks_shown *shown);
 
 /* How much of a module's code ran. */
 struct as_block_cover {
-    size_t functions, functions_run; /* those of the symbol table */
-    size_t blocks, blocks_run;       /* of functions that ran, without padding */
-    uint64_t bytes, bytes_run;       /* likewise */
+    size_t functions_run;      /* those of as_block_rows_functions */
+    size_t functions;          /* and the others of the symbol table */
+    bool symbols;              /* it has one */
+    size_t blocks, blocks_run; /* of functions that ran, without padding */
+    uint64_t bytes, bytes_run; /* likewise */
 };
 struct as_block_cover as_block_cover_of(const struct as_flow *flow, uint32_t module);
 

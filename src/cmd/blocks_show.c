@@ -231,11 +231,11 @@ static void print_cover(const struct as_blocks_shown *shown, FILE *out)
         struct as_block_cover cover = as_block_cover_of(shown->flow, m);
         if (!as_blocks_wants_module(shown, m) || !cover.blocks_run)
             continue;
-        if (cover.functions)
+        if (cover.symbols)
             fprintf(out, "%10s of %-6s %5.1f %%", COUNT(cover.functions_run), COUNT(cover.functions),
                     percent((double)cover.functions_run, (double)cover.functions));
         else
-            fprintf(out, "%28s", "no symbols");
+            fprintf(out, "%10s%-18s", COUNT(cover.functions_run), ", no symbols");
         fprintf(out, " %10s of %-6s %5.1f %%  %s\n", COUNT(cover.blocks_run), COUNT(cover.blocks),
                 percent((double)cover.blocks_run, (double)cover.blocks), AS_SHOW(module->path));
     }

@@ -101,6 +101,14 @@ check_json "only a module" 'len(d["modules"]) == 1 and d["modules"][0]["module"]
 known --csv -o blocks.csv
 check_same "CSV has a line a block" "$(python3 -c 'import csv; print(len({r["address"] for r in csv.DictReader(open("blocks.csv"))}))')" \
     "$(($(wc -l <blocks.csv) - 1))"
+cat >cover.py <<'END'
+import collections, json, sys
+d = json.load(open(sys.argv[1]))
+listed = collections.Counter(f["module"] for f in d["functions"])
+print(all(m["functions_run"] == listed[m["module"]] and m["functions"] >= m["functions_run"] for m in d["modules"]), len(listed) > 0)
+END
+known --json -o cover.json
+check_stdout_equals "True True" "functions that ran are those of the list, in each file" python3 cover.py cover.json
 run known
 for part in "Code that ran" "Functions by instructions" "Blocks by instructions" "Loops by instructions" "Hot traces"; do
     check_same "text: $part" 1 "$(grep -c "^$part:" <<<"$out")"
