@@ -221,6 +221,7 @@ static void json_trouble(struct as_json *json, const struct as_blocks_shown *sho
 {
     if (!shown->trouble)
         return;
+    as_json_bool(json, "balanced", shown->balanced);
     as_json_object(json, "trouble");
     as_json_double(json, "used", shown->trouble->used);
     as_json_double(json, "unknown", shown->trouble->unknown);

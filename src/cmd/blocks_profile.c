@@ -82,6 +82,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
                                     .recorded = true,
                                     .how = as_str_get(&how),
                                     .method = method,
+                                    .balanced = options->balance,
                                     .advice = as_str_get(&advice),
                                     .trouble = counts->samples ? &counts->trouble : NULL,
                                     .unit = as_block_counts_are_executions(counts) ? NULL : summary->unit,

@@ -237,6 +237,7 @@ static int show(const struct as_blocks_options *options, const char *path, const
                                     .recorded = true,
                                     .how = as_str_get(&how),
                                     .method = as_method_names[method],
+                                    .balanced = options->balance,
                                     .advice = as_str_get(&advice),
                                     .trouble = &trouble,
                                     .unit = is_time ? recording->unit : NULL,

@@ -20,6 +20,7 @@ struct as_blocks_shown {
     bool never;                                /* list the code that never ran */
     const char *unit;                          /* what the event counts where that is no instructions; NULL */
     double seconds;                            /* how long it ran; negative: not known */
+    bool balanced;                             /* --balance changed the counts of samples */
     const char *advice;                        /* of samples: how far to believe them; NULL or "": nothing to say */
     const struct as_estimate_trouble *trouble; /* of samples; NULL: exact counts */
     double unplaced;                           /* part of the samples that are in no known code */

@@ -24,6 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Numbers that nobody gave are as here until defaults are put in their place. */
+#define NOT_GIVEN UINT64_MAX
+
 /* auto, and behind it those of enum as_method. */
 static const char *const method_choices[] = {"auto", "ip", "fixed", "uops", "lbr", "flow", NULL};
 
@@ -59,21 +62,25 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, functions),
      .value = "N",
+     .max = NOT_GIVEN - 1,
      .help = "Show the N functions that executed most instructions (default 10; 0: none)."},
     {.name = "blocks",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, blocks),
      .value = "N",
+     .max = NOT_GIVEN - 1,
      .help = "Show the N blocks that executed most instructions (default 20; 0: none). --json and --csv list all."},
     {.name = "loops",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, loops),
      .value = "N",
+     .max = NOT_GIVEN - 1,
      .help = "Show the N loops with most instructions, and their trip counts (default 10; 0: none)."},
     {.name = "traces",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, traces),
      .value = "N",
+     .max = NOT_GIVEN - 1,
      .help = "Show the N hottest traces: paths that control takes most of the time (default 5; 0: none)."},
     {.name = "never",
      .type = AS_OPTION_FLAG,
@@ -137,6 +144,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct as_blocks_options, period),
      .value = "N",
      .min = 100,
+     .max = NOT_GIVEN - 1,
      .help = "With the option --methods, a sample every N instructions (default 2000), or as many taken branches as "
              "they have."},
     {.name = "skid",
@@ -149,6 +157,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, seed),
      .value = "N",
+     .max = NOT_GIVEN - 1,
      .help = "Of --methods: what random periods start from (default 1)."},
     AS_RUN_OPTIONS(struct as_blocks_options, run),
     AS_ENVIRONMENT_OPTION(struct as_blocks_options, run),
@@ -371,9 +380,6 @@ static const struct {
     {"methods", OF_RUN},
 };
 
-/* Numbers and choices that nobody gave are as here until defaults are put in their place. */
-static const uint64_t NOT_GIVEN = UINT64_MAX;
-
 static const char *name_use(unsigned uses)
 {
     switch (uses) {
@@ -432,6 +438,10 @@ static int check_format(const struct as_blocks_options *options)
                                 options->for_ >= 0 ? "--for writes all functions of a file"
                                 : options->csv     ? "--csv lists the blocks that ran"
                                                    : "--json lists all");
+    if ((options->module && !*options->module))
+        return as_cli_usage(&as_command_blocks, "--module= needs the name or path of a file");
+    if (options->function && !*options->function)
+        return as_cli_usage(&as_command_blocks, "--function= needs the name of a function");
     if (options->function && options->blocks != NOT_GIVEN)
         return as_cli_usage(&as_command_blocks, "--function shows all blocks of a function: leave --blocks out");
     if (options->function && options->functions != NOT_GIVEN)

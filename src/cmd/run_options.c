@@ -120,7 +120,7 @@ static bool set_start(struct as_run_options *options, struct as_region *region, 
     if (options->from)
         region->start = as_regions_symbol(&options->regions, options->from);
     if (delayed && !(options->delay >= 0 && options->delay < 1e9))
-        return WRONG("--delay=%g: must be at least 0", options->delay);
+        return WRONG("--delay=%g: must be at least 0 and below 1000000000 seconds", options->delay);
     if (delayed)
         region->start = (struct as_point){.kind = AS_POINT_DELAY, .number = (uint64_t)(options->delay * 1e9)};
     if (options->switch_signal) {

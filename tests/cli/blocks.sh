@@ -109,6 +109,17 @@ print(all(m["functions_run"] == listed[m["module"]] and m["functions"] >= m["fun
 END
 known --json -o cover.json
 check_stdout_equals "True True" "functions that ran are those of the list, in each file" python3 cover.py cover.json
+known --csv --function pick -o pick.csv
+check_stdout_equals True "CSV of a function has its blocks that never ran too" python3 -c '
+import csv
+print(0 in {float(r["executions"]) for r in csv.DictReader(open("pick.csv"))})'
+for option in functions blocks loops traces; do
+    check_fails 2 "$option=18446744073709551615: must be at most" "more rows than there are numbers: $option" \
+        known --$option=18446744073709551615
+done
+check_fails 2 "module= needs the name or path of a file" "an empty module" known --module=
+check_fails 2 "function= needs the name of a function" "an empty function" known --function=
+check_fails 2 "delay=1e.300: must be at least 0 and below" "a delay beyond all time" known --delay=1e300
 run known
 for part in "Code that ran" "Functions by instructions" "Blocks by instructions" "Loops by instructions" "Hot traces"; do
     check_same "text: $part" 1 "$(grep -c "^$part:" <<<"$out")"

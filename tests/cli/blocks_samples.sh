@@ -49,6 +49,7 @@ run "$ASSAY" blocks --csv taken.data
 check_same "… in CSV too" "module,function,address,offset,lines,bytes,instructions,executions,share,samples,interval" "${out%%$'\n'*}"
 "$ASSAY" blocks --json --balance -o balanced.json taken.data
 check_stdout_equals True "balanced too" off balanced.json 0.10
+holds "… and says so" 'd[0]["balanced"] is True and d[1]["balanced"] is False' balanced.json taken.json
 # Nothing comes out of a block that did not come in, to another function either; ways out of a block are parts of it.
 cat >law.py <<'END'
 import json, sys
