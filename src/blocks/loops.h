@@ -36,6 +36,10 @@ struct as_traces {
 };
 /* Each block is in one trace at most. A trace starts at the hottest block that is in none and goes on, forward and
  * backward, along edges that are taken in more than half of the executions on both sides. */
+static inline bool as_trace_is_path(const struct as_trace *trace) /* not a block that leads nowhere most of the time */
+{
+    return trace->n > 1 || trace->loops;
+}
 void as_traces_find(const struct as_flow *flow, struct as_traces *traces);
 void as_traces_free(struct as_traces *traces);
 

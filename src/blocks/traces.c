@@ -69,6 +69,10 @@ static void follow(struct finder *finder, struct as_traces *traces, uint32_t see
         block = next;
     }
     trace.loops = next == start;
+    if (trace.loops && trace.n == 1) { /* its only edge leads back */
+        trace.count = main_edge(finder, block)->count;
+        trace.estimated = main_edge(finder, block)->estimated;
+    }
     *as_vec_push(&traces->list) = trace;
 }
 

@@ -150,7 +150,8 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
         const struct as_trace *trace = &traces.list.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, trace->module);
         const uint32_t *blocks = traces.blocks.data + trace->first;
-        if (trace->n < 2 || !as_blocks_wants_function(shown, trace->module, m->blocks.data[blocks[0]].function))
+        if (!as_trace_is_path(trace) ||
+            !as_blocks_wants_function(shown, trace->module, m->blocks.data[blocks[0]].function))
             continue;
         as_json_object(json, NULL);
         json_place(json, shown, trace->module, blocks[0]);

@@ -212,7 +212,7 @@ static void print_traces(const struct as_blocks_shown *shown, double total, FILE
         const struct as_trace *trace = &traces.list.data[i];
         uint32_t first = traces.blocks.data[trace->first];
         uint32_t function = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[first].function;
-        if (trace->n < 2 || !as_blocks_wants_function(shown, trace->module, function))
+        if (!as_trace_is_path(trace) || !as_blocks_wants_function(shown, trace->module, function))
             continue;
         if (!printed++)
             fprintf(out, "\nHot traces:\n%18s %7s %8s  %s\n", shown->unit ? executions_name(shown) : "times", "blocks",

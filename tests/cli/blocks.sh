@@ -109,6 +109,12 @@ print(all(m["functions_run"] == listed[m["module"]] and m["functions"] >= m["fun
 END
 known --json -o cover.json
 check_stdout_equals "True True" "functions that ran are those of the list, in each file" python3 cover.py cover.json
+# often() goes round its block five times in each of 3000 calls: four times back to itself.
+known --json -o traces.json
+holds "hot traces have loops of one block" '[(t["count"], t["loops"]) for t in d["traces"]
+    if t["function"] == "often" and len(t["blocks"]) == 1] == [(12000, True)]' traces.json
+run known --function often
+check_same "… in the text" 1 "$(grep -A2 'Hot traces' <<<"$out" | grep -c ' 12,000 ')"
 known --csv --function pick -o pick.csv
 check_stdout_equals True "CSV of a function has its blocks that never ran too" python3 -c '
 import csv

@@ -192,6 +192,23 @@ static void test_trace(void **state)
     end(flow);
 }
 
+/* A block that goes round by itself is a path, one that does not is none. */
+static void test_trace_of_one(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i 4b1 r");
+    const double counts[] = {3, 60, 3};
+    struct as_flow *flow = graph_flow(cfg, counts, "1>1:57");
+    struct as_traces traces;
+    as_traces_find(flow, &traces);
+    const struct as_trace *hot = &traces.list.data[0];
+    assert_true(hot->n == 1 && hot->loops && as_trace_is_path(hot));
+    assert_true(hot->count == 57);
+    for (size_t i = 1; i < traces.list.len; i++)
+        assert_false(as_trace_is_path(&traces.list.data[i]));
+    as_traces_free(&traces);
+    end(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_no_entry),
         cmocka_unit_test(test_landing_pad),
         cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_trace_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
