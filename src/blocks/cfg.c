@@ -334,6 +334,9 @@ const char *as_cfg_code_problem(const struct as_cfg_module *module)
     case AS_CFG_CODE_MIXED:
         return "different code ran at one address, because several files were at this path in turn or the program "
                "changed its code, and the counts mix it";
+    case AS_CFG_CODE_GONE:
+        return "several files were at this path in turn, and this one is gone, so its code is counted apart and has no "
+               "names or lines";
     case AS_CFG_CODE_OTHER:
         return "the code that ran is not that of the file, which was replaced during the run or which the program "
                "changed in memory, and the counts are shown on the file's code";

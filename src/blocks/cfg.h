@@ -52,6 +52,7 @@ struct as_cfg_function {
 enum as_cfg_code {
     AS_CFG_CODE_ONE,
     AS_CFG_CODE_MIXED, /* different bytes ran at one address: of several files at this path, or the program changed them */
+    AS_CFG_CODE_GONE, /* it is of a file that was at the path before or after the one that is there (code_versions.h) */
     AS_CFG_CODE_OTHER, /* the file has other bytes there, at the end of the run */
 };
 
@@ -62,7 +63,7 @@ struct as_cfg_module {
     enum as_arch arch;
     bool has_code; /* its file can be read: functions are complete */
     enum as_cfg_code code;
-    uint64_t code_differs; /* the lowest address where it does, unless it is one */
+    uint64_t code_differs; /* the lowest address where it does, if it is mixed or other */
     struct as_module symbols;
     AS_VEC(struct as_cfg_function) functions; /* by address */
     AS_VEC(struct as_cfg_block) blocks;       /* by address */

@@ -4,7 +4,8 @@
 #include "blocks/exact.h"
 
 #include "base/map.h"
-#include "blocks/executed_bytes.h"
+#include "base/str.h"
+#include "blocks/code_versions.h"
 
 #include <stdlib.h>
 
@@ -22,14 +23,49 @@ struct gathering {
     AS_VEC(struct as_map) ends;   /* … to where the instruction ends */
     AS_VEC(struct as_executed_bytes) codes;
     AS_VEC(struct as_flow_branch) branches;
+    struct as_code_versions versions;
 };
+
+/* Tells files apart that were at one path in turn. Code that is in no file has no versions. */
+static void find_versions(struct gathering *all)
+{
+    for (size_t i = 0; i < as_engine_count_blocks(all->engine); i++) {
+        const struct as_block *block = as_engine_block(all->engine, i);
+        struct as_location location = {0};
+        for (uint32_t k = 0; k < block->n; k++) {
+            if (!as_counter_executions(all->counter, block, k))
+                continue;
+            if (!location.module)
+                as_space_find(as_engine_image(all->engine, block->image)->space, block->address, &location);
+            const struct as_insn *insn = block->insns[k];
+            if (location.module[0] == '/')
+                as_code_versions_add(&all->versions, block->image, location.module,
+                                     location.module_offset + (insn->address - block->address), insn->bytes,
+                                     insn->length);
+        }
+    }
+    as_code_versions_settle(&all->versions);
+}
+
+static uint32_t module_of(struct gathering *all, const struct as_image *image, const char *path)
+{
+    uint32_t number = as_code_versions_number(&all->versions, image->number, path);
+    if (!number)
+        return as_cfg_module_of(all->cfg, path, image->arch);
+    char *name = as_format("%s (%u)", path, number), *file = as_format("[%s]", name); /* never read */
+    uint32_t module = as_cfg_module_at(all->cfg, file, name, image->arch);
+    if (as_cfg_get(all->cfg, module)->code == AS_CFG_CODE_ONE)
+        as_cfg_get(all->cfg, module)->code = AS_CFG_CODE_GONE;
+    free(name);
+    free(file);
+    return module;
+}
 
 static struct place place_of(struct gathering *all, const struct as_image *image, uint64_t address)
 {
     struct as_location location;
     as_space_find(image->space, address, &location);
-    struct place place = {.module = as_cfg_module_of(all->cfg, location.module, image->arch),
-                          .bias = address - location.module_offset};
+    struct place place = {.module = module_of(all, image, location.module), .bias = address - location.module_offset};
     while (all->counts.len <= place.module) {
         *as_vec_push(&all->counts) = (struct as_map){0};
         *as_vec_push(&all->ends) = (struct as_map){0};
@@ -200,6 +236,9 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
                               const struct as_jump_counter *jumps, const struct as_exact_options *options)
 {
     struct gathering all = {.engine = engine, .counter = counter, .cfg = as_cfg_new(&options->cfg)};
+    as_code_versions_open(&all.versions);
+    if (!options->whole) /* samples are placed by path */
+        find_versions(&all);
     for (size_t i = 0; i < as_engine_count_blocks(engine); i++)
         gather_block(&all, as_engine_block(engine, i));
     gather_jumps(&all, jumps);
@@ -220,6 +259,7 @@ struct as_flow *as_exact_flow(const struct as_engine *engine, const struct as_co
     for (size_t i = 0; i < all.codes.len; i++)
         as_executed_bytes_free(&all.codes.data[i]);
     as_vec_free(&all.codes);
+    as_code_versions_close(&all.versions);
     as_vec_free(&all.counts);
     as_vec_free(&all.ends);
     as_vec_free(&all.places);

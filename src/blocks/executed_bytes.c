@@ -30,6 +30,38 @@ bool as_executed_bytes_add(struct as_executed_bytes *code, uint64_t address, con
     return same;
 }
 
+static bool pieces_agree(const struct as_executed_piece *a, const struct as_executed_piece *b)
+{
+    uint64_t both = a->known & b->known;
+    for (uint32_t i = 0; i < AS_EXECUTED_BYTES_PIECE; i++)
+        if (both >> i & 1 && a->bytes[i] != b->bytes[i])
+            return false;
+    return true;
+}
+
+bool as_executed_bytes_agree(const struct as_executed_bytes *a, const struct as_executed_bytes *b)
+{
+    for (size_t i = 0; i < a->pieces.len; i++) {
+        const struct as_executed_piece *piece = &a->pieces.data[i];
+        const uint64_t *place = as_map_get(&b->by_address, piece->address / AS_EXECUTED_BYTES_PIECE);
+        if (place && !pieces_agree(piece, &b->pieces.data[*place - 1]))
+            return false;
+    }
+    return true;
+}
+
+void as_executed_bytes_join(struct as_executed_bytes *to, const struct as_executed_bytes *from)
+{
+    for (size_t i = 0; i < from->pieces.len; i++) {
+        const struct as_executed_piece *piece = &from->pieces.data[i];
+        struct as_executed_piece *other = piece_of(to, piece->address);
+        for (uint32_t k = 0; k < AS_EXECUTED_BYTES_PIECE; k++)
+            if (piece->known >> k & 1)
+                other->bytes[k] = piece->bytes[k];
+        other->known |= piece->known;
+    }
+}
+
 /* The first byte of the piece that the segment has otherwise; AS_EXECUTED_BYTES_PIECE: none. */
 static uint64_t differs(const struct as_executed_piece *piece, const struct as_elf *elf,
                         const struct as_elf_segment *segment)
@@ -68,4 +100,5 @@ void as_executed_bytes_free(struct as_executed_bytes *code)
 {
     as_map_free(&code->by_address);
     as_vec_free(&code->pieces);
+    *code = (struct as_executed_bytes){0};
 }

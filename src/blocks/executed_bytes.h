@@ -25,6 +25,10 @@ struct as_executed_bytes {
 
 /* False: one of the bytes was another before. What was there first stays. */
 bool as_executed_bytes_add(struct as_executed_bytes *code, uint64_t address, const uint8_t *bytes, size_t n);
+/* Whether no byte is different in both. */
+bool as_executed_bytes_agree(const struct as_executed_bytes *a, const struct as_executed_bytes *b);
+/* Adds all bytes of another, which agrees. */
+void as_executed_bytes_join(struct as_executed_bytes *to, const struct as_executed_bytes *from);
 /* Whether the file has the same bytes wherever it has code; if not, *address is the lowest that differs. */
 bool as_executed_bytes_are_in(const struct as_executed_bytes *code, const struct as_elf *elf, uint64_t *address);
 void as_executed_bytes_free(struct as_executed_bytes *code);

@@ -157,6 +157,8 @@ bool as_blocks_write_for(enum as_blocks_for what, const struct as_flow *flow, ui
                          struct as_error *err)
 {
     const struct as_cfg_module *code = as_cfg_get(flow->cfg, module);
+    if (code->code == AS_CFG_CODE_GONE)
+        return as_error_set(err, "no profile of %s: %s", code->name, as_cfg_code_problem(code));
     if (as_cfg_code_problem(code))
         return as_error_set(err, "no profile of %s: %s (first at 0x%" PRIx64 ")", code->name, as_cfg_code_problem(code),
                             code->code_differs);

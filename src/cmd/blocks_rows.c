@@ -1,6 +1,11 @@
 /* See blocks_rows.h. */
 #include "cmd/blocks_rows.h"
 
+#include "base/log.h"
+#include "base/show.h"
+#include "cmd/blocks_options.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,4 +174,40 @@ as_block_gaps as_block_gaps_of(const struct as_blocks_shown *shown)
         }
     }
     return gaps;
+}
+
+/* Whether a module is the wanted one, or one of the files that were at its path before. */
+static bool is_of(const struct as_cfg_module *module, const char *wanted)
+{
+    if (!wanted || strcmp(module->name, wanted) == 0 || strcmp(module->path, wanted) == 0)
+        return true;
+    static const char number[] = " (";
+    size_t length = strlen(wanted);
+    const char *rest = strncmp(module->name, wanted, length) == 0   ? module->name + length
+                       : strncmp(module->path, wanted, length) == 0 ? module->path + length
+                                                                    : "";
+    return module->code == AS_CFG_CODE_GONE && strncmp(rest, number, sizeof number - 1) == 0;
+}
+
+void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted)
+{
+    size_t n = 0;
+    const char *gone = NULL;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        if (!is_of(module, wanted))
+            continue;
+        if (module->code == AS_CFG_CODE_GONE) {
+            gone = gone ? gone : module->path;
+            n++;
+        } else if (as_cfg_code_problem(module)) {
+            as_log_warn("%s: %s (first at 0x%" PRIx64 ")", AS_SHOW(module->path), as_cfg_code_problem(module),
+                        module->code_differs);
+        }
+    }
+    if (gone)
+        as_log_note(
+            "several files were at one path in turn: what ran of %zu that %s gone is counted apart, without names "
+            "or lines, the first as '%s'",
+            n, n == 1 ? "is" : "are", AS_SHOW(gone));
 }

@@ -17,7 +17,6 @@
 #include "engine/sink_tee.h"
 #include "pmu/pmu.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,17 +205,6 @@ static int write_profile(const struct as_blocks_options *options, const struct a
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
     as_output_drop(output);
     return as_cli_fail(&as_command_blocks, &err);
-}
-
-void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted)
-{
-    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
-        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
-        bool shown = !wanted || strcmp(wanted, module->name) == 0 || strcmp(wanted, module->path) == 0;
-        if (shown && as_cfg_code_problem(module))
-            as_log_warn("%s: %s (first at 0x%" PRIx64 ")", AS_SHOW(module->path), as_cfg_code_problem(module),
-                        module->code_differs);
-    }
 }
 
 int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_shown *shown, struct as_output *output)

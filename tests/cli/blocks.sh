@@ -169,7 +169,7 @@ check "… recorded" "$ASSAY" record -q -o overlap.db -- ./overlap
 check_json "… and in a profile" "$ways" "$ASSAY" blocks --json overlap.db
 check_json "JIT code" 'sum(b["instructions"] * b["executions"] for b in d["blocks"] if b["module"] == "[anon]") == 1300' "$ASSAY" blocks --json -- "$WORKLOADS/known/x86-jit"
 
-# Two programs at one path in one run, and a library that is replaced: their counts are of one module, which has a note.
+# Two programs at one path in one run are counted apart; code of a library that is replaced in one process is mixed, and has a note.
 cat >first.c <<'END'
 volatile int g;
 __attribute__((noinline)) void f(int n)
@@ -218,10 +218,22 @@ printf '#!/bin/sh\ncp first turn; ./turn; rm turn; cp second turn\n' >replaced.s
 chmod +x turns.sh replaced.sh
 mixed='different code ran at one address'
 noted() { printf '["%s" in m["note"] for m in d["modules"] if "note" in m and m["module"].endswith("/%s")] == [True]' "$1" "$2"; }
-check_json "two programs at one path: a note" "$(noted "$mixed" turn)" "$ASSAY" blocks --json -- ./turns.sh first second
-check_json "… not of other modules" 'len([m for m in d["modules"] if "note" in m]) == 1' "$ASSAY" blocks --json -- ./turns.sh first second
-check_stderr_line "turn: $mixed.*first at 0x" "… and a warning" "$ASSAY" blocks --function f --module turn -- ./turns.sh first second
-check_fails 125 "no profile of turn: $mixed" "… and no profile" "$ASSAY" blocks --for autofdo --module turn -- ./turns.sh first second
+"$ASSAY" blocks -q --json -o turns.json -- ./turns.sh first second first
+holds "two programs at one path: trip counts of each" \
+    'sorted((l["function"], l["trip_count"], l["entries"]) for l in d["loops"] if l["function"] == "f" or "turn" in l["function"])
+     == [("f", 1000, 2), ("turn (2)+0x1000", 300, 1)]' turns.json
+for one in first second; do
+    cp $one turn
+    "$ASSAY" blocks -q --json --module turn -o $one.json -- ./turn
+done
+holds "… and as many instructions as each has alone" \
+    '[sum(f["instructions"] for f in d[0]["functions"] if f["module"] == m["module"]) for m in d[0]["modules"] if "/turn" in m["module"]]
+     == [times * sum(f["instructions"] for f in one["functions"]) for times, one in ((2, d[1]), (1, d[2]))]' turns.json first.json second.json
+holds "… a note for the one that is gone" '[m["module"].endswith("/turn (2)") for m in d["modules"] if "note" in m] == [True]' turns.json
+check_stderr_line "1 that is gone is counted apart.*/turn \(2\)'" "… and a line" "$ASSAY" blocks --function f --module turn -- ./turns.sh first second
+check_stdout_equals "$("$ASSAY" blocks -q --for bolt -- ./first | sed 's/first/turn/g')" "… and the profile of the one that is there" \
+    "$ASSAY" blocks -q --for bolt --module turn -- ./turns.sh second first
+check_fails 125 "no profile of turn \(2\): several files" "… and none of the other" "$ASSAY" blocks -q --for bolt --module "turn (2)" -- ./turns.sh first second
 check_json "the same program twice is one" \
     'not [m for m in d["modules"] if "note" in m] and [f["entries"] for f in d["functions"] if f["function"] == "f"] == [2]' \
     "$ASSAY" blocks --json -- ./turns.sh first first
