@@ -195,7 +195,7 @@ static bool check_fit(const struct as_blocks_options *options, const char *path,
         return true;
     bool instead = method != AS_METHOD_IP && method != AS_METHOD_UOPS && addresses_fit(recording, options->module);
     return as_error_set(err, "%s: %s%s", path, why.message,
-                        instead ? "; the sampled addresses fit: --method=ip uses those alone" : "");
+                        instead ? " (the sampled addresses fit: --method=ip uses those alone)" : "");
 }
 
 static int show(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
