@@ -379,14 +379,17 @@ static void add_same_events(const struct as_import *import, const struct as_perf
 static const char *why_alone(const struct as_import *import)
 {
     if (import->lone_generated > import->lone_chains / 2)
-        return "part of the call chains have no caller: most of them are in code that the program made while it ran, "
+        return "part of the call chains in user code have no caller: most of them are in code that the program made "
+               "while it ran, "
                "which "
                "has no unwind tables; runtimes keep frame pointers when asked (java -XX:+PreserveFramePointer)";
     if (import->walked + import->unwalked)
-        return "part of the call chains have no caller: neither unwind tables nor frame pointers led to one, or a "
+        return "part of the call chains in user code have no caller: neither unwind tables nor frame pointers led to "
+               "one, or a "
                "thread "
                "begins there";
-    return "part of the call chains have no caller: the code was built without frame pointers (--call-graph=dwarf "
+    return "part of the call chains in user code have no caller: the code was built without frame pointers "
+           "(--call-graph=dwarf "
            "unwinds "
            "it), or a thread begins there";
 }
@@ -459,7 +462,8 @@ static void add_quality(const struct as_import *import, const struct as_perf_rea
                              (double)import->unwalked / (double)(import->walked + import->unwalked),
                              "part of the stack copies could not be unwound beyond the first frame");
     if (import->unmatched && in_files)
-        as_store_add_quality(import->writer, "unmatched_files", (double)import->unmatched / (double)in_files,
+        as_store_add_quality(import->writer, "unmatched_files",
+                             (double)import->unmatched / (double)(in_files + import->other),
                              "part of the samples are in files that are missing or have changed: no function names, "
                              "no instructions. assay import --symfs=DIR takes them from a copy of that machine's "
                              "files; perf's build-id cache (perf archive) and debuginfod servers work, too");

@@ -136,8 +136,11 @@ bool as_time_window_choose(struct as_view *view, struct as_error *err)
     uint64_t last;
     if (!as_time_window_keep(view->store, view->series, view->options.time, &window, &last, err))
         return false;
-    double begin = (double)window.from * 1e-9, end = (double)(window.until > last ? last : window.until) * 1e-9;
-    view->part = as_format("%.6g s to %.6g s of %.6g s", begin, end, (double)last * 1e-9);
+    double run = as_store_meta_double(view->store, AS_META_SECONDS), whole = (double)last * 1e-9;
+    whole = run > whole ? run : whole; /* a program may wait at its end; NAN: not known */
+    double begin = (double)window.from * 1e-9, end = (double)window.until * 1e-9;
+    end = end > whole ? whole : end;
+    view->part = as_format("%.6g s to %.6g s of %.6g s", begin, end, whole);
     view->part_seconds = end - begin;
     return estimate(view, AS_STORE_BY_INSTRUCTION, "instruction", err) &&
            estimate(view, AS_STORE_BY_LINE, "line", err) && estimate(view, AS_STORE_BY_FUNCTION, "function", err);

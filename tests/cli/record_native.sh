@@ -25,6 +25,8 @@ SHARES='(lambda r, n: n > 200 and abs(r.get("seven_tenths", 0) / (r.get("seven_t
 # ---- what is recorded ------------------------------------------------------------------------------------------------
 check "a program of known shares" timer -o shares.db --rate 4000 --user -- "$victim" shares 3000
 told=$err
+check_same "the time from its start on is all of it" "$("$ASSAY" report --json shares.db | sed -n 's/.*"seconds": //p' | head -n 1)" \
+    "$("$ASSAY" report --json --time=0s.. shares.db | sed -n 's/.*"seconds": //p' | head -n 1)"
 check_json "its functions have them" "$SHARES" "$ASSAY" report --json shares.db
 check "the summary says where it comes from" grep -q 'source timer, series task-clock: .* samples, one in 250,007 nanoseconds, 0 lost, 0 throttled$' <<<"$told"
 check "… and that there are no cycle stacks" grep -q '^no cycle stacks: task-clock records no events' <<<"$told"
@@ -554,7 +556,7 @@ check "a short program took no less than its own time" took
 check "frame pointers of a program without them" timer --rate 4000 --call-graph=fp -o fp.db -- "$WORKLOADS/demo" 4
 check "… that they have no callers is said, and what helps" grep -q 'call-graph=dwarf unwinds it' <<<"$(tr '\n' ' ' <<<"$err" | tr -s ' ')"
 check "… by an export of stacks, too" "$ASSAY" export --to=folded -o fp.folded fp.db
-check "… which names the part" grep -q '^assay: [0-9.]* % of the call chains have no caller' <<<"$err"
+check "… which names the part" grep -q '^assay: [0-9.]* % of the call chains in user code have no caller' <<<"$err"
 check "by default it has callers" timer --rate 2000 -o auto.db -- "$WORKLOADS/demo" 8
 check "… by its unwind tables" grep -q 'of the call chains have callers: .* % by unwind tables' <<<"$err"
 check_json "… nearly all" 'sum(q["value"] for q in d["quality"] if q["key"] == "lone_chains") < 0.2' "$ASSAY" export --to=json auto.db

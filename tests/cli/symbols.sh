@@ -63,6 +63,8 @@ if command -v perf >/dev/null && perf record -q -e cpu-clock -o perf.data -- ./p
     check_json "… without names" "not $known" "$ASSAY" report --json lost.db
     check_json "… and what would help" 'any(q["key"] == "unmatched_files" and "--symfs=DIR" in q["text"] for q in d["summary"]["quality"])' \
         "$ASSAY" report --json lost.db
+    check_json "… with the part of all samples that is in it" 'abs(next(q["value"] for q in d["summary"]["quality"] if q["key"] == "unmatched_files")
+        - sum(r["share"] for r in d["rows"] if (r["module"] or "").endswith("prog"))) < 1e-3' "$ASSAY" report --json lost.db
     check "… and with a server that has the program" served "$ASSAY" import -q --buildid-dir . -o found.db perf.data
     check_json "… with them" "$known" "$ASSAY" report --json found.db
     mv gone prog

@@ -342,7 +342,7 @@ static const char spe_text[] =
     "quality spe_unknown_sources 1\n"
     "quality data_hardware 4\n"
     "quality data_none 2\n"
-    "quality unmatched_files 1\n"
+    "quality unmatched_files 0.846154\n"
     "counter branch_cycles 0\n"
     "counter branch_entries 1\n"
     "counter branch_mispredicted 1\n"
