@@ -159,7 +159,7 @@ END
         check_json "… names all samples" '(lambda of: of.get("late_name", 0) > 0.8 and of.get("[anon]", 0) == 0)({r["function"]: r["share"] for r in d["rows"]})' "$ASSAY" report --json late.db
         check_json "… and their call paths" 'any(r["function"] == "late_name" and r["share"] > 0.8 for r in d["rows"])' "$ASSAY" report --calls --json late.db
         # Neither unwind tables nor a frame pointer: as the code of Java, which keeps them when asked.
-        says_why() { "$ASSAY" report late.db | tr -s '\n ' ' ' | grep -q 'of the call chains have no caller: most of them are in code that the program made .*-XX:+PreserveFramePointer'; }
+        says_why() { "$ASSAY" report late.db | tr -s '\n ' ' ' | grep -q 'of the call chains in user code have no caller: most of them are in code that the program made .*-XX:+PreserveFramePointer'; }
         check "… and why these have no callers" says_why
     fi
 else
