@@ -2,23 +2,7 @@
 # assay blocks of recordings whose samples do not fit the code: another build, another processor, damaged branch stacks.
 . "$(dirname "$0")/lib.sh"
 
-cat >victim.c <<'END'
-__attribute__((noinline)) int leaf(int x) { return x & 4 ? x * 3 : x + 1; }
-__attribute__((noinline)) int middle(int x)
-{
-    int sum = 0;
-    for (int i = 0; i < 7; i++)
-        sum += x % 3 ? leaf(x + i) : i;
-    return sum;
-}
-int main(void)
-{
-    int sum = 0;
-    for (int i = 0; i < 3000; i++)
-        sum += i % 5 ? middle(i) : leaf(i);
-    return sum == 42;
-}
-END
+cp "$SOURCE/tests/cli/blocks_victim.c" victim.c
 check "the program" cc -O1 -g -pie -fPIE -fno-if-conversion -fno-if-conversion2 -o victim victim.c
 "$ASSAY" blocks --json --module victim -o exact.json -- ./victim
 record() { python3 "$SOURCE/tests/cli/blocks_recording.py" exact.json victim "$@"; }

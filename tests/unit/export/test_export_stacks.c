@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "export/export.h"
 #include "export/export_internal.h"
+#include "export_bed.h"
 #include "store_bed.h"
 
 #include <stdio.h>
@@ -77,13 +78,7 @@ static int tear_down(void **state)
 
 static char *written(const char *format, struct as_export_options options, size_t *size)
 {
-    char *text = NULL;
-    struct as_error err = AS_ERROR_INIT;
-    FILE *out = open_memstream(&text, size);
-    if (!as_export_find(format)->write(store, &options, out, &err))
-        fail_msg("%s: %s", format, err.message);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    return export_written(store, format, options, size);
 }
 
 static bool has_line(const char *text, const char *line)

@@ -15,6 +15,7 @@
 
 #include "export/export.h"
 #include "export/export_mapping.h"
+#include "export_bed.h"
 #include "store_bed.h"
 
 #include <link.h>
@@ -121,17 +122,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What a format writes; the caller frees it. */
 static char *written(const char *format, struct as_export_options options, size_t *size)
 {
-    char *text = NULL;
-    struct as_error err = AS_ERROR_INIT;
-    FILE *out = open_memstream(&text, size);
-    assert_non_null(as_export_find(format));
-    if (!as_export_find(format)->write(store, &options, out, &err))
-        fail_msg("%s: %s", format, err.message);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    return export_written(store, format, options, size);
 }
 
 static void assert_written(const char *format, struct as_export_options options, const char *expected)

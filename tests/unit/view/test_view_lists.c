@@ -570,6 +570,16 @@ static void sampled_differences_are_noise(void **state)
     as_view_free(&after);
 }
 
+/* A function of one instruction, the number-th of both. */
+static void add_function(struct as_store_writer *writer, uint32_t number, const char *name)
+{
+    uint64_t start = 16 * (number + 1);
+    as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, AS_STORE_NONE, 0, start, 16});
+    as_store_add_instruction(
+        writer, &(struct as_store_insn){
+                    {start, 0, number, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
+}
+
 /* A run of 10,000 cycles that was measured in 400 regions, with an interval of 2 % and replicates in which the first function
  * has a share that varies by +-10 cycles; the second one has what is left. */
 static void write_regions(const char *path, uint64_t first, bool known)
@@ -580,14 +590,8 @@ static void write_regions(const char *path, uint64_t first, bool known)
     as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 10000, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
     static const char *const names[] = {"first", "second"};
-    for (uint32_t i = 0; i < 2; i++) {
-        as_store_add_function(writer,
-                              &(struct as_store_function){names[i], NULL, 0, AS_STORE_NONE, 0, 16 * (i + 1), 16});
-        as_store_add_instruction(
-            writer,
-            &(struct as_store_insn){
-                {16 * (i + 1), 0, i, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
-    }
+    for (uint32_t i = 0; i < 2; i++)
+        add_function(writer, i, names[i]);
     for (uint32_t group = 0; group < 11; group++) {
         char name[32];
         snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", group);
@@ -616,14 +620,8 @@ static void write_alike(const char *path, bool alike)
     as_store_add_meta(writer, AS_META_PROGRAM, "/opt/shop");
     as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 10000, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
-    for (uint32_t i = 0; i < 3; i++) {
-        as_store_add_function(writer,
-                              &(struct as_store_function){names[i], NULL, 0, AS_STORE_NONE, 0, 16 * (i + 1), 16});
-        as_store_add_instruction(
-            writer,
-            &(struct as_store_insn){
-                {16 * (i + 1), 0, i, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        add_function(writer, i, names[i]);
     struct as_store_series series = {.name = AS_STORE_SAMPLED, .unit = "cycles", .scale = 1, .precise = -1};
     as_store_add_series(writer, &series);
     for (uint32_t i = 0; i < 3; i++)
