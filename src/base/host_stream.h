@@ -1,6 +1,6 @@
 /* Stores past the host's caches, for memory that a thread on another processor reads next and has read before: to get a line back
- * from its caches for writing takes longer than most of what is written there took to compute. Whoever writes hands the memory over
- * only behind as_host_stream_end, and reads none of it himself: he would have to wait for it.
+ * from its caches for writing takes longer than most of what is written there took to compute. The writer hands the memory over
+ * only after as_host_stream_end, and does not read it itself: that would wait until the stores have reached memory.
  */
 #ifndef AS_BASE_HOST_STREAM_H
 #define AS_BASE_HOST_STREAM_H

@@ -60,7 +60,7 @@ static double seconds_if_due(struct as_progress *progress)
 
 void as_progress_update(struct as_progress *progress, uint64_t instructions)
 {
-    double seconds = progress->on ? seconds_if_due(progress) : 0;
+    double seconds = seconds_if_due(progress);
     if (seconds <= 0)
         return;
     char rate[64], rest[32] = "", text[96];

@@ -368,7 +368,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
         return false;
     if (atomic_load(&reader->wire->orders) && give_turn(reader, last))
         return true;
-    if ((!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted))
+    if (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted)
         return false;
     reader->pace.granted = behind;
     choose_quantum(reader, running);

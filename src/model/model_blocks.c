@@ -78,6 +78,8 @@ static inline void stream_run(struct as_edge_run *to, const struct as_edge_run *
     as_host_stream_half(&to->n, run->n);
 }
 
+_Static_assert(sizeof(struct as_pipe) == 64, "a record is a line of the host: as_host_stream_line");
+
 /* Adds a run to the batch: as an edge, or with its records, which are in `pipes`. */
 static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run, struct as_pipe *pipes)
 {
