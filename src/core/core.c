@@ -190,12 +190,11 @@ void as_core_free(struct as_core *core)
 }
 
 /* A branch that fused with the compare before it has no micro-operation of its own. */
-static bool fuse(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
+static bool fuse(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe, struct as_pipe *pipe)
 {
-    if (!core->previous || !(core->previous->flags & AS_INSN_FUSE_FIRST) ||
-        core->previous->address + core->previous->length != op->insn->address ||
-        pipe->fetch + core->machine->front.depth > core->previous_dispatch || /* it came too late to decode with it */
-        !as_insn_fuses(core->previous, op->insn))
+    if (pipe->fetch + core->depth > core->previous_dispatch) /* it came too late to decode with it */
+        return false;
+    if (!(recipe->traits & AS_RECIPE_PAIRED) && !(core->previous && as_insn_fuses(core->previous, op->insn)))
         return false;
     pipe->dispatch = core->previous_dispatch;
     pipe->issue = core->previous_issue;
@@ -305,7 +304,7 @@ static inline void pass_load(struct as_core *core, const struct as_op *op, const
     struct uop_times times = start(core, recipe->micro, traits, &dispatched, pipe);
     const struct as_core_access *access = next_access(op, &at, AS_ACCESS_LOAD);
     if (access)
-        times.done = later(times.done, as_core_load(core, op->insn, access, times.done, pipe, trouble));
+        times.done = later(times.done, as_core_load(core, recipe->micro, access, times.done, pipe, trouble));
     end(core, recipe->micro, traits, dispatched, times, pipe);
 }
 
@@ -317,7 +316,7 @@ static inline void pass_store(struct as_core *core, const struct as_op *op, cons
     uint64_t dispatched;
     struct uop_times times = start(core, recipe->micro, traits, &dispatched, pipe);
     const struct as_core_access *access = next_access(op, &at, AS_ACCESS_STORE);
-    times.done = as_core_store(core, op, recipe->micro, access, dispatched, times.issue, pipe, trouble);
+    times.done = as_core_store(core, recipe->micro, access, dispatched, times.issue, pipe, trouble);
     end(core, recipe->micro, traits, dispatched, times, pipe);
 }
 
@@ -346,7 +345,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
         set_ideal(core, op->ideal);
     open_record(recipe, op->continues, pipe);
     fetch(core, op, recipe, pipe);
-    if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, pipe))
+    if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, recipe, pipe))
         ; /* nothing is left to do */
     else if (recipe->shape >= AS_SHAPE_UNIT)
         pass_unit(core, recipe, pipe);
@@ -354,7 +353,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
         pass(core, op, recipe, pipe);
     go(&core->buffer, core->n_insns, pipe->dispatch);
     go(&core->targets, core->n_packets - 1, pipe->commit);
-    if (recipe->traits & ~AS_RECIPE_STORES)
+    if (recipe->traits & AS_RECIPE_HOLDS)
         hold_others(core, op, recipe, pipe);
     core->previous = op->insn;
     core->last_flags = pipe->flags & AS_STATE_FLAGS;

@@ -76,13 +76,14 @@ void as_core_plan_drain(struct as_core *core)
 }
 
 /* Adds the next store to the list. `number` is its struct store's. access NULL: it wrote nothing. */
-static void add_pending(struct as_core *core, const struct as_core_access *access, uint64_t commit, uint64_t number)
+static void add_pending(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
+                        uint64_t number)
 {
     struct pending *pending = &core->pending[core->n_stores & core->pending_mask];
     pending->address = access ? access->address : 0;
     pending->size = access ? access->size : 0;
-    pending->insn = access ? insn_of(core, access) : 0;
-    pending->commit = commit;
+    pending->insn = !access ? 0 : core->insns ? pipe->insn : AS_TRANSFER_NO_INSN;
+    pending->commit = pipe->commit;
     pending->number = number;
 }
 
@@ -96,7 +97,7 @@ static void put_off_by_script(struct as_core *core, const struct as_core_access 
     pending->commit = pipe->commit;
     if (given)
         return;
-    add_pending(core, access, pipe->commit, number);
+    add_pending(core, access, pipe, number);
     struct as_ask *ask = as_script_note(script, AS_ASK_PUT_OFF, 0, pipe->commit);
     ask->flag = access != NULL;
     ask->access = access ? (uint16_t)(access - script->accesses) : 0;
@@ -116,7 +117,7 @@ static void put_off_drain(struct as_core *core, const struct as_core_access *acc
     if (core->script)
         put_off_by_script(core, access, pipe, number);
     else
-        add_pending(core, access, pipe->commit, number);
+        add_pending(core, access, pipe, number);
     if (core->n_drained == core->n_stores++)
         core->next_drain = drain_start(core);
 }
@@ -129,6 +130,6 @@ void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const 
     for (uint8_t i = 0; i < recipe->n; i++)
         if (recipe->micro[i].traits & AS_MICRO_STORES)
             put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), pipe, number);
-    if (op->insn->flags & AS_INSN_ATOMIC)
+    if (recipe->traits & AS_RECIPE_ATOMIC)
         drain_first(core, core->n_stores); /* the core has the line: nobody gets it between the load and the store */
 }

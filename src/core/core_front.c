@@ -10,7 +10,7 @@
 enum { WRONG_PATH_MOST = 512 };
 
 static __attribute__((noinline)) struct as_memory_answer
-fetch_by_script(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t cycle, uint64_t address)
+fetch_by_script(struct as_core *core, bool second, uint16_t number, uint64_t cycle, uint64_t address)
 {
     struct as_script *script = core->script;
     const struct as_ask *given = as_script_next(script, AS_ASK_FETCH, cycle);
@@ -18,17 +18,19 @@ fetch_by_script(struct as_core *core, const struct as_insn *insn, uint16_t numbe
         return (struct as_memory_answer){.done = as_script_done(script, given), .events = given->events};
     struct as_memory_answer answer = as_core_ask_line(core, cycle, address);
     struct as_ask *ask = as_script_note_answer(script, AS_ASK_FETCH, core->ideal, cycle, answer.done);
-    ask->flag = address > insn->address;
+    ask->flag = second;
     ask->access = number;
     ask->events = answer.events;
     return answer;
 }
 
-static struct as_memory_answer fetch_line(struct as_core *core, const struct as_insn *insn, uint16_t number,
-                                          uint64_t cycle, uint64_t address)
+/* `second`: of the instruction's lines. */
+static struct as_memory_answer fetch_line(struct as_core *core, bool second, uint16_t number, uint64_t cycle,
+                                          uint64_t address)
 {
     drain_until(core, cycle);
-    return core->script ? fetch_by_script(core, insn, number, cycle, address) : as_core_ask_line(core, cycle, address);
+    return core->script ? fetch_by_script(core, second, number, cycle, address)
+                        : as_core_ask_line(core, cycle, address);
 }
 
 uint64_t as_core_next_packet(const struct as_core *core)
@@ -38,22 +40,23 @@ uint64_t as_core_next_packet(const struct as_core *core)
     return later(cycle, gone_at(&core->targets, core->n_packets));
 }
 
-void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t not_before,
+void as_core_open_packet(struct as_core *core, const struct as_recipe *recipe, uint16_t number, uint64_t not_before,
                          struct as_pipe *pipe)
 {
     const struct as_machine *machine = core->machine;
-    uint64_t cycle = later(core->fetch_next, not_before), last_byte = insn->address + insn->length - 1;
+    uint64_t cycle = later(core->fetch_next, not_before);
+    uint64_t first = recipe->block >> (core->line_shift - core->block_shift);
     cycle = later(cycle, gone_at(&core->targets, core->n_packets));
-    for (uint64_t line = insn->address >> core->line_shift; line <= last_byte >> core->line_shift; line++) {
+    for (uint64_t line = first; line <= recipe->line; line++) {
         if (line == core->packet_line)
             continue;
-        struct as_memory_answer answer = fetch_line(core, insn, number, cycle, line << core->line_shift);
+        struct as_memory_answer answer = fetch_line(core, line > first, number, cycle, line << core->line_shift);
         cycle = later(cycle, answer.done);
         pipe->events |= answer.events;
         core->packet_line = line;
     }
     core->packet_cycle = cycle;
-    core->packet_block = insn->address >> core->block_shift;
+    core->packet_block = recipe->block;
     core->packet_slots = machine->front.fetch_width;
     core->fetch_next = cycle + 1;
     core->n_packets++;

@@ -25,7 +25,6 @@
 
 enum {
     STORE_TABLE = 1 << 10, /* recent stores by 8-byte granule */
-    WAIT_TABLE = 1 << 10,  /* loads that were caught passing a store */
     MAX_UNITS = 16,        /* of one kind */
     ARCH_REGISTERS = 32,
     STRAIGHTS = 1 << 13, /* pieces of straight code that wrong paths go through */
@@ -133,7 +132,7 @@ struct as_core {
     /* memory order */
     uint64_t store_granules[STORE_TABLE]; /* address / 8 of each: most look-ups need no more */
     struct store stores[STORE_TABLE];
-    uint8_t waits[WAIT_TABLE];
+    uint8_t waits[AS_WAIT_SLOTS];
     uint64_t stores_known;                /* all older stores have their addresses */
     uint64_t load_barrier, store_barrier; /* loads, all accesses may not start before */
     /* By store, a ring: those from n_drained to n_stores. It has room for a block's more, so that those of its start are
@@ -210,7 +209,7 @@ struct passage {
 
 uint64_t as_core_next_packet(const struct as_core *core); /* the earliest cycle of a new packet */
 /* … for an instruction, which has this number in its block. */
-void as_core_open_packet(struct as_core *core, const struct as_insn *insn, uint16_t number, uint64_t not_before,
+void as_core_open_packet(struct as_core *core, const struct as_recipe *recipe, uint16_t number, uint64_t not_before,
                          struct as_pipe *pipe);
 /* Predicts a control transfer that has its times, and says when and where fetch goes on. */
 void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pipe *pipe);
@@ -257,7 +256,7 @@ static inline void fetch(struct as_core *core, const struct as_op *op, const str
     bool joins = core->packet_slots != 0 && recipe->block == core->packet_block && recipe->line == core->packet_line &&
                  not_before <= core->packet_cycle;
     if (!joins)
-        as_core_open_packet(core, op->insn, op->number, not_before, pipe);
+        as_core_open_packet(core, recipe, op->number, not_before, pipe);
     core->packet_slots--;
     pipe->fetch = core->packet_cycle;
 }
@@ -273,12 +272,11 @@ void as_core_note_stays(struct as_core *core, const struct as_micro *micro, uint
 /* ---- core_memory_order.c ---- */
 
 /* A load whose address is known in `cycle`: when it has its data. */
-uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
+uint64_t as_core_load(struct as_core *core, const struct as_micro *micro, const struct as_core_access *access,
                       uint64_t cycle, struct as_pipe *pipe, struct trouble *trouble);
 /* A store that issued with its data: when it is done. Its address may have been known before. */
-uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
-                       const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
-                       struct trouble *trouble);
+uint64_t as_core_store(struct as_core *core, const struct as_micro *micro, const struct as_core_access *access,
+                       uint64_t dispatched, uint64_t issued, struct as_pipe *pipe, struct trouble *trouble);
 /* Where core_ask.h does not answer inline. */
 struct as_memory_answer as_core_translate_slowly(struct as_core *core, uint64_t cycle,
                                                  const struct as_core_access *access);

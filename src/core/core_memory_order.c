@@ -76,11 +76,6 @@ static uint32_t waited_for_line(const struct as_core *core, uint64_t from, uint6
     return 0;
 }
 
-static uint8_t *wait_slot(struct as_core *core, uint64_t address)
-{
-    return &core->waits[(address >> 1 ^ address >> 11) % WAIT_TABLE];
-}
-
 /* A store that covers the load in part, or whose address was not known in time: then it takes what the cache has, and
  * is caught. */
 static struct as_memory_answer load_oddly(struct as_core *core, const struct as_core_access *access, uint64_t cycle,
@@ -144,11 +139,11 @@ static bool ask_waits(struct as_core *core, const uint8_t *waits)
     return *waits;
 }
 
-uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const struct as_core_access *access,
+uint64_t as_core_load(struct as_core *core, const struct as_micro *micro, const struct as_core_access *access,
                       uint64_t cycle, struct as_pipe *pipe, struct trouble *trouble)
 {
     const struct as_machine *machine = core->machine;
-    uint8_t *slot = wait_slot(core, insn->address);
+    uint8_t *slot = &core->waits[micro->waits];
     if (later(core->load_barrier, core->store_barrier) > cycle) {
         pipe->events |= AS_EVENT_ORDER;
         if (core->store_barrier > cycle)
@@ -166,12 +161,6 @@ uint64_t as_core_load(struct as_core *core, const struct as_insn *insn, const st
     return answer.done;
 }
 
-static uint64_t address_ready(const struct as_core *core, const struct as_mem_operand *mem)
-{
-    uint64_t ready = mem->base < AS_REG_COUNT ? core->ready[mem->base] : 0;
-    return mem->index < AS_REG_COUNT ? later(ready, core->ready[mem->index]) : ready;
-}
-
 /* Atomics wait until they are the oldest, the cycle after the commit before, and every store before them has drained.
  */
 static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready, struct as_pipe *pipe)
@@ -186,8 +175,7 @@ static uint64_t oldest_and_drained(struct as_core *core, uint64_t ready, struct 
 struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready)
 {
     struct as_core *core = p->core;
-    const struct as_insn *insn = p->op->insn;
-    bool locked = (insn->flags & AS_INSN_LOCKED) != 0;
+    bool locked = (p->recipe->traits & AS_RECIPE_LOCKED) != 0;
     if (locked) {
         p->pipe->events |= AS_EVENT_ORDER;
         ready = oldest_and_drained(core, ready, p->pipe);
@@ -196,9 +184,9 @@ struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micr
     uint64_t known = times.issue + core->machine->units[AS_UNIT_LOAD].latency;
     const struct as_core_access *access;
     times.done = known;
-    bool all = (insn->flags & AS_INSN_MULTI_MEM) != 0;
+    bool all = (p->recipe->traits & AS_RECIPE_EACH) != 0;
     while ((access = next_access(p->op, &p->load_at, AS_ACCESS_LOAD))) {
-        times.done = later(times.done, as_core_load(core, insn, access, known, p->pipe, &p->trouble));
+        times.done = later(times.done, as_core_load(core, micro, access, known, p->pipe, &p->trouble));
         if (!all)
             break;
     }
@@ -240,16 +228,15 @@ translate_by_script(struct as_core *core, const struct as_core_access *access, u
     return answer;
 }
 
-uint64_t as_core_store(struct as_core *core, const struct as_op *op, const struct as_micro *micro,
-                       const struct as_core_access *access, uint64_t dispatched, uint64_t issued, struct as_pipe *pipe,
-                       struct trouble *trouble)
+uint64_t as_core_store(struct as_core *core, const struct as_micro *micro, const struct as_core_access *access,
+                       uint64_t dispatched, uint64_t issued, struct as_pipe *pipe, struct trouble *trouble)
 {
     uint64_t latency = core->machine->units[AS_UNIT_STORE].latency, done = issued + latency, known = done;
     if (!access)
         return done;
-    if (micro->mem < op->insn->n_mem) {
-        uint64_t early =
-            later(dispatched + core->dispatch_to_issue, address_ready(core, &op->insn->mem[micro->mem])) + latency;
+    if (micro->base != AS_REG_NONE) {
+        uint64_t ready = later(core->ready[micro->base], core->ready[micro->index]);
+        uint64_t early = later(dispatched + core->dispatch_to_issue, ready) + latency;
         known = early < known ? early : known; /* the address goes ahead of the data */
     }
     drain_until(core, known);
@@ -265,7 +252,7 @@ struct uop_times as_core_run_store(struct passage *p, const struct as_micro *mic
 {
     struct uop_times times = {.issue = issue(p->core, micro, ready, p->pipe)};
     const struct as_core_access *access = next_access(p->op, &p->store_at, AS_ACCESS_STORE);
-    times.done = as_core_store(p->core, p->op, micro, access, p->dispatched, times.issue, p->pipe, &p->trouble);
+    times.done = as_core_store(p->core, micro, access, p->dispatched, times.issue, p->pipe, &p->trouble);
     return times;
 }
 

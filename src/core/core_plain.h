@@ -29,12 +29,11 @@ static inline bool has_room_for(const struct as_core *core, const struct as_body
 }
 
 /* Fetch and dispatch, of an instruction of a body that there is room for. */
-static inline __attribute__((always_inline)) uint64_t enter_plainly(struct as_core *core, const struct as_insn *insn,
-                                                                    const struct as_recipe *recipe, uint16_t number,
-                                                                    bool rows, struct as_pipe *pipe)
+static inline __attribute__((always_inline)) uint64_t
+enter_plainly(struct as_core *core, const struct as_recipe *recipe, uint16_t number, bool rows, struct as_pipe *pipe)
 {
     if (core->packet_slots == 0 || recipe->block != core->packet_block || recipe->line != core->packet_line)
-        as_core_open_packet(core, insn, number, 0, pipe);
+        as_core_open_packet(core, recipe, number, 0, pipe);
     core->packet_slots--;
     uint64_t fetch = core->packet_cycle, not_before = fetch + core->depth;
     pipe->fetch = fetch;
@@ -50,18 +49,18 @@ static inline __attribute__((always_inline)) uint64_t enter_plainly(struct as_co
 }
 
 /* From issue to commit. `load` NULL: it loads nothing. */
-static inline __attribute__((always_inline)) void pass_plainly(struct as_core *core, const struct as_insn *insn,
-                                                               const struct as_recipe *recipe, uint16_t number,
-                                                               bool rows, bool loads, const struct as_core_access *load,
-                                                               struct as_pipe *pipe, struct trouble *trouble)
+static inline __attribute__((always_inline)) void pass_plainly(struct as_core *core, const struct as_recipe *recipe,
+                                                               uint16_t number, bool rows, bool loads,
+                                                               const struct as_core_access *load, struct as_pipe *pipe,
+                                                               struct trouble *trouble)
 {
     const struct as_micro *micro = recipe->micro;
     open_record(recipe, false, pipe);
-    uint64_t dispatched = enter_plainly(core, insn, recipe, number, rows, pipe);
+    uint64_t dispatched = enter_plainly(core, recipe, number, rows, pipe);
     uint64_t ready = later(dispatched + core->dispatch_to_issue, operands_ready(core, micro));
     uint64_t issued = issue(core, micro, ready, pipe), done = issued + micro->latency;
     if (load)
-        done = later(done, as_core_load(core, insn, load, done, pipe, trouble));
+        done = later(done, as_core_load(core, micro, load, done, pipe, trouble));
     write_registers(core, micro, done);
     as_occupancy_take(core->queues[micro->queue], dispatched, issued);
     uint64_t cycle = rows ? leave_row(core, done + 1) : leave(core, dispatched, done + 1);
@@ -84,7 +83,7 @@ static inline __attribute__((always_inline)) void end_plainly(struct as_core *co
 {
     go(&core->buffer, core->n_insns, pipe->dispatch);
     go(&core->targets, core->n_packets - 1, pipe->commit);
-    if (recipe->traits) { /* it may fuse */
+    if (recipe->traits & AS_RECIPE_FUSED) {
         core->previous_dispatch = pipe->dispatch;
         core->previous_issue = pipe->issue;
         core->previous_done = pipe->done;

@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
         struct as_pipe *pipe = &pipes[i];
         const struct as_insn *insn = body->insns[i];
         if (roomy && recipe->shape == AS_SHAPE_PLAIN_UNIT) {
-            pass_plainly(core, insn, recipe, (uint16_t)i, rows, false, NULL, pipe, NULL);
+            pass_plainly(core, recipe, (uint16_t)i, rows, false, NULL, pipe, NULL);
             end_plainly(core, insn, recipe, pipe);
             continue;
         }
@@ -68,8 +68,7 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
             run->accesses[body->first_access[i]].kind & AS_ACCESS_LOAD) {
             struct trouble trouble = {0};
             uint64_t before = core->last_commit;
-            pass_plainly(core, insn, recipe, (uint16_t)i, rows, true, &run->accesses[body->first_access[i]], pipe,
-                         &trouble);
+            pass_plainly(core, recipe, (uint16_t)i, rows, true, &run->accesses[body->first_access[i]], pipe, &trouble);
             if (__builtin_expect((trouble.violated | trouble.fault) != 0, 0)) {
                 try_load_again(core, run, recipe, i, before, &trouble, pipe);
                 roomy = false;
@@ -83,8 +82,19 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
     }
 }
 
+/* So that the host need not wait for it when its turn comes: a program with much code has more of them than its caches hold. */
+static inline void fetch_for_host(const struct as_body *body)
+{
+    enum { HOST_LINE = 64, HEAD = 2, MOST = 24 };
+    uint32_t lines = body->lines < MOST ? body->lines : MOST;
+    for (uint32_t i = HEAD; i < lines; i++)
+        __builtin_prefetch((const char *)body + (size_t)i * HOST_LINE);
+}
+
 static void execute(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
 {
+    if (run->then)
+        fetch_for_host(run->then);
     begin(core, run->body);
     core->insns = run->body->insns;
     if (core->has_rows)

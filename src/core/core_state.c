@@ -112,7 +112,7 @@ enum { ON_LINE = 1 };
 static uint64_t put_fetch(struct writer *writer, const struct as_core *core, const struct as_body *body)
 {
     const struct as_recipe *first = body->recipes;
-    uint64_t packet = as_core_next_packet(core), line = body->insns[0]->address >> core->line_shift;
+    uint64_t packet = as_core_next_packet(core), line = body->address >> core->line_shift;
     bool joins = core->packet_slots != 0 && first->block == core->packet_block && first->line == core->packet_line;
     uint64_t fetch = joins ? core->packet_cycle : packet;
     put_time(writer, packet);
@@ -133,7 +133,7 @@ static void get_fetch(struct reader *reader, struct as_core *core, const struct 
     core->packet_block = core->packet_slots ? first->block : UINT64_MAX;
     core->packet_line = core->packet_slots ? first->line : UINT64_MAX;
     if (word & ON_LINE)
-        core->packet_line = body->insns[0]->address >> core->line_shift;
+        core->packet_line = body->address >> core->line_shift;
     get_ring(reader, &core->buffer, core->n_insns);
     get_ring(reader, &core->targets, core->n_packets);
 }
@@ -497,8 +497,7 @@ static void get_drains(struct reader *reader, struct as_core *core)
 static bool may_fuse(const struct as_core *core, const struct as_body *body)
 {
     const struct as_insn *previous = core->previous;
-    return body->recipes->traits & AS_RECIPE_FUSES && previous && previous->flags & AS_INSN_FUSE_FIRST &&
-           previous->address + previous->length == body->insns[0]->address && as_insn_fuses(previous, body->insns[0]);
+    return body->recipes->traits & AS_RECIPE_FUSES && previous && as_insn_fuses(previous, body->insns[0]);
 }
 
 static void put_fusion(struct writer *writer, const struct as_core *core, const struct as_body *body)

@@ -236,17 +236,18 @@ struct as_node *as_memo_find(struct as_memo *memo, const struct as_body *body, c
 
 /* ---- bodies ---- */
 
-static struct as_recipe *make_recipes(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n)
+enum { HOST_LINE = 64 };
+
+/* A branch whose compare is in the body need not look for it each time. */
+static void make_recipes(const struct as_machine *machine, struct as_body *body)
 {
-    union as_recipe_room room;
-    AS_VEC(uint8_t) bytes = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        as_recipe_make(machine, insns[i], &room.recipe);
-        size_t size = as_recipe_bytes(&room.recipe);
-        for (size_t at = 0; at < size; at++)
-            *as_vec_push(&bytes) = room.bytes[at];
+    struct as_recipe *recipe = body->recipes;
+    for (uint32_t i = 0; i < body->n; i++) {
+        as_recipe_make(machine, body->insns[i], recipe);
+        if (i > 0 && recipe->traits & AS_RECIPE_FUSES)
+            recipe->traits ^= as_insn_fuses(body->insns[i - 1], body->insns[i]) ? AS_RECIPE_PAIRED : AS_RECIPE_FUSES;
+        recipe = (struct as_recipe *)((uint8_t *)recipe + as_recipe_bytes(recipe));
     }
-    return (struct as_recipe *)bytes.data;
 }
 
 static void count_needs(struct as_body *body)
@@ -265,29 +266,68 @@ static void count_needs(struct as_body *body)
     }
 }
 
-struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
-                            const uint32_t *ideals, bool continues, const struct as_core_access *shape,
-                            uint32_t n_shape)
+/* Where the parts of a body lie: bytes from its start. */
+struct places {
+    size_t recipes, insns, first_access, read, shape, ideals, taken, all;
+};
+
+static struct places place_parts(const struct as_insn *const *insns, uint32_t n, uint32_t n_shape)
 {
-    struct as_body *body = as_alloc(sizeof *body);
-    *body = (struct as_body){
-        .n = n, .n_blocks = 1, .address = insns[0]->address, .continues = continues, .n_accesses = n_shape};
-    body->insns = as_alloc_array(n, sizeof *body->insns);
-    memcpy(body->insns, insns, n * sizeof *insns);
-    body->recipes = make_recipes(machine, insns, n);
-    count_needs(body);
-    if (ideals) {
-        body->ideals = as_alloc_array(n, sizeof *ideals);
-        memcpy(body->ideals, ideals, n * sizeof *ideals);
-    }
-    body->first_access = as_alloc_array((size_t)n + 1, sizeof *body->first_access);
-    body->shape = as_alloc_array(n_shape ? n_shape : 1, sizeof *body->shape);
+    struct places at = {.recipes = sizeof(struct as_body)};
+    at.insns = at.recipes;
+    for (uint32_t i = 0; i < n; i++)
+        at.insns += as_recipe_bytes_of(insns[i]);
+    at.first_access = at.insns + n * sizeof *insns;
+    at.read = at.first_access + ((size_t)n + 1) * sizeof(uint32_t);
+    at.shape = (at.read + 7) & ~(size_t)7;
+    at.ideals = at.shape + n_shape * sizeof(struct as_core_access);
+    at.taken = at.ideals + n * sizeof(uint32_t);
+    at.all = at.taken + n * sizeof(bool);
+    return at;
+}
+
+/* All but what it holds. Only chains need `taken`, only few bodies ideals: nothing reads them elsewhere. */
+static struct as_body *new_piece(const struct places *at)
+{
+    char *piece = as_alloc_apart(1, at->all);
+    struct as_body *body = (struct as_body *)piece;
+    body->recipes = (struct as_recipe *)(piece + at->recipes);
+    body->insns = (const struct as_insn **)(piece + at->insns);
+    body->first_access = (uint32_t *)(piece + at->first_access);
+    body->shape = (struct as_core_access *)(piece + at->shape);
+    body->lines = (uint32_t)((at->read + HOST_LINE - 1) / HOST_LINE);
+    return body;
+}
+
+static void note_shape(struct as_body *body, const struct as_core_access *shape, uint32_t n_shape)
+{
+    body->n_accesses = n_shape;
     for (uint32_t i = 0; i < n_shape; i++) {
         body->shape[i] = (struct as_core_access){.index = shape[i].index, .kind = shape[i].kind};
         body->first_access[shape[i].index + 1]++;
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < body->n; i++)
         body->first_access[i + 1] += body->first_access[i];
+}
+
+struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,
+                            const uint32_t *ideals, bool continues, const struct as_core_access *shape,
+                            uint32_t n_shape)
+{
+    struct places at = place_parts(insns, n, n_shape);
+    struct as_body *body = new_piece(&at);
+    body->n = n;
+    body->n_blocks = 1;
+    body->address = insns[0]->address;
+    body->continues = continues;
+    memcpy(body->insns, insns, n * sizeof *insns);
+    make_recipes(machine, body);
+    count_needs(body);
+    note_shape(body, shape, n_shape);
+    if (ideals) {
+        body->ideals = (uint32_t *)((char *)body + at.ideals);
+        memcpy(body->ideals, ideals, n * sizeof *ideals);
+    }
     return body;
 }
 
@@ -299,6 +339,16 @@ static void *join_arrays(const void *first, uint32_t n_first, const void *second
     if (second && n_second)
         memcpy(all + n_first * size, second, n_second * size);
     return all;
+}
+
+static void note_taken(struct as_body *body, const struct as_body *first, const struct as_body *second, bool taken)
+{
+    body->taken = (bool *)body + place_parts(body->insns, body->n, body->n_accesses).taken;
+    if (first->taken)
+        memcpy(body->taken, first->taken, first->n * sizeof *body->taken);
+    if (second->taken)
+        memcpy(body->taken + first->n, second->taken, second->n * sizeof *body->taken);
+    body->taken[first->n - 1] = taken;
 }
 
 struct as_body *as_body_join(const struct as_machine *machine, const struct as_body *first,
@@ -315,8 +365,7 @@ struct as_body *as_body_join(const struct as_machine *machine, const struct as_b
     struct as_body *body = as_body_new(machine, insns, n + more, has_ideals ? ideals : NULL, first->continues, shape,
                                        first->n_accesses + second->n_accesses);
     body->n_blocks = first->n_blocks + second->n_blocks;
-    body->taken = join_arrays(first->taken, n, second->taken, more, sizeof *body->taken);
-    body->taken[n - 1] = taken;
+    note_taken(body, first, second, taken);
     free(insns);
     free(ideals);
     free(shape);
@@ -325,13 +374,5 @@ struct as_body *as_body_join(const struct as_machine *machine, const struct as_b
 
 void as_body_free(struct as_body *body)
 {
-    if (!body)
-        return;
-    free(body->insns);
-    free(body->recipes);
-    free(body->ideals);
-    free(body->shape);
-    free(body->first_access);
-    free(body->taken);
     free(body);
 }

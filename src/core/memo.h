@@ -16,23 +16,25 @@
 #include "base/error.h"
 #include "core/core.h"
 
-/* Instructions that are executed together: a block, the part of one that was executed, or a chain of blocks. */
+/* Instructions that are executed together: a block, the part of one that was executed, or a chain of blocks. It is one
+ * piece of memory, in which all that the pipeline reads comes first. */
 struct as_body {
     uint32_t n, n_blocks;
     uint64_t address; /* of the first */
-    bool continues;   /* the first is a further iteration of the rep instruction before */
     const struct as_insn **insns;
     struct as_recipe *recipes; /* one behind the other */
     uint32_t *ideals;          /* of each: see as_op; NULL: none has any */
     /* What the instructions access, in order: instructions and kinds alone. Number first_access[i] is the first of
      * instruction i; there are n + 1 of them. */
-    struct as_core_access *shape;
     uint32_t *first_access, n_accesses;
     uint32_t stores;                             /* micro-operations that take an entry of the store queue … */
     uint32_t uops, loads, int_writes, fp_writes; /* … of the ROB, of the load queue, a physical register */
     uint32_t controls;                           /* instructions that transfer control */
+    uint32_t lines;                              /* of the host, from its first on, that the pipeline reads */
+    bool continues;                              /* the first is a further iteration of the rep instruction before */
     bool
         *taken; /* chains: whether control left the fall-through path behind an instruction but the last; NULL: never */
+    struct as_core_access *shape;
 };
 enum { AS_BODY_STORES = 64, AS_BODY_ACCESSES = 256 }; /* that a body which is remembered has at most */
 
@@ -52,6 +54,7 @@ struct as_body_run {
     uint64_t next;                         /* where control went; 0 unknown */
     const uint32_t *foreseen; /* what as_core_foresee said of each of its control transfers; NULL: the core predicts */
     bool taken;
+    const struct as_body *then; /* what will come next, for the host to fetch; NULL: not known */
 };
 
 struct as_memo_options {

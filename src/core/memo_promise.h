@@ -25,7 +25,7 @@ static inline uint64_t as_promise_signature(const struct as_core *core, const st
     enum { FLIGHTS = 16, WORD = 4, REGISTERS = 32, PARTS = 4, PART = REGISTERS / PARTS };
     uint64_t base = core->last_dispatch, floor = base + core->dispatch_to_issue, registers[PARTS] = {0}, words;
     /* Not the body's place in memory: what is counted would differ from run to run. */
-    uint64_t hash = as_promise_mix(body->insns[0]->address, (uint64_t)body->n << 32 | (core->last_commit - base));
+    uint64_t hash = as_promise_mix(body->address, (uint64_t)body->n << 32 | (core->last_commit - base));
     hash = as_promise_mix(hash, (as_core_next_packet(core) - base) << 32 | (uint64_t)core->packet_slots << 16 |
                                     (core->n_stores - core->n_drained));
     for (uint64_t back = WORD; back <= FLIGHTS; back += WORD) {

@@ -61,11 +61,22 @@ static void choose_unit(const struct as_machine *machine, enum as_class class_, 
         micro->traits |= AS_MICRO_TIGHT;
 }
 
+static void name_address(const struct as_insn *insn, const struct as_uop *uop, struct as_micro *micro)
+{
+    micro->base = micro->index = AS_REG_NONE;
+    if (uop->mem >= insn->n_mem)
+        return;
+    const struct as_mem_operand *mem = &insn->mem[uop->mem];
+    micro->base = mem->base < AS_REG_COUNT ? mem->base : AS_REG_READY;
+    micro->index = mem->index < AS_REG_COUNT ? mem->index : AS_REG_READY;
+}
+
 static void make_micro(const struct as_machine *machine, const struct as_insn *insn, const struct as_uop *uop,
                        struct as_micro *micro)
 {
     enum as_class class_ = (enum as_class)uop->class_;
-    *micro = (struct as_micro){.kind = kind_of(class_), .mem = uop->mem, .after = uop->after};
+    *micro = (struct as_micro){.kind = kind_of(class_), .after = uop->after, .waits = as_wait_slot(insn->address)};
+    name_address(insn, uop, micro);
     choose_unit(machine, class_, micro);
     if (class_ != AS_CLASS_NOP && class_ != AS_CLASS_FENCE)
         micro->traits |= AS_MICRO_QUEUED;
@@ -79,20 +90,23 @@ static void make_micro(const struct as_machine *machine, const struct as_insn *i
         micro->traits |= AS_MICRO_WIDE;
 }
 
-static uint8_t recipe_traits(const struct as_machine *machine, const struct as_insn *insn)
+static uint16_t recipe_traits(const struct as_machine *machine, const struct as_insn *insn)
 {
     bool system = insn->class_ == AS_CLASS_SYSTEM;
     bool flushes = system || (insn->flags & AS_INSN_FLUSHES && machine->back.flag_flush);
-    return (uint8_t)((as_insn_is_control(insn) ? AS_RECIPE_CONTROL : 0) |
-                     (machine->back.fuse && insn->class_ == AS_CLASS_BRANCH ? AS_RECIPE_FUSES : 0) |
-                     (insn->flags & AS_INSN_FUSE_FIRST ? AS_RECIPE_FUSED : 0) |
-                     (insn->flags & AS_INSN_SERIALISES ? AS_RECIPE_SERIALISES : 0) | (flushes ? AS_RECIPE_FLUSHES : 0) |
-                     (system ? AS_RECIPE_SYSTEM : 0));
+    return (uint16_t)((as_insn_is_control(insn) ? AS_RECIPE_CONTROL : 0) |
+                      (machine->back.fuse && insn->class_ == AS_CLASS_BRANCH ? AS_RECIPE_FUSES : 0) |
+                      (insn->flags & AS_INSN_FUSE_FIRST ? AS_RECIPE_FUSED : 0) |
+                      (insn->flags & AS_INSN_SERIALISES ? AS_RECIPE_SERIALISES : 0) |
+                      (flushes ? AS_RECIPE_FLUSHES : 0) | (system ? AS_RECIPE_SYSTEM : 0) |
+                      (insn->flags & AS_INSN_ATOMIC ? AS_RECIPE_ATOMIC : 0) |
+                      (insn->flags & AS_INSN_LOCKED ? AS_RECIPE_LOCKED : 0) |
+                      (insn->flags & AS_INSN_MULTI_MEM ? AS_RECIPE_EACH : 0));
 }
 
 static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *recipe)
 {
-    bool plain = !(recipe->traits & ~AS_RECIPE_FUSED);
+    bool plain = !(recipe->traits & (AS_RECIPE_FUSES | AS_RECIPE_STORES | (AS_RECIPE_HOLDS & ~AS_RECIPE_FUSED)));
     if (recipe->n != 1 || recipe->micro[0].traits & AS_MICRO_WIDE)
         return AS_SHAPE_ANY;
     switch (recipe->micro[0].kind) {
@@ -129,6 +143,4 @@ void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn
     if (insn->flags & AS_INSN_SERIALISES)
         recipe->micro[0].traits |= AS_MICRO_SERIALISES;
     recipe->shape = shape_of(insn, recipe);
-    size_t align = _Alignof(struct as_recipe), bytes = sizeof *recipe + recipe->n * sizeof *recipe->micro;
-    recipe->words = (uint8_t)((bytes + align - 1) / align * align / 8);
 }

@@ -45,7 +45,9 @@ struct as_micro {
     uint8_t traits; /* enum as_micro_trait */
     uint8_t reads[AS_MICRO_READS], writes[AS_MICRO_WRITES];
     uint8_t queue, unit, registers;
-    uint8_t mem, after; /* as in as_uop */
+    uint8_t after;       /* as in as_uop */
+    uint8_t base, index; /* of a store: its address's registers. Base AS_REG_NONE: the address comes with the data */
+    uint16_t waits;      /* as_wait_slot of its instruction */
     uint32_t latency, interval;
 };
 
@@ -57,7 +59,22 @@ enum as_recipe_trait {
     AS_RECIPE_SERIALISES = 1 << 4, /* what follows waits for its commit */
     AS_RECIPE_FLUSHES = 1 << 5,    /* what follows is fetched after its commit */
     AS_RECIPE_SYSTEM = 1 << 6,     /* … and the kernel's time */
+    AS_RECIPE_PAIRED = 1 << 7,     /* with FUSES: it does, if it comes in time; the one before is known */
+    /* of what is not the usual access */
+    AS_RECIPE_ATOMIC = 1 << 8, /* AS_INSN_ATOMIC */
+    AS_RECIPE_LOCKED = 1 << 9, /* AS_INSN_LOCKED */
+    AS_RECIPE_EACH = 1 << 10,  /* AS_INSN_MULTI_MEM */
+    /* those that do anything to what follows */
+    AS_RECIPE_HOLDS = AS_RECIPE_CONTROL | AS_RECIPE_FUSED | AS_RECIPE_SERIALISES | AS_RECIPE_FLUSHES | AS_RECIPE_SYSTEM
 };
+
+/* Loads that were caught passing a store are noted by address, a few bits of it. */
+enum { AS_WAIT_SLOTS = 1 << 10 };
+
+static inline uint16_t as_wait_slot(uint64_t address)
+{
+    return (uint16_t)((address >> 1 ^ address >> 11) % AS_WAIT_SLOTS);
+}
 
 /* Instructions of one micro-operation, with a few registers, that have a way of their own through the core. PLAIN_UNIT and
  * PLAIN_LOAD do nothing to those behind them, but for what may fuse with a branch. */
@@ -70,31 +87,37 @@ enum as_recipe_shape {
     AS_SHAPE_PLAIN_UNIT
 };
 
+/* All that most executions look at: the static instruction is three host lines elsewhere, which the host has to wait for. */
 struct as_recipe {
     uint64_t block, line; /* of its address, and of its last byte: fetch block and cache line */
     uint32_t insn;        /* its number */
+    uint16_t traits;      /* enum as_recipe_trait */
     uint8_t n;            /* micro-operations: at least 1 */
-    uint8_t traits;       /* enum as_recipe_trait */
     uint8_t shape;        /* enum as_recipe_shape */
-    uint8_t words;        /* of 8 bytes that it takes, with what the one behind it needs to be aligned */
     struct as_micro micro[];
 };
+_Static_assert(sizeof(struct as_recipe) % 8 == 0 && sizeof(struct as_micro) % 8 == 0, "they lie one behind the other");
 
 /* Room for any recipe. */
 union as_recipe_room {
     struct as_recipe recipe;
-    uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro) + _Alignof(struct as_recipe)];
+    uint8_t bytes[sizeof(struct as_recipe) + AS_INSN_MAX_UOPS * sizeof(struct as_micro)];
 };
 
 static inline size_t as_recipe_bytes(const struct as_recipe *recipe)
 {
-    return (size_t)recipe->words * 8;
+    return sizeof *recipe + recipe->n * sizeof *recipe->micro;
 }
 
 /* The one behind it, where recipes lie one behind the other. */
 static inline const struct as_recipe *as_recipe_behind(const struct as_recipe *recipe)
 {
     return (const struct as_recipe *)((const uint8_t *)recipe + as_recipe_bytes(recipe));
+}
+
+static inline size_t as_recipe_bytes_of(const struct as_insn *insn)
+{
+    return sizeof(struct as_recipe) + (insn->n_uops ? insn->n_uops : 1) * sizeof(struct as_micro);
 }
 
 /* `recipe` has room for the instruction's micro-operations. */

@@ -45,28 +45,58 @@ static inline size_t words_of(size_t bytes)
 
 /* ---- the thread that takes ---- */
 
-/* Returns the number of words that the block occupies. */
-static size_t take_block(struct as_ahead *ahead, struct as_ahead_block *block)
+static inline size_t words_in_queue(const struct as_ahead_block *block)
+{
+    return block->taken >> 1;
+}
+
+/* `then` is the block behind it; NULL: not known. */
+static void take_block(struct as_ahead *ahead, struct as_ahead_block *block, const struct as_ahead_block *then)
 {
     if (!block->body) {
         ahead->take_words(ahead->context, block->data, block->path);
-        return words_of(block->path * sizeof *block->data);
+        return;
     }
     size_t n = block->body->n_accesses;
     size_t bytes = block->shape ? n * sizeof *block->data : n * sizeof *block->shape;
     const uint32_t *foreseen = (const uint32_t *)((const char *)block->data + bytes);
-    struct as_body_run run = {.body = block->body, .next = block->next, .foreseen = foreseen, .taken = block->taken};
+    struct as_body_run run = {.body = block->body, .next = block->next, .foreseen = foreseen};
+    run.taken = block->taken & 1;
+    run.then = then ? then->body : NULL;
     run.accesses = block->shape ? block->shape : (struct as_core_access *)block->data;
     for (size_t i = 0; block->shape && i < n; i++)
         block->shape[i].address = block->data[i];
     ahead->take(ahead->context, &run, block->path);
-    return words_of(bytes + block->body->controls * sizeof *foreseen);
 }
 
+/* The block behind one that lies in the queue; NULL: there is none in this chunk. */
+static struct as_ahead_block *block_behind(struct chunk *chunk, const struct as_ahead_block *block)
+{
+    const uint64_t *behind = (const uint64_t *)block + words_in_queue(block);
+    return behind < chunk->words + chunk->used ? (struct as_ahead_block *)behind : NULL;
+}
+
+/* What every run reads of a body, and where its addresses are put. */
+static void fetch_for_host(const struct as_ahead_block *block)
+{
+    __builtin_prefetch(block->body);
+    __builtin_prefetch((const char *)block->body + HOST_LINE);
+    __builtin_prefetch(block->shape);
+}
+
+/* A body is fetched by the host two turns before its own. */
 static void take_chunk(struct as_ahead *ahead, struct chunk *chunk)
 {
-    for (size_t at = 0; at < chunk->used;)
-        at += take_block(ahead, (struct as_ahead_block *)&chunk->words[at]);
+    struct as_ahead_block *block = chunk->used ? (struct as_ahead_block *)chunk->words : NULL;
+    struct as_ahead_block *then = block ? block_behind(chunk, block) : NULL;
+    while (block) {
+        struct as_ahead_block *later = then ? block_behind(chunk, then) : NULL;
+        if (later)
+            fetch_for_host(later);
+        take_block(ahead, block, then);
+        block = then;
+        then = later;
+    }
 }
 
 /* Returns the next chunk; NULL: there are no more. Called with the mutex held. */
@@ -179,19 +209,20 @@ void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n)
     struct as_ahead_block *block = (struct as_ahead_block *)ahead->open;
     block->body = NULL;
     block->path = (uint32_t)n;
+    block->taken = 0;
     memcpy(block->data, words, n * sizeof *words);
     as_ahead_put(ahead, n * sizeof *words, 0);
 }
 
 /* What was written as halves of words is copied as such: the host would wait for both to be in its cache before it reads a word. */
-static void copy_block(uint64_t *to, const struct as_ahead_block *block, size_t words, size_t halves)
+static void copy_block(uint64_t *to, const struct as_ahead_block *block, size_t words, size_t halves, size_t all)
 {
     enum { HALVES_AT = offsetof(struct as_ahead_block, path) / sizeof(uint64_t) };
     const uint64_t *from = (const uint64_t *)block;
     for (size_t i = 0; i < HALVES_AT; i++)
         as_host_stream(&to[i], from[i]);
     as_host_stream_half((uint32_t *)&to[HALVES_AT], block->path);
-    as_host_stream_half((uint32_t *)&to[HALVES_AT] + 1, block->taken);
+    as_host_stream_half((uint32_t *)&to[HALVES_AT] + 1, block->taken | (uint32_t)all << 1);
     for (size_t i = HALVES_AT + 1; i < words; i++)
         as_host_stream(&to[i], from[i]);
     for (size_t i = 0; i < halves; i++)
@@ -203,8 +234,8 @@ void as_ahead_put(struct as_ahead *ahead, size_t bytes, size_t controls)
     size_t words = words_of(bytes + controls * sizeof(uint32_t));
     if (__builtin_expect(ahead->used + words > CHUNK_WORDS, 0))
         publish(ahead, false);
-    copy_block(&ahead->chunk->words[ahead->used], (const struct as_ahead_block *)ahead->open, words_of(bytes),
-               controls);
+    copy_block(&ahead->chunk->words[ahead->used], (const struct as_ahead_block *)ahead->open, words_of(bytes), controls,
+               words);
     ahead->used += words;
 }
 

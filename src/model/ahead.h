@@ -22,7 +22,7 @@ struct as_ahead_block {
     struct as_core_access *shape; /* filled in by the consumer; NULL: the accesses are stored here */
     uint64_t next;
     uint32_t path;
-    uint32_t taken; /* 0 or 1 */
+    uint32_t taken; /* 0 or 1; in the queue, with how many words it takes there */
     uint64_t data[];
 };
 
