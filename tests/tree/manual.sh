@@ -22,6 +22,8 @@ listed=$(rendered "$man/assay.1" | grep -oE 'assay-[a-z]+\(1\)' | sed 's/assay-\
 check_same "assay(1) lists the verbs" "$verbs" "$listed"
 check_same "each page is a verb's" "$verbs" "$(cd "$man" && printf '%s\n' assay-*.1 | sed 's/assay-\(.*\)\.1/\1/' | sort)"
 for verb in $verbs; do
+    check_same "$verb: the synopsis is of 'assay $verb'" "" \
+        "$(rendered "$man/assay-$verb.1" | sed -n '/^SYNOPSIS/,/^[A-RT-Z]/s/^ *\(assay[- ][a-z]*\).*/\1/p' | grep -vx "assay $verb")"
     check_same "$verb: the page's options are those of -h" "$(help_options "$verb")" "$(page_options "$man/assay-$verb.1")"
 done
 for page in "$man"/*.1; do
