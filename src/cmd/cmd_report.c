@@ -262,6 +262,13 @@ static bool check_options(const struct report_options *options, const struct as_
     return as_report_kind_takes(kind, options->by, options->sort != NULL, filters_of(options), err);
 }
 
+/* A file that the gate writes. It is opened before the report is printed, so that a path that cannot be written is known by
+ * then. */
+struct gate_file {
+    struct as_output output;
+    bool open;
+};
+
 /* A report that is about to be written; the views are open. */
 struct report {
     const struct report_options *options;
@@ -269,8 +276,22 @@ struct report {
     struct as_view view, other; /* other: the earlier profile, if there is one */
     bool has_other;
     struct as_gate gate;
+    struct gate_file markdown, junit;
     void *state; /* state of the kind; NULL: a page is written */
 };
+
+static bool open_gate_file(struct gate_file *file, const char *path, struct as_error *err)
+{
+    file->open = path && as_output_open(&file->output, path, err);
+    return !path || file->open;
+}
+
+static void drop_gate_file(struct gate_file *file)
+{
+    if (file->open)
+        as_output_drop(&file->output);
+    file->open = false;
+}
 
 static bool open_report(struct report *report, const char *file, struct as_report_request *request,
                         struct as_error *err)
@@ -280,7 +301,8 @@ static bool open_report(struct report *report, const char *file, struct as_repor
     report->kind = kind_of(options, &other, err);
     if (!report->kind || !check_html(options, report->kind, err) || !check_options(options, report->kind, err) ||
         !read_gate(options, report->kind, &report->gate, err) || !read_limit(options, &request->limit, err) ||
-        !open_view(options, file, &report->view, err))
+        !open_gate_file(&report->markdown, options->markdown, err) ||
+        !open_gate_file(&report->junit, options->junit, err) || !open_view(options, file, &report->view, err))
         return false;
     report->has_other = other != NULL;
     return !other || open_view(options, other, &report->other, err);
@@ -306,6 +328,8 @@ static void free_report(struct report *report)
 {
     if (report->state)
         report->kind->free(report->state);
+    drop_gate_file(&report->markdown);
+    drop_gate_file(&report->junit);
     as_view_free(&report->other);
     as_view_free(&report->view);
 }
@@ -384,19 +408,18 @@ static bool write_out(const struct report *report, int *failed, struct as_error 
 
 typedef void gate_writer(const struct as_gate_result *result, const struct as_diff *diff, FILE *out);
 
-static bool write_gate_file(const struct report *report, const char *path, gate_writer *write, struct as_error *err)
+static bool write_gate_file(const struct report *report, struct gate_file *file, gate_writer *write,
+                            struct as_error *err)
 {
-    struct as_output output;
-    if (!path)
+    if (!file->open)
         return true;
-    if (!as_output_open(&output, path, err))
-        return false;
-    write(as_report_diff_gate(report->state), as_report_diff_values(report->state), output.file);
-    return as_output_finish(&output, err);
+    file->open = false;
+    write(as_report_diff_gate(report->state), as_report_diff_values(report->state), file->output.file);
+    return as_output_finish(&file->output, err);
 }
 
 /* The exit status from the gate, after its files are written. */
-static bool apply_gate(const struct report *report, int *status, struct as_error *err)
+static bool apply_gate(struct report *report, int *status, struct as_error *err)
 {
     const struct as_gate_result *gate =
         report->kind == &as_report_diff && report->state ? as_report_diff_gate(report->state) : NULL;
@@ -406,27 +429,27 @@ static bool apply_gate(const struct report *report, int *status, struct as_error
     if (gate->verdict == AS_GATE_INCONCLUSIVE)
         as_log_warn("too few samples to tell whether the limits hold%s",
                     gate->gate.strict ? "" : "; --strict makes that a failure");
-    return write_gate_file(report, report->options->markdown, as_gate_markdown, err) &&
-           write_gate_file(report, report->options->junit, as_gate_junit, err);
+    return write_gate_file(report, &report->markdown, as_gate_markdown, err) &&
+           write_gate_file(report, &report->junit, as_gate_junit, err);
 }
 
-static bool write_refusal(const char *path, void (*write)(const char *why, FILE *out), const char *why)
+static void write_refusal(struct gate_file *file, void (*write)(const char *why, FILE *out), const char *why)
 {
-    struct as_output output;
     struct as_error ignored = AS_ERROR_INIT; /* the failure is reported already */
-    if (!path || !as_output_open(&output, path, &ignored))
-        return false;
-    write(why, output.file);
-    return as_output_finish(&output, &ignored);
+    if (!file->open)
+        return;
+    file->open = false;
+    write(why, file->output.file);
+    (void)!as_output_finish(&file->output, &ignored);
 }
 
 /* The files of a gate say why there is no verdict. */
-static int refuse(const struct report_options *options, const struct as_error *err)
+static int refuse(struct report *report, const struct as_error *err)
 {
     int status = as_cli_fail(&as_command_report, err);
-    if (status == AS_EXIT_FAILURE && (options->fail_over || options->fail_row_over)) {
-        (void)write_refusal(options->markdown, as_gate_refuse_markdown, err->message);
-        (void)write_refusal(options->junit, as_gate_refuse_junit, err->message);
+    if (status == AS_EXIT_FAILURE) {
+        write_refusal(&report->markdown, as_gate_refuse_markdown, err->message);
+        write_refusal(&report->junit, as_gate_refuse_junit, err->message);
     }
     return status;
 }
@@ -447,7 +470,7 @@ static int run_report(int argc, char **argv)
             as_cli_usage(&as_command_report, "report reads one profile at a time; unexpected '%s'", files.words[1]);
     else if (!make(&report, files.n ? files.words[0] : "assay.db", &err) || !write_out(&report, &failed, &err) ||
              !apply_gate(&report, &status, &err))
-        status = refuse(&options, &err);
+        status = refuse(&report, &err);
     status = failed ? failed : status;
     free_report(&report);
     as_strlist_free(&options.threads);

@@ -266,6 +266,9 @@ check_same "… both with the same numbers" "$(counts_of gate.md '^\| all ')" "$
 check_status 0 "a limit that holds" "$ASSAY" report long.db --diff short.db --fail-over=1000%
 check_fails 2 'not a percentage' "a limit that is none" "$ASSAY" report slow.db --diff assay.db --fail-over=much
 check_fails 2 'need --diff' "a limit without --diff" "$ASSAY" report slow.db --fail-over=1%
+cp assay.db kept.db
+check_fails 2 'kept.db: it is an Assay profile' "--junit onto a profile" "$ASSAY" report long.db --diff short.db --fail-over=2% --junit kept.db
+check_same "… is refused before the report is printed" "" "$("$ASSAY" report long.db --diff short.db --fail-over=2% --junit kept.db 2>/dev/null)"
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
 check_fails 2 'need --fail-over' "--strict without a limit" "$ASSAY" report slow.db --diff assay.db --strict
 
