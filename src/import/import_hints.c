@@ -81,16 +81,17 @@ static void add_hint(struct as_store_writer *writer, const char *path, double pa
                          "--perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; python3.12 -X "
                          "perf)");
     else if (printed)
-        text = as_format("part of the time is in %s, of which perf script printed no function names: run it where the "
-                         "file's symbols are (its -dbgsym package, a build with symbols), or import perf.data itself, "
-                         "with --symfs=DIR for a copy of that machine's files",
-                         path);
+        text =
+            as_format("part of the time is in functions of %s whose names perf script did not print: run it where the "
+                      "file's symbols are (its -dbgsym package, a build with symbols), or import perf.data itself, "
+                      "with --symfs=DIR for a copy of that machine's files",
+                      path);
     else if (debug)
-        text = as_format("part of the time is in %s, whose functions have no names: the package %s has them, or a "
+        text = as_format("part of the time is in functions of %s that have no names: the package %s has them, or a "
                          "debuginfod server (DEBUGINFOD_URLS)",
                          path, debug);
     else
-        text = as_format("part of the time is in %s, whose functions have no names, and which is in no installed "
+        text = as_format("part of the time is in functions of %s that have no names; the file is in no installed "
                          "Debian package: its separate debug file, a debuginfod server (DEBUGINFOD_URLS) or a build "
                          "with symbols has them",
                          path);

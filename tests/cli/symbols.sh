@@ -51,10 +51,10 @@ served() { DEBUGINFOD_URLS=http://127.0.0.1:$(cat port) "$@"; }
 known='any(r["function"] == "hidden_work" and r["share"] > 0.1 for r in d["rows"])'
 check "a program without symbols" "$ASSAY" record -q --source=model -o bare.db -- ./prog
 check_json "… has no names" "not $known" "$ASSAY" report --json bare.db
-check "… the report says where they may be" bash -c '"$1" report bare.db | tr "\n" " " | tr -s " " | grep -q "% of the time is in [^ ]*/prog, whose functions have no names, and which is in no installed Debian package"' - "$ASSAY"
+check "… the report says where they may be" bash -c '"$1" report bare.db | tr "\n" " " | tr -s " " | grep -q "% of the time is in functions of [^ ]*/prog that have no names; the file is in no installed Debian package"' - "$ASSAY"
 check "DEBUGINFOD_URLS: it has" served "$ASSAY" record -q --source=model -o served.db -- ./prog
 check_json "… those of its debug file" "$known" "$ASSAY" report --json served.db
-check "… no hint is left" bash -c '! "$1" report served.db | grep -q "prog, whose functions have no names"' - "$ASSAY"
+check "… no hint is left" bash -c '! "$1" report served.db | grep -q "functions of [^ ]*prog that have no names"' - "$ASSAY"
 check_json "… and lines" 'any((r["file"] or "").endswith("prog.c") and r["line"] == 7 for r in d["rows"])' "$ASSAY" report --by line --json served.db
 check "the server was asked for it" grep -q "GET /buildid/$id/debuginfo .* 200" server.log
 if command -v perf >/dev/null && perf record -q -e cpu-clock -o perf.data -- ./prog long >perf.log 2>&1; then
@@ -80,7 +80,7 @@ check "… costs names, not the run" grep -q 'the servers in DEBUGINFOD_URLS can
 
 if "$ASSAY" record -q --source=timer -o own.db -- ./prog long 2>own.log; then
     check "a program in no package" "$ASSAY" report own.db
-    check "… is said to be" bash -c 'tr "\n" " " | tr -s " " | grep -q "% of the time is in [^ ]*/prog, whose functions have no names, and which is in no installed Debian package"' <<<"$out"
+    check "… is said to be" bash -c 'tr "\n" " " | tr -s " " | grep -q "% of the time is in functions of [^ ]*/prog that have no names; the file is in no installed Debian package"' <<<"$out"
     check_json "functions of the vdso have names" 'any(r["module"] == "[vdso]" and "gettime" in (r["function"] or "") for r in d["rows"])' "$ASSAY" report --json own.db
     gzip=$(readlink -f "$(command -v gzip)")
     if [ -e /var/lib/dpkg/info/gzip.list ] && ! readelf -S "$gzip" | grep -q '\.symtab'; then
@@ -103,7 +103,7 @@ printf 'prog 7 1.0%d: 1000 cycles:\n\t401000 [unknown] (%s)\n\n' 1 /opt/absent/p
 check "text without names" "$ASSAY" import -q -o text.db bare.txt
 check "… reported" "$ASSAY" report text.db
 hints=$(tr -s "\n " " " <<<"$out")
-check "… says where they may be" grep -q '66.7 % of the time is in /opt/absent/prog, of which perf script printed no .*-dbgsym.*--symfs=DIR' <<<"$hints"
+check "… says where they may be" grep -q '66.7 % of the time is in functions of /opt/absent/prog whose names perf script did not print.*-dbgsym.*--symfs=DIR' <<<"$hints"
 check "… and those of code that the program made" grep -q '33.3 % of the time is in code that the program made .*/tmp/perf-PID.map' <<<"$hints"
 
 # ---- data ----
