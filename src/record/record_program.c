@@ -81,7 +81,8 @@ static char *partial_of(const struct as_run_end *end)
     if (end->signal && !end->stopped)
         return as_format("the program was killed by signal %d (%s)", end->signal, strsignal(end->signal));
     if (end->asked)
-        return as_strdup("interrupted by the user, whereupon the program ended");
+        return as_format("interrupted by the user; the program handled that and ended by itself, with status %d",
+                         end->exit_status);
     return NULL;
 }
 
