@@ -267,10 +267,11 @@ static bool has_address(enum as_store_level level)
 }
 
 /* Text of perf script may name functions without the offset in them, so that their start is not known. A row of code without a
- * function has instructions at many addresses. */
-static bool is_unplaced(enum as_store_level level, const struct as_store_row *row)
+ * function, or of a whole module, has instructions at many addresses. */
+static bool is_unplaced(const struct as_view *view, enum as_store_level level, const struct as_store_row *row)
 {
-    return level == AS_STORE_BY_FUNCTION && (row->address == 0 || row->id == AS_STORE_NONE);
+    return level == AS_STORE_BY_FUNCTION &&
+           (row->address == 0 || row->id == AS_STORE_NONE || as_view_is_whole_module(view, row->id));
 }
 
 static void json_thread(const struct as_view *view, enum as_store_level level, const struct as_store_row *row,
@@ -306,7 +307,7 @@ static void json_location(const struct as_view *view, enum as_store_level level,
     if (level == AS_STORE_BY_MODULE)
         return;
     as_source_json(view, json, row->function, row->file, row->line);
-    if (has_address(level) && is_unplaced(level, row)) {
+    if (has_address(level) && is_unplaced(view, level, row)) {
         as_json_null(json, "address");
         as_json_null(json, "module_offset");
     } else if (has_address(level)) {
@@ -399,7 +400,7 @@ static void csv_location(const struct as_view *view, enum as_store_level level, 
     fputc(',', out);
     if (row->line)
         fprintf(out, "%" PRIu32, row->line);
-    if (!has_address(level) || is_unplaced(level, row)) {
+    if (!has_address(level) || is_unplaced(view, level, row)) {
         fputs(",,", out);
         return;
     }

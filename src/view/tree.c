@@ -20,7 +20,8 @@ struct draft {
 
 typedef AS_VEC(struct draft) drafts;
 
-static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, const struct as_store_path *path)
+static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, const struct as_store_path *path,
+                         bool whole_module)
 {
     /* A function without a number is identified by its address, inverted so that it differs from all numbers. */
     uint64_t what = path->function != AS_STORE_NONE ? path->function : path->address ^ UINT64_C(1) << 63;
@@ -30,7 +31,7 @@ static uint32_t draft_of(drafts *all, struct as_map *known, uint32_t parent, con
         if (*found == 0) {
             struct draft *draft = as_vec_push(all);
             *draft = (struct draft){.node = {.function = path->function,
-                                             .address = path->address,
+                                             .address = whole_module ? 0 : path->address,
                                              .module = AS_STORE_NONE,
                                              .signal = path->signal,
                                              .parent = parent,
@@ -64,9 +65,10 @@ static uint32_t *add_paths(const struct as_view *view, bool fold, drafts *all)
     for (size_t i = 0; i < n; i++) {
         uint32_t parent = paths[i].parent == AS_STORE_NONE ? AS_STORE_NONE : node_of[paths[i].parent];
         bool folded = fold && parent != AS_STORE_NONE && is_recursion(&all->data[parent].node, &paths[i]);
-        node_of[i] = folded ? parent : draft_of(all, &known, parent, &paths[i]);
+        bool whole = as_view_is_whole_module(view, paths[i].function);
+        node_of[i] = folded ? parent : draft_of(all, &known, parent, &paths[i], whole);
         struct as_tree_node *node = &all->data[node_of[i]].node;
-        levels[i] = folded ? levels[paths[i].parent] + 1 : 1;
+        levels[i] = folded && !whole ? levels[paths[i].parent] + 1 : 1;
         node->levels = levels[i] > node->levels ? levels[i] : node->levels;
         node->self += view->totals.path_self[i];
     }

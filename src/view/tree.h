@@ -7,13 +7,13 @@
 
 struct as_tree_node {
     uint32_t function; /* AS_STORE_NONE: only `address` is known */
-    uint64_t address;
-    uint32_t module; /* of code in no function; else, and if it is not known, AS_STORE_NONE */
+    uint64_t address;  /* 0: not known, or it has many */
+    uint32_t module;   /* of code in no function; else, and if it is not known, AS_STORE_NONE */
     bool signal;
     uint32_t parent, depth; /* parent AS_STORE_NONE: a root */
     uint32_t first, n;      /* children: nodes first … first + n - 1, by time */
     uint64_t self, total;
-    uint32_t levels;                  /* levels of direct recursion that are folded into it; 1: none */
+    uint32_t levels; /* levels of direct recursion that are folded into it; 1: none, or the functions are not known */
     size_t part, self_end, total_end; /* in as_tree.parts: from `part` on its own, then those of its callees */
 };
 

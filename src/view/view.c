@@ -280,6 +280,13 @@ uint64_t as_view_function_address(const struct as_view *view, uint32_t function)
     return function < view->n_functions ? view->function[function].address : 0;
 }
 
+bool as_view_is_whole_module(const struct as_view *view, uint32_t function)
+{
+    const char *name = as_view_function(view, function);
+    size_t length = name ? strlen(name) : 0;
+    return length > 2 && name[0] == '[' && name[length - 1] == ']' && view->function[function].size == 0;
+}
+
 /* Some libraries have neither symbols nor unwind tables for their inner functions (Debian's for RISC-V), so only the
  * file of their code is known. Named as import names code of files that are missing. */
 const char *as_view_no_function(const struct as_view *view, uint32_t module, char name[AS_ROW_NAME_MAX])

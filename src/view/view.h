@@ -95,6 +95,10 @@ bool as_view_counts(const struct as_view *view, uint32_t instruction);
 
 double as_view_cycles(const struct as_view *view, uint64_t units);
 
+/* Whether the function stands for all code of a file that was missing at import, "[libc.so.6]": it has no place of its own, and a
+ * call from it to it is no recursion. */
+bool as_view_is_whole_module(const struct as_view *view, uint32_t function);
+
 /* The run-time address of the function: subtract it from an address to get an offset. */
 uint64_t as_view_function_address(const struct as_view *view, uint32_t function);
 

@@ -429,6 +429,12 @@ printf 'p 7 1.1: 5 cycles: \n\t401000 [unknown] (/nowhere/p)\n\t7f0010 [unknown]
 check "frames without symbols" "$ASSAY" import -o bare.db bare.txt
 check_stdout_equals '[libc-2.19.so];[p] 5' "… are known by their modules" "$ASSAY" export --to=folded bare.db
 check_json "… whose totals have what they call" '{r["function"]: (r["cycles"], r["total"]) for r in d["rows"]} == {"[p]": (5, 5), "[libc-2.19.so]": (0, 5)}' "$ASSAY" report --json bare.db
+printf 'p 7 1.1: 5 cycles: \n\t401000 [unknown] (/nowhere/p)\n\t402000 [unknown] (/nowhere/p)\n\t7f0010 [unknown] (/lib/libc-2.19.so)\n\n' >merged.txt
+check "calls within such a module" "$ASSAY" import -o merged.db merged.txt
+check "… are one node" "$ASSAY" report --calls merged.db
+check_same "… which is no recursion" "[libc-2.19.so] (libc-2.19.so) [p]" "$(sed -n '/call path/,$s/.* %[ │|]*//p' <<<"$out" | xargs)"
+check_json "… and has no address" 'all(r["address"] is None and r["module_offset"] is None for r in d["rows"])' "$ASSAY" report --calls --json merged.db
+check_json "… nor has its row" 'len(d["rows"]) == 2 and all(r["address"] is None and r["module_offset"] is None for r in d["rows"])' "$ASSAY" report --json merged.db
 
 # The first event of a recording can be one that hardly ever happened.
 printf 'p 7 1.%d: %d %s: \n\t401%d00 f%d (/nowhere/p)\n\n' 1 1 page-faults 0 0 2 100 cycles 1 1 3 100 cycles 1 1 >two.txt
