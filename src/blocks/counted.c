@@ -51,9 +51,3 @@ enum as_counted as_counted_of(const char *name, const char *unit)
            : strcmp(unit, "instructions") == 0   ? AS_COUNTED_INSTRUCTIONS
                                                  : AS_COUNTED_OTHER;
 }
-
-bool as_counted_is_time(const char *unit)
-{
-    static const char *const words[] = {"seconds", "cycles", "clock", "clk", NULL};
-    return has_any(unit, words);
-}

@@ -11,7 +11,4 @@ enum as_counted { AS_COUNTED_OTHER, AS_COUNTED_INSTRUCTIONS, AS_COUNTED_UOPS, AS
  * NULL. */
 enum as_counted as_counted_of(const char *name, const char *unit);
 
-/* Whether a unit of periods is one of time, as a clock and cycles have it; others say where something happened. */
-bool as_counted_is_time(const char *unit);
-
 #endif

@@ -1,7 +1,7 @@
 /* `assay blocks PROFILE`: counts of blocks from a profile that Assay recorded or imported. */
 #include "base/log.h"
 #include "base/show.h"
-#include "blocks/counted.h"
+#include "base/time_unit.h"
 #include "cmd/blocks_fit.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
@@ -25,7 +25,7 @@ static void explain(const struct as_block_counts *counts, struct as_str *text)
                     AS_SHOW(summary->sampler));
     else if (counts->samples && !as_block_counts_are_executions(counts))
         as_str_addf(text, "%s says where %s, not how often blocks ran. ", AS_SHOW(summary->sampler),
-                    !summary->unit || as_counted_is_time(summary->unit) ? "the time went" : "something happened");
+                    !summary->unit || as_unit_is_time(summary->unit) ? "the time went" : "something happened");
     if (counts->samples && counts->method != AS_METHOD_FLOW && summary->bias)
         as_str_addf(text, "Expect an error of %.0f %% by block: %s. ",
                     100 * summary->trust[AS_BIAS_BLOCK].expected.median, summary->bias->about);

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/show.h"
+#include "base/time_unit.h"
 #include "blocks/balance.h"
 #include "blocks/estimate.h"
 #include "blocks/recording.h"
@@ -80,8 +81,8 @@ static void explain(const struct as_recording *recording, enum as_method method,
     else if (recording->counted == AS_COUNTED_OTHER)
         as_str_addf(text, "%s counts neither instructions nor branches: this is where %s, not how often blocks ran. ",
                     recording->event,
-                    as_counted_is_time(recording->unit) || as_counted_is_time(recording->event) ? "the time went"
-                                                                                                : "that happened");
+                    as_unit_is_time(recording->unit) || as_unit_is_time(recording->event) ? "the time went"
+                                                                                          : "that happened");
     else if (!recording->precise)
         as_str_addf(text, "%s is not precise: samples are late and lie in the blocks behind. ", recording->event);
     if (!lbr && as_samples_runs(recording->samples)->len)

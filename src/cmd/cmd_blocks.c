@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/show.h"
-#include "blocks/counted.h"
+#include "base/time_unit.h"
 #include "blocks/exact.h"
 #include "cmd/blocks_fit.h"
 #include "cmd/blocks_for.h"
@@ -199,7 +199,7 @@ static int write_profile(const struct as_blocks_options *options, const struct a
     if (module != AS_CFG_NONE && shown->unit)
         as_log_warn("these counts are of %s: they say where %s, and what reads them takes them for how often "
                     "blocks ran",
-                    AS_SHOW(shown->unit), as_counted_is_time(shown->unit) ? "the time went" : "those happened");
+                    AS_SHOW(shown->unit), as_unit_is_time(shown->unit) ? "the time went" : "those happened");
     if (module != AS_CFG_NONE && fits(shown, module, &err) &&
         as_blocks_write_for((enum as_blocks_for)options->for_, shown->flow, module, output->file, &err))
         return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);

@@ -2,6 +2,7 @@
 #include "view/summary.h"
 
 #include "base/ratio.h"
+#include "base/time_unit.h"
 #include "score/sampling_error.h"
 
 #include <math.h>
@@ -304,8 +305,8 @@ uint64_t as_summary_stack_total(const struct as_summary *summary, const char *st
 const char *as_summary_noun(const struct as_summary *summary)
 {
     const char *unit = summary->unit;
-    bool is_time = !*unit || strstr(unit, "cycles") || strstr(unit, "clock") || strstr(unit, "seconds") ||
-                   strcmp(unit, "samples") == 0 || summary->exact || summary->sampled;
+    bool is_time =
+        !*unit || as_unit_is_time(unit) || strcmp(unit, "samples") == 0 || summary->exact || summary->sampled;
     return is_time ? "time" : unit;
 }
 

@@ -1,4 +1,5 @@
 /* What events count, by the names that perf and Assay give them. */
+#include "base/time_unit.h"
 #include "blocks/counted.h"
 
 #include "unit.h"
@@ -49,9 +50,9 @@ static void test_time(void **state)
     static const char *const time[] = {"nanoseconds", "cycles", "ref-cycles", "cpu-clock", "cpu_clk_unhalted.thread"};
     static const char *const others[] = {"page-faults", "samples", "cache-misses", ""};
     for (size_t i = 0; i < sizeof time / sizeof *time; i++)
-        assert_true(as_counted_is_time(time[i]));
+        assert_true(as_unit_is_time(time[i]));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_false(as_counted_is_time(others[i]));
+        assert_false(as_unit_is_time(others[i]));
 }
 
 int main(void)

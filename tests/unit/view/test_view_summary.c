@@ -292,6 +292,17 @@ static void build_ids(void **state)
     assert_string_equal(as_module_check(NULL, &module), "it has changed since the recording");
 }
 
+/* Cycles have several spellings; what is no time is named. */
+static void what_is_shown_is_named(void **state)
+{
+    struct as_summary summary = {.unit = "cpu_clk_unhalted.thread"};
+    assert_string_equal(as_summary_noun(&summary), "time");
+    summary.unit = "page-faults";
+    assert_string_equal(as_summary_noun(&summary), "page-faults");
+    summary.sampled = true;
+    assert_string_equal(as_summary_noun(&summary), "time");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +318,7 @@ int main(void)
         cmocka_unit_test(no_measurements),
         cmocka_unit_test(files_change),
         cmocka_unit_test(build_ids),
+        cmocka_unit_test(what_is_shown_is_named),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }
