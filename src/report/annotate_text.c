@@ -128,6 +128,12 @@ static void put_note(FILE *out, const struct as_term *term, const char *format, 
     as_str_free(&text);
 }
 
+/* Whether executions are known: in a sampled run of the model they are exact, and its rows have no samples. */
+static bool counts_executions(const struct as_annotation *annotation)
+{
+    return annotation->view->summary.exact || annotation->view->summary.sampled;
+}
+
 static void put_notes(const struct as_annotation *annotation, FILE *out, const struct as_term *term)
 {
     const struct as_view *view = annotation->view;
@@ -137,7 +143,7 @@ static void put_notes(const struct as_annotation *annotation, FILE *out, const s
                  AS_SHOW(view->module[module].path), annotation->module_note);
     if (annotation->hole_note)
         put_note(out, term, "instructions %s are not shown: %s",
-                 view->summary.exact ? "that were not executed" : "without samples", annotation->hole_note);
+                 counts_executions(annotation) ? "that were not executed" : "without samples", annotation->hole_note);
     for (size_t i = 0; i < annotation->lines.len; i++) {
         const char *path = as_annotation_file(annotation, annotation->lines.data[i].file);
         bool told = !path;
@@ -182,7 +188,7 @@ enum { OFFSET = 9, TEXT_LEAST = 8, TEXT_MIN = 24, TEXT_MAX = 44, BAR = 16, BAR_N
 
 static uint64_t count_of(const struct as_annotation *annotation, const struct as_note_insn *insn)
 {
-    return annotation->view->summary.exact ? insn->row.executions : insn->row.samples;
+    return counts_executions(annotation) ? insn->row.executions : insn->row.samples;
 }
 
 /* The disassembly of an instruction, with the target of a jump named as in reports, and data by its symbol. */
@@ -241,7 +247,7 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
 {
     bool wide = term->width >= AS_TERM_WIDE;
     unsigned longest = TEXT_MIN;
-    struct layout layout = {.count = annotation->view->summary.exact ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
+    struct layout layout = {.count = counts_executions(annotation) ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
     layout.runs = runs_width(annotation);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         size_t count = strlen(AS_COUNT(count_of(annotation, &annotation->insns.data[i])));
@@ -395,7 +401,7 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
     find_indents(annotation, &layout);
     as_term_bold(out, term, true);
     fprintf(out, "\n  share   %*s%s%*s\n", layout.runs ? (int)layout.runs - 1 : 0, runs, layout.runs ? " " : "",
-            (int)layout.count, annotation->view->summary.exact ? "executions" : "samples");
+            (int)layout.count, counts_executions(annotation) ? "executions" : "samples");
     as_term_bold(out, term, false);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];
