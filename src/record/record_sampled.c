@@ -19,24 +19,70 @@ void as_record_sampled_describe(const struct as_record_series *all, struct as_st
     series->samples = as_sampled_summary(all->sampled)->regions;
 }
 
+static double mean_of(const struct as_record_series *all, uint32_t id)
+{
+    double sum = 0;
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        sum += (double)as_sampled_replicate(all->sampled, group, id);
+    return sum / AS_SAMPLED_GROUPS;
+}
+
+static bool is_common(const struct as_record_series *all, uint32_t id)
+{
+    uint64_t first = as_sampled_replicate(all->sampled, 0, id);
+    for (uint32_t group = 1; group < AS_SAMPLED_GROUPS; group++)
+        if (as_sampled_replicate(all->sampled, group, id) != first)
+            return false;
+    return true;
+}
+
+/* A row of a level: what is known of it in each replicate, and of that what differs between replicates, on average. */
+struct row_sums {
+    double units[AS_SAMPLED_GROUPS], moving;
+};
+
+static struct row_sums *sum_rows(const struct as_record_series *all, const struct as_grouping *grouping,
+                                 struct row_sums *whole)
+{
+    struct row_sums *rows = as_alloc_array((grouping ? (size_t)grouping->count + 1 : all->code->n) + 1, sizeof *rows);
+    for (uint32_t id = 0; id < all->code->n; id++) {
+        struct row_sums *row = &rows[grouping ? as_grouping_of(grouping, id) : id];
+        double moving = is_common(all, id) ? 0 : mean_of(all, id);
+        row->moving += moving;
+        whole->moving += moving;
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+            double units = (double)as_sampled_replicate(all->sampled, group, id);
+            row->units[group] += units;
+            whole->units[group] += units;
+        }
+    }
+    return rows;
+}
+
+/* The deviation of a row's share. */
+static double deviation_of(const struct as_record_series *all, const struct row_sums *row, const struct row_sums *whole)
+{
+    struct as_region_prior prior;
+    double shares[AS_SAMPLED_GROUPS], mean = 0;
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        shares[group] = whole->units[group] > 0 ? row->units[group] / whole->units[group] : 0;
+        mean += shares[group] / AS_SAMPLED_GROUPS;
+    }
+    double found = as_jackknife_deviation(shares, AS_SAMPLED_GROUPS);
+    if (!as_sampled_prior(all->sampled, &prior) || whole->moving <= 0)
+        return found;
+    return as_region_share_deviation(&prior, mean, row->moving / whole->moving, found);
+}
+
 /* Half the sum of the expected deviations of the shares at a level, as in as_profile_error. */
 static double expected_error(const struct as_record_series *all, const struct as_grouping *grouping)
 {
+    struct row_sums whole = {0}, *rows = sum_rows(all, grouping, &whole);
     size_t n = grouping ? (size_t)grouping->count + 1 : all->code->n;
-    double *sums = as_alloc_array(n * AS_SAMPLED_GROUPS + 1, sizeof *sums), totals[AS_SAMPLED_GROUPS] = {0}, error = 0;
-    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-        for (uint32_t id = 0; id < all->code->n; id++) {
-            double units = (double)as_sampled_replicate(all->sampled, group, id);
-            sums[(grouping ? as_grouping_of(grouping, id) : id) * (size_t)AS_SAMPLED_GROUPS + group] += units;
-            totals[group] += units;
-        }
-    for (size_t row = 0; row < n; row++) {
-        double shares[AS_SAMPLED_GROUPS];
-        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-            shares[group] = totals[group] > 0 ? sums[row * AS_SAMPLED_GROUPS + group] / totals[group] : 0;
-        error += as_jackknife_deviation(shares, AS_SAMPLED_GROUPS) * sqrt(2 / M_PI) / 2;
-    }
-    free(sums);
+    double error = 0;
+    for (size_t row = 0; row < n; row++)
+        error += deviation_of(all, &rows[row], &whole) * sqrt(2 / M_PI) / 2;
+    free(rows);
     return error;
 }
 
@@ -58,23 +104,6 @@ struct replicates {
     double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
     uint8_t *kinds;                    /* of instructions */
 };
-
-static double mean_of(const struct as_record_series *all, uint32_t id)
-{
-    double sum = 0;
-    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-        sum += (double)as_sampled_replicate(all->sampled, group, id);
-    return sum / AS_SAMPLED_GROUPS;
-}
-
-static bool is_common(const struct as_record_series *all, uint32_t id)
-{
-    uint64_t first = as_sampled_replicate(all->sampled, 0, id);
-    for (uint32_t group = 1; group < AS_SAMPLED_GROUPS; group++)
-        if (as_sampled_replicate(all->sampled, group, id) != first)
-            return false;
-    return true;
-}
 
 /* The factors of an instruction, rounded: equal for instructions that are alike. */
 static uint64_t hash_factors(const struct as_record_series *all, uint32_t id)
@@ -180,7 +209,10 @@ void as_record_sampled_add(struct as_record_series *all)
     uint32_t own = all->series - 1;
     if (!as_sampled_has_error(all->sampled))
         return;
+    struct as_region_prior prior;
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
+    if (as_sampled_prior(all->sampled, &prior))
+        add_estimate(all, own, AS_STORE_PRIOR, "program", prior.deviation);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         add_estimate(all, own, "estimate", as_level_names[level], expected_error(all, levels.grouping[level]));
     add_replicates(all);

@@ -19,6 +19,7 @@
 #include "observe/pics.h"
 #include "record/modelled.h"
 #include "record/sampling_plan.h"
+#include "score/confidence.h"
 
 enum { AS_SAMPLED_GROUPS = 10 };
 
@@ -37,6 +38,8 @@ size_t as_sampled_phases(const struct as_sampled *sampled);
 double as_sampled_differs(const struct as_sampled *sampled);
 /* Whether the spread of the estimate is known. */
 bool as_sampled_has_error(const struct as_sampled *sampled);
+/* What its regions are expected to differ by. Returns false for simulation points. */
+bool as_sampled_prior(const struct as_sampled *sampled, struct as_region_prior *prior);
 
 /* Whether the program ended in the head: then everything was measured, and the functions below are not needed. */
 bool as_sampled_is_whole(const struct as_sampled *sampled);

@@ -392,20 +392,38 @@ static double common_error(const struct as_sampled *sampled)
     return (threads > 1 ? of_threads : of_warming) * (1 - (double)summary->measured / (double)summary->instructions);
 }
 
+bool as_sampled_prior(const struct as_sampled *sampled, struct as_region_prior *prior)
+{
+    const struct as_sampled_summary *summary = &sampled->summary;
+    if (sampled->points || summary->instructions == 0)
+        return false;
+    *prior = as_region_prior_of(1 - (double)summary->measured / (double)summary->instructions, summary->regions);
+    return true;
+}
+
+/* Half the 95 % interval of the estimate, as a fraction of it. */
+static double error_of(const struct as_sampled *sampled)
+{
+    double sums[AS_SAMPLED_GROUPS] = {0}, units = (double)sampled->summary.units;
+    struct as_region_prior prior;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        for (size_t id = 0; id < sampled->replicates[group].len; id++)
+            sums[group] += sampled->replicates[group].data[id];
+    double deviation = as_jackknife_deviation(sums, AS_SAMPLED_GROUPS) / units;
+    if (as_sampled_prior(sampled, &prior))
+        deviation = as_region_deviation(&prior, deviation);
+    return hypot(as_jackknife_quantile(AS_SAMPLED_GROUPS) * deviation, common_error(sampled));
+}
+
 void as_sampled_make_rows(struct as_sampled *sampled)
 {
-    double sums[AS_SAMPLED_GROUPS] = {0};
     sampled->n = sampled->costs.len;
     sort_parts(&sampled->parts);
     sort_parts(&sampled->path_parts);
     make_threads(sampled);
     make_paths(sampled);
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        for (size_t id = 0; id < sampled->replicates[group].len; id++)
-            sums[group] += sampled->replicates[group].data[id];
     if (sampled->summary.units)
-        sampled->summary.error = hypot(as_jackknife_interval(sums, AS_SAMPLED_GROUPS) / (double)sampled->summary.units,
-                                       common_error(sampled));
+        sampled->summary.error = error_of(sampled);
     sampled->counters.instructions = sampled->summary.instructions;
     sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
     if (!sampled->points)

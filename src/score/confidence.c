@@ -53,6 +53,11 @@ struct as_interval as_mean_interval(const struct as_spread *spread, double z)
     return (struct as_interval){spread->mean - half, spread->mean + half};
 }
 
+double as_jackknife_quantile(size_t n)
+{
+    return n < 2 ? INFINITY : student_t(AS_Z_95, (double)n - 1);
+}
+
 double as_jackknife_deviation(const double *replicates, size_t n)
 {
     struct as_spread spread = as_spread_of(replicates, n);
@@ -60,7 +65,32 @@ double as_jackknife_deviation(const double *replicates, size_t n)
     return n < 2 ? INFINITY : spread.deviation * (groups - 1) / sqrt(groups);
 }
 
+/* From runs of short programs whose truth is known (doc/design/sampled.md). */
+static const double region_deviation = 0.3, region_worth = 20;
+
+struct as_region_prior as_region_prior_of(double part, double regions)
+{
+    double n = fmax(regions, 1);
+    return (struct as_region_prior){.deviation = part * region_deviation / sqrt(n), .regions = n};
+}
+
+double as_region_deviation(const struct as_region_prior *prior, double found)
+{
+    double own = prior->regions - 1, expected = prior->deviation;
+    return sqrt((own * found * found + region_worth * expected * expected) / (own + region_worth));
+}
+
+/* A share changes with the row's own time, which is less certain than the program's, and with the time of all others. */
+double as_region_share_deviation(const struct as_region_prior *prior, double share, double moving, double found)
+{
+    static const double less_certain = 2;
+    double part = fmin(fmax(share, 0), 1), own = fmin(fmax(moving, 0), 1);
+    double change = hypot(less_certain * own * (1 - part), part * (1 - own));
+    struct as_region_prior row = {.deviation = prior->deviation * change, .regions = prior->regions};
+    return as_region_deviation(&row, found);
+}
+
 double as_jackknife_interval(const double *replicates, size_t n)
 {
-    return n < 2 ? INFINITY : student_t(AS_Z_95, (double)n - 1) * as_jackknife_deviation(replicates, n);
+    return n < 2 ? INFINITY : as_jackknife_quantile(n) * as_jackknife_deviation(replicates, n);
 }

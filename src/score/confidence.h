@@ -37,5 +37,19 @@ struct as_interval as_mean_interval(const struct as_spread *spread, double z);
  * estimate computed without one of n groups of the sample (delete-a-group jackknife). */
 double as_jackknife_deviation(const double *replicates, size_t n);
 double as_jackknife_interval(const double *replicates, size_t n);
+double as_jackknife_quantile(size_t n); /* deviations in half of that interval */
+
+/* The spread of few regions is itself a matter of chance: if none of them has the burst that one in twenty has, they seem to agree.
+ * So what was found is combined with what regions of other programs differ by, in proportion to their numbers. */
+struct as_region_prior {
+    double deviation; /* of an estimate for the whole program, if its regions differ like others do */
+    double regions;   /* that were measured */
+};
+/* `part`: of the program, 0 to 1, that the regions stand for. */
+struct as_region_prior as_region_prior_of(double part, double regions);
+/* The deviation of the program's time, from the one that was found. */
+double as_region_deviation(const struct as_region_prior *prior, double found);
+/* The same of a row's share of the time; `moving`: its share (0 to 1) of the time that depends on regions. */
+double as_region_share_deviation(const struct as_region_prior *prior, double share, double moving, double found);
 
 #endif

@@ -100,6 +100,49 @@ static bool read_shared(const struct as_rows *list, const struct as_store_series
     return ok;
 }
 
+/* What is expected of the regions; false in profiles of older versions and of simulation points. */
+static bool find_prior(const struct as_rows *list, struct as_region_prior *prior)
+{
+    const struct as_summary *summary = &list->view->summary;
+    prior->deviation = as_store_estimate_of(list->view->store, summary->series, AS_STORE_PRIOR, "program");
+    prior->regions = summary->samples > 1 ? (double)summary->samples : 1;
+    return prior->deviation >= 0 && prior->deviation < 1;
+}
+
+/* The part of what differs between replicates that a row has. */
+static double *moving_shares(const struct as_rows *list, const struct shared *shared)
+{
+    struct as_map common = {0};
+    double *shares = as_alloc_array(list->rows.n + 1, sizeof *shares);
+    uint64_t fixed = add_units(&common, list, &shared->common, 1), total = list->rows.total;
+    for (size_t i = 0; i < list->rows.n && total > fixed; i++) {
+        const uint64_t *own = as_map_get(&common, key_of(list, &list->rows.rows[i]));
+        double moving = (double)list->rows.rows[i].units - (own ? (double)*own : 0);
+        shares[i] = moving / (double)(total - fixed);
+    }
+    as_map_free(&common);
+    return shares;
+}
+
+static void set_errors(struct as_rows *list, const struct shared *shared, double *const *replicates, size_t n)
+{
+    struct as_region_prior prior;
+    bool has_prior = find_prior(list, &prior);
+    double *values = as_alloc_array(n, sizeof *values), *moving = moving_shares(list, shared);
+    list->errors = as_alloc_array(list->rows.n + 1, sizeof *list->errors);
+    for (size_t row = 0; row < list->rows.n; row++) {
+        for (size_t i = 0; i < n; i++)
+            values[i] = replicates[i][row];
+        double deviation = as_jackknife_deviation(values, n);
+        if (has_prior)
+            deviation = as_region_share_deviation(&prior, as_ratio(list->rows.rows[row].units, list->rows.total),
+                                                  moving[row], deviation);
+        list->errors[row] = as_jackknife_quantile(n) * deviation;
+    }
+    free(moving);
+    free(values);
+}
+
 bool as_row_errors_make(struct as_rows *list, struct as_error *err)
 {
     size_t n_series, rows = list->rows.n;
@@ -117,16 +160,8 @@ bool as_row_errors_make(struct as_rows *list, struct as_error *err)
             *as_vec_push(&replicates) = shares;
             ok = read_shares(list, i, series[i].name, &shared, shares, err);
         }
-    if (ok && replicates.len > 1) {
-        list->errors = as_alloc_array(rows + 1, sizeof *list->errors);
-        double *values = as_alloc_array(replicates.len, sizeof *values);
-        for (size_t row = 0; row < rows; row++) {
-            for (size_t i = 0; i < replicates.len; i++)
-                values[i] = replicates.data[i][row];
-            list->errors[row] = as_jackknife_interval(values, replicates.len);
-        }
-        free(values);
-    }
+    if (ok && replicates.len > 1)
+        set_errors(list, &shared, replicates.data, replicates.len);
     for (size_t i = 0; i < replicates.len; i++)
         free(replicates.data[i]);
     as_vec_free(&replicates);

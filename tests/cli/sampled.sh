@@ -54,6 +54,10 @@ check_same "a replicate and what all have in common are about the whole" 1 "$(on
 check_same "… there is something in common" 1 "$(one long.db "SELECT ($in_series = 'replicate common') > 0")"
 check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (SELECT instruction, count(DISTINCT name = 'replicate common') AS kinds
     FROM times JOIN series ON series.id = times.series WHERE name LIKE 'replicate %' GROUP BY instruction) WHERE kinds > 1")"
+# A single region agrees with itself: what it stands for is as uncertain as one region of other programs is.
+check "a single region" "$ASSAY" record -q --budget 8M --sample-period 400M --sample-unit 10k --sample-warm 20k -o single.db -- ./two
+check_same "… is not taken for certain" 1 "$(one single.db "SELECT count(*) FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval' AND value > 0.1")"
+check_json "… nor are its rows" 'd["rows"][0]["share_error"] > 0.05' "$ASSAY" report --json single.db
 # Code that runs once, between regions: its times in the replicates are the mean times one factor each.
 {
     echo 'static volatile long x;'
@@ -74,6 +78,8 @@ check_same "… and says so" 1 "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'are in th
 check "sorted by executions" "$ASSAY" report --sort executions long.db
 check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
 check "annotate" "$ASSAY" annotate walk long.db
+check_same "… with executions, which are exact" 1 "$(grep -c '^ *share .*executions$' <<<"$out")"
+check_same "… that are shown" 1 "$(grep -cE ' [0-9][0-9,]* +[^ ]* *\+0x0 ' <<<"$out")"
 check "the page" "$ASSAY" report --html page.html long.db
 check "the same seed" "$ASSAY" record -q --budget 8M "${how[@]}" -o again.db -- ./two
 check_same "… the same estimate" "$(one long.db "$cycles")" "$(one again.db "$cycles")"

@@ -20,8 +20,72 @@ static void jackknife(void **state)
     assert_true(isinf(as_jackknife_interval(replicates, 1)));
 }
 
+/* ---- few regions ---- */
+
+/* Runs whose regions cost 1, and one in ten 2: most have none or one of those, and seem to agree. */
+enum { REGIONS = 10, RUNS = 2000 };
+static const double truth = 1.1;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns the mean of a run's regions, relative to the truth; *found is its deviation by jackknife. */
+static double measure(uint64_t *seed, double *found)
+{
+    double costs[REGIONS], sum = 0, replicates[REGIONS];
+    for (size_t i = 0; i < REGIONS; i++) {
+        *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        costs[i] = (*seed >> 33) % 10 == 0 ? 2 : 1;
+        sum += costs[i];
+    }
+    for (size_t i = 0; i < REGIONS; i++)
+        replicates[i] = (sum - costs[i]) / (REGIONS - 1);
+    *found = as_jackknife_deviation(replicates, REGIONS) * REGIONS / sum;
+    return sum / REGIONS / truth;
+}
+
+static void few_regions_are_held_against_others(void **state)
+{
+    (void)state;
+    double raw[RUNS], regular[RUNS];
+    size_t raw_holds = 0, holds = 0;
+    uint64_t seed = 1;
+    struct as_region_prior prior = as_region_prior_of(1, REGIONS);
+    for (size_t i = 0; i < RUNS; i++) {
+        double found, estimate = measure(&seed, &found), t = as_jackknife_quantile(REGIONS);
+        raw[i] = t * found;
+        regular[i] = t * as_region_deviation(&prior, found);
+        raw_holds += fabs(1 - 1 / estimate) <= raw[i];
+        holds += fabs(1 - 1 / estimate) <= regular[i];
+    }
+    qsort(raw, RUNS, sizeof *raw, by_value);
+    qsort(regular, RUNS, sizeof *regular, by_value);
+    assert_true(raw_holds < RUNS * 8 / 10);
+    assert_true(holds > RUNS * 95 / 100);
+    assert_true(raw[RUNS / 20] < 1e-9);
+    assert_true(regular[RUNS * 19 / 20] < 2 * regular[RUNS / 20]);
+}
+
+static void many_regions_speak_for_themselves(void **state)
+{
+    (void)state;
+    struct as_region_prior few = as_region_prior_of(0.5, 1), many = as_region_prior_of(0.5, 100000);
+    assert_true(fabs(as_region_deviation(&few, 0.9) - 0.15) < 1e-12); /* a single one has no spread */
+    assert_true(fabs(as_region_deviation(&many, 0.01) - 0.01) < 1e-5);
+    assert_true(as_region_share_deviation(&few, 0, 0, 0) == 0);
+    assert_true(as_region_share_deviation(&few, 1, 1, 0) == 0);                    /* all of the time, whatever it is */
+    assert_true(fabs(as_region_share_deviation(&few, 0.5, 0, 0) - 0.075) < 1e-12); /* only others change */
+    assert_true(fabs(as_region_share_deviation(&few, 0.1, 0.5, 0) - 0.15 * hypot(0.9, 0.05)) < 1e-12);
+    assert_true(as_region_prior_of(0.5, 0).regions == 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(jackknife)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(jackknife),
+                                       cmocka_unit_test(few_regions_are_held_against_others),
+                                       cmocka_unit_test(many_regions_speak_for_themselves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
