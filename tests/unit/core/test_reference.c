@@ -277,6 +277,10 @@ static void assert_nearly_same(const char *what, const char *changes, const stru
 
 static const struct limits usual = {0.02, 0.03};
 
+/* Streams are long where many misses wait for what was loaded: there the profiles of short ones, with caches that are cold for most
+ * of them, differ by more than they are allowed to. */
+enum { SHORT = 20000, LONG = 60000 };
+
 /* A younger divide that is ready takes the unit before an older one that is not; the fast core gives it to the older.
  */
 static void agrees_on_dividers(void **state)
@@ -292,10 +296,10 @@ static void agrees_on_dividers(void **state)
                              .far = 20,
                              .late = 30,
                              .wild = 20};
-    assert_nearly_same("dividers", NULL, &mix, 20000, usual);
+    assert_nearly_same("dividers", NULL, &mix, SHORT, usual);
     mix.wild = 0; /* more in flight */
     mix.div = mix.fp_div = 6;
-    assert_nearly_same("more dividers", NULL, &mix, 20000, usual);
+    assert_nearly_same("more dividers", NULL, &mix, SHORT, usual);
 }
 
 static const struct stream_mix memory_mix = {
@@ -314,7 +318,7 @@ static void agrees_on_memory(void **state)
                 mix.far = far;
                 mix.late = late;
                 snprintf(what, sizeof what, "%lu KB, %u %% far, %u %% late", mix.footprint >> 10, far, late);
-                assert_nearly_same(what, NULL, &mix, 60000, usual);
+                assert_nearly_same(what, NULL, &mix, far > 2 && late ? LONG : SHORT, usual);
             }
         }
     }
@@ -328,10 +332,10 @@ static void agrees_on_cycles_where_misses_wait(void **state)
     mix.footprint = 16 << 20;
     mix.far = 20;
     mix.late = 30;
-    assert_nearly_same("misses that wait", NULL, &mix, 60000, (struct limits){0.02, 0.07});
+    assert_nearly_same("misses that wait", NULL, &mix, LONG, (struct limits){0.02, 0.07});
     assert_nearly_same("the same with 64 MSHRs and 8 walkers",
                        "memory.l1d.mshrs=64,memory.l2.mshrs=64,memory.llc.mshrs=64,dram.queue=64,memory.walkers=8",
-                       &mix, 60000, usual);
+                       &mix, LONG, usual);
 }
 
 /* An older load whose address comes late and a younger one of the same line that does not have to wait for it: in time
@@ -344,9 +348,9 @@ static void differs_on_lines_shared_across_dependences(void **state)
     mix.far = 10;
     mix.alias = 100;
     mix.late = 0;
-    assert_nearly_same("shared lines, addresses early", NULL, &mix, 60000, usual);
+    assert_nearly_same("shared lines, addresses early", NULL, &mix, SHORT, usual);
     mix.late = 30;
-    assert_nearly_same("shared lines, 30 % late", NULL, &mix, 60000, (struct limits){0.03, 0.03});
+    assert_nearly_same("shared lines, 30 % late", NULL, &mix, LONG, (struct limits){0.03, 0.03});
 }
 
 int main(void)
