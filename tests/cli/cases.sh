@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The case studies of the papers, on programs of our own with the same disease (doc/cases).
-# plain-only: the same code as compare and whatif, which run under sanitizers; here it is numbers
+# plain-only: it is numbers; sanitized.sh runs compare and whatif under sanitizers
 # time-limit: 180
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The case studies of the TEA paper, on programs of our own with the same disease (doc/cases/lbm.md, nab.md).
-# plain-only: the same code as compare_pics and events, which run under sanitizers; here it is numbers
+# plain-only: it is numbers; sanitized.sh runs compare with events under sanitizers
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # suite/comm_run: a line for each run and pictures; draws again from its table; refuses to write nothing.
-# plain-only: what it runs (comm) runs under sanitizers in comm
+# plain-only: what it runs (comm) runs under sanitizers in sanitized
 . "$(dirname "$0")/lib.sh"
 
 comm() { "$SOURCE/suite/comm_run" --build "$BUILD" --runs 1 --iterations 500 --out comm.csv "$@"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Call paths of coroutines: each stack has a path of its own, whichever way stacks are switched (workloads/coroutines.c), in
 # `stat --calls` and in the model.
-# sanitized-only: its checks are the same in both builds
+# plain-only: it is numbers; sanitized.sh follows switches of stacks under sanitizers
 . "$(dirname "$0")/lib.sh"
 
 # Rounds times the calls of `work`, so many instructions each: what a coroutine executes below its own function.

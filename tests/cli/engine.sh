@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The engine as a user sees it: the same records in every run, counts that agree with the records and with each other,
 # exact regions, and programs that make life hard for a tracer.
-# sanitized-only: its checks are the same in both builds
+# plain-only: what is hard happens in QEMU, where no sanitizer is; sanitized.sh reads records of each kind under sanitizers
 # time-limit: 180
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"

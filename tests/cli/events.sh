@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs that meet each event of the TEA paper, alone and with others, a known number of times (workloads/events).
-# sanitized-only: its checks are the same in both builds
+# plain-only: it is numbers; sanitized.sh counts all events under sanitizers
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 

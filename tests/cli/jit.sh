@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Code that programs make while they run has its names, in the model and on the machine, also where other code was at the
 # same address before (workloads/jit.c).
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh names code of either kind under sanitizers, and unit tests read what is damaged
 . "$(dirname "$0")/lib.sh"
 
 # Removes the maps of the programs that told their number.

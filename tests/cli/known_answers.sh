@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs whose counts are known to the unit: `assay stat` must agree in every field (workloads/known).
-# plain-only: the same code as engine and stat, which run under sanitizers; here it is numbers
+# plain-only: the same code as stat, which runs under sanitizers; here it is numbers
 # time-limit: 300
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"

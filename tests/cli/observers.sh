@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Observers as a user sees them: the bundled ones of assay compare against what compare itself counts, files that appear
 # whole or not at all, and accesses without the core model (assay stat --footprint, --observer).
-# sanitized-only: its checks are the same in both builds
+# plain-only: what they write is the same in both builds; sanitized.sh runs all of them under sanitizers
 # time-limit: 180
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"

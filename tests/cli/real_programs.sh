@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs that nobody here wrote run under Assay to the same output, the same error output and the same exit status as
 # natively; so do programs built in every way that there is. And a single-threaded program counts alike in every run.
-# plain-only: what it measures with (stat) runs under sanitizers in engine, known_answers and bad_input
+# plain-only: what it measures with (stat) runs under sanitizers in sanitized, stat and bad_input
 # time-limit: 400
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 DEFAULT_CORE=boom-tip

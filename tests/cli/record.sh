@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # assay record: what the file holds and that it adds up, every option, programs with threads and children, what is left
 # of runs that fail, die, are interrupted or killed.
-# sanitized-only: its checks are the same in both builds
+# plain-only: long runs; sanitized.sh records programs of each kind under sanitizers
 # time-limit: 240
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Regions: every kind of start and stop on programs whose counts are known to the unit, lists of them with weights, what
 # warms and settles, and what is refused.
-# sanitized-only: its checks are the same in both builds
+# plain-only: it is numbers; sanitized.sh runs each kind of region under sanitizers
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Every way that compare, comm, reuse, trust, whatif, coherence and modelled units have of showing what they found, once and
-# on little, for the sanitizers: their own suites hold the numbers against answers, on the plain build.
+# Every way that compare, comm, reuse, trust, whatif, coherence and modelled units have of showing what they found, and programs and
+# regions of every kind that are recorded, once and on little, for the sanitizers: their own suites hold the numbers against answers,
+# on the plain build.
 # sanitized-only: their own suites run on the plain build
-# time-limit: 240
+# time-limit: 300
+# shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo sharing=$WORKLOADS/sharing lines=$WORKLOADS/lines
@@ -63,4 +65,44 @@ check "waits in a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$l
 for format in "" --json --csv; do
     check "… reported${format:+ with $format}" "$ASSAY" report waits.db --waits ${format:+"$format"}
 done
+
+# ---- records of programs of each kind ----
+
+threads=$WORKLOADS/threads
+writes "records of threads, as JSON" records.json "$ASSAY" script -q --json --max 20k -o records.json -- "$threads" -t 2 -w 20 -r 1
+writes "… of children that execute programs" records.txt "$ASSAY" script -q -o records.txt --class call,return --max 100k -- sh -c '/bin/true; exec /bin/echo done'
+writes "counts of them, checked, with call trees" calls.json "$ASSAY" stat --check --json --calls=0 -o calls.json -- sh -c '/bin/true | /bin/true; exec /bin/true'
+check_status 139 "a program that dies" "$ASSAY" record -q -o died.db -- sh -c 'kill -SEGV $$'
+check_status 130 "one that is interrupted" "$ASSAY" record -q -o cut.db -- sh -c 'kill -INT $PPID; while :; do :; done'
+check "a part of each is kept" "$ASSAY" report --by process cut.db
+check "all samplers and events, at chance" "$ASSAY" record -q --samplers software,dispatch,lci,nci,nci+ilp,tip-ilp,tip,ris,ibs,spe,nci-tea,tea --events all --random --max 100k -o all.db -- "$demo" 1
+check "without a reference, and what is behind the part" "$ASSAY" record -q --golden=off --rate 1000000 --skip 1000 --max 50k --count-rest -o part.db -- "$demo" 1
+check "several runs" "$ASSAY" record -q --repeat 2 -o repeat.db -- true
+check "many threads" "$ASSAY" record -q -o many.db -- "$threads" -t 24 -w 5 -r 1
+riscv=$WORKLOADS/demo-riscv64-static
+[ ! -x "$riscv" ] || check "a RISC-V program" "$ASSAY" record -q --max 100k -o riscv.db -- "$riscv" 1
+for kind in map dump; do
+    check "code that a program makes, $kind" "$ASSAY" record -q -o jit.db -- "$WORKLOADS/jit" $kind 4096 "$([ $kind = map ] && echo /tmp || echo .)" calls
+    rm -f "/tmp/perf-$(sed -n 's/^pid //p' <<<"$out").map"
+    check_json "… and its names" '"jit_heavy" in {r["function"] for r in d["rows"]}' "$ASSAY" report --json --limit 0 jit.db
+done
+check "switches of stacks" "$ASSAY" record -q -o stacks.db -- "$WORKLOADS/coroutines" scheduler
+check "all observers" "$ASSAY" compare -q --samplers none --from main --max 20k --commit-csv c.csv --commit-trace c.bin --counters k.csv --interval 5000 \
+    --calls calls.csv --flame flame.txt --timeline --observer counters,k.json,5000 -o observed.txt -- "$demo" 1
+check "… of threads" "$ASSAY" compare -q --samplers none --commit-csv t.csv --counters t.counters -o /dev/null -- "$threads" -t 2 -w 20 -r 1
+check "… of accesses alone" "$ASSAY" stat --footprint --max 100k -- "$demo" 1
+
+# ---- regions of each kind ----
+
+known=$WORKLOADS/known/x86-regions
+if [ -x "$known" ]; then
+    printf 'assay-regions 1\nfunction#2..marker,weight=2\n  marker:1#9..+10  \n' >two.regions
+    check "a file of regions" "$ASSAY" stat --json --regions two.regions -- "$known"
+    check "a region that comes again" "$ASSAY" stat --region marker:1..marker:2,repeat -- "$known"
+    check "regions with gaps, warmed and settled" "$ASSAY" compare --json --region 1k..2k --region 5k..7k,warm=500 --region 20k..21k,settle=500 -- "$known"
+    check "regions that only warm" "$ASSAY" compare --json --region ..1k,mode=warm --region 1k..2k,mode=count --region 2k..3k -- "$known"
+    check "cycles" "$ASSAY" compare --json --region cycle:2000..cycle:3000 -- "$known"
+    check "a region behind what is not recorded" "$ASSAY" compare --json --region 8M..+10k -- "$known-long"
+    check "… that is never reached" "$ASSAY" stat --region 'function#21..' -- "$known"
+fi
 check_no_strays "nothing is left behind"

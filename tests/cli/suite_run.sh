@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # suite/run: measures a program, leaves out what is not installed, keeps the other lines, refuses to write nothing.
-# plain-only: what it runs (compare) runs under sanitizers in compare
+# plain-only: what it runs (compare) runs under sanitizers in sanitized
 # time-limit: 300
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # suite/tea_run: measures a program in all its parts, keeps the other lines, refuses to write nothing.
-# plain-only: what it runs (compare, record) runs under sanitizers in compare_pics and record
+# plain-only: what it runs (compare, record) runs under sanitizers in sanitized
 # time-limit: 300
 . "$(dirname "$0")/lib.sh"
 
