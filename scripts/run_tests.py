@@ -36,6 +36,7 @@ import tty
 SCRIPT_LIMIT = 120  # seconds; "# time-limit: N" in a script overrides it
 PATIENCE = 4  # limits end what hangs: a busy machine must not meet them
 SANITIZER_FACTOR = 3  # how much longer a job may take on the sanitizer build
+DEAREST = 10  # suites whose processor time is told at the end
 TAP_LINE = re.compile(r"(not )?ok\b *(\d+)? *-? *([^#]*)(?:# *SKIP\S*\s*(.*))?", re.IGNORECASE)
 running = set()
 running_lock = threading.Lock()
@@ -277,7 +278,16 @@ class Progress:
         if outcome.failed:
             print(f"---- log of {job.name}\n{outcome.log.rstrip()}\n---- end of {job.name}", flush=True)
 
+    def tell_dearest(self):
+        """Where the processor time goes: what makes a run long is seen before it is too long."""
+        dear = sorted(self.outcomes, key=lambda one: -one[1].processor)[:DEAREST]
+        total = sum(outcome.processor for _, outcome in self.outcomes)
+        print(f"{total:.0f} s of processor time; the dearest: " +
+              ", ".join(f"{job.name} {outcome.processor:.0f}" for job, outcome in dear))
+
     def finish(self):
+        if len(self.outcomes) > DEAREST:
+            self.tell_dearest()
         for job, outcome in self.outcomes:
             for name, reason in outcome.skipped:
                 print(f"skipped: {job.name}: {name}: {reason}")

@@ -37,6 +37,11 @@ printf 'echo ok 1 - a\necho not ok 2 - b\necho 1..2\nexit 1\n' >tests/cli/bad.sh
 run runner
 check "the log of a failure is shown" grep -qx 'not ok 2 - b' <<<"$out"
 expect 1 "1 passed, 1 failed, 0 skipped" "a failed case"
+for i in {1..10}; do printf 'echo ok 1 - a\necho 1..1\n' >"tests/cli/cheap$i.sh"; done
+printf 'i=0\nwhile [ $i -lt 300000 ]; do i=$((i + 1)); done\necho ok 1 - a\necho 1..1\n' >tests/cli/dear.sh
+run runner
+check "the dearest of many are named" grep -qE '^[0-9]+ s of processor time; the dearest: cli/dear [0-9]+(, cli/cheap[0-9]+ 0){9}$' <<<"$out"
+expect 0 "11 passed, 0 failed, 0 skipped" "many scripts"
 mark=$PWD/left-$$
 printf 'set -m\nbash -c "exec -a %s sleep 1000" >/dev/null 2>&1 &\necho ok 1 - a\necho 1..1\n' "$mark" >tests/cli/leaves.sh
 expect 0 "1 passed, 0 failed, 0 skipped" "a script that leaves a process group of its own behind"
