@@ -19,9 +19,8 @@ static double line_seconds(void)
     return wish && (end == wish || *end || !(seconds >= 0)) ? LINE_SECONDS : seconds;
 }
 
-void as_progress_start(struct as_progress *progress, uint64_t goal)
+static void begin(struct as_progress *progress, uint64_t goal, bool terminal)
 {
-    bool terminal = isatty(STDERR_FILENO);
     double gap = terminal ? FIRST_AFTER_SECONDS : line_seconds();
     *progress = (struct as_progress){.on = gap > 0 && as_log_shows(AS_LOG_NOTE),
                                      .terminal = terminal,
@@ -29,6 +28,12 @@ void as_progress_start(struct as_progress *progress, uint64_t goal)
                                      .gap = gap,
                                      .goal = goal};
     progress->next = progress->started + gap;
+}
+
+/* A line that is redrawn must be alone on its terminal: what the program writes would follow it, or be erased by it. */
+void as_progress_start(struct as_progress *progress, uint64_t goal)
+{
+    begin(progress, goal, isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
 }
 
 static void redraw(struct as_progress *progress, const char *text)
@@ -79,7 +84,7 @@ void as_progress_write(struct as_progress *progress, uint64_t rows)
 {
     char text[64];
     if (!progress->writing) {
-        as_progress_start(progress, 0);
+        begin(progress, 0, isatty(STDERR_FILENO)); /* the program has ended */
         progress->writing = true;
     }
     double seconds = seconds_if_due(progress);

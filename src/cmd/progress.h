@@ -1,6 +1,7 @@
-/* What a long run has done so far, on stderr unless --quiet. On a terminal it is one line that is redrawn, from the second
- * second on. Elsewhere, such as in a log, there is a line after ten seconds, then ever fewer of them, and one a minute in
- * the end; ASSAY_PROGRESS has other seconds for the first, or 0 for none. */
+/* What a long run has done so far, on stderr unless --quiet. On a terminal that standard output does not go to, it is one
+ * line that is redrawn, from the second second on. Elsewhere, such as in a log or beside the program's own output, there is a
+ * line after ten seconds, then ever fewer of them, and one a minute in the end; ASSAY_PROGRESS has other seconds for the
+ * first, or 0 for none. */
 #ifndef AS_CMD_PROGRESS_H
 #define AS_CMD_PROGRESS_H
 

@@ -103,6 +103,21 @@ for verb in "record --max 3M -o long.db" stat; do
 done
 check "a run of unknown length" log_of record -o long.db
 check_same "… promises no end" "" "$(grep 'to go' <<<"$err")"
+# On a terminal the program's own output must begin on a line of its own.
+on_terminal() {
+    python3 -IS - "$ASSAY" stat -- "$WORKLOADS/demo" 1 <<'END_PY'
+import os, pty, sys
+os.environ["ASSAY_PROGRESS"] = "0.01"
+seen = bytearray()
+def keep(fd):
+    data = os.read(fd, 4096)
+    seen.extend(data)
+    return data
+status = pty.spawn(sys.argv[1:], keep)
+sys.exit(status != 0 or b"\r\x1b[Kassay" in seen or b"assay: running for" not in seen)
+END_PY
+}
+check "progress beside the output of the program has lines of its own" on_terminal
 slow_writing() { ASSAY_PROGRESS=0.000001 "$ASSAY" "$@"; }
 check "a profile that takes long to write" slow_writing record --max 3M -o long.db -- "$WORKLOADS/demo" 1
 check "… has a line about it" grep -Eq '^assay: writing the profile for [0-9]+ s: [0-9.]+ M rows' <<<"$err"
