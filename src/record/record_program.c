@@ -73,13 +73,23 @@ void as_record_add_program(const struct as_record *record)
 
 /* ---- the run ---- */
 
+/* Whether QEMU may have caused the signal: it runs some programs wrongly, those above all whose runtimes use timer signals. */
+static bool is_fault(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGTRAP;
+}
+
 /* Returns why the profile does not cover a whole run; the caller frees. NULL: it does. */
-static char *partial_of(const struct as_run_end *end)
+static char *partial_of(const struct as_run_end *end, bool in_engine)
 {
     if (end->interrupted)
         return as_strdup("interrupted by the user");
     if (end->signal && !end->stopped)
-        return as_format("the program was killed by signal %d (%s)", end->signal, strsignal(end->signal));
+        return as_format("the program was killed by signal %d (%s)%s", end->signal, strsignal(end->signal),
+                         in_engine && is_fault(end->signal)
+                             ? "; if that does not happen without Assay, QEMU cannot run this program: --source=timer "
+                               "records it on this machine itself"
+                             : "");
     if (end->asked)
         return as_format("interrupted by the user; the program handled that and ended by itself, with status %d",
                          end->exit_status);
@@ -90,7 +100,7 @@ void as_record_add_run(const struct as_record *record, const struct as_record_ru
 {
     struct as_store_writer *writer = record->writer;
     const struct as_run_end *end = &run->result.end;
-    char *partial = partial_of(end);
+    char *partial = partial_of(end, run->result.in_engine);
     as_store_add_run(writer, &run->row);
     as_store_add_meta_u64(writer, AS_META_STATUS, (uint64_t)end->exit_status);
     if (run->result.in_engine)

@@ -352,6 +352,10 @@ check_same "an interrupt that the program handles: its own status" 3 $?
 db "… and a part of the run, marked" '"interrupted" in meta("partial") and meta("status") == "3"' handled.db
 check_same "… which the terminal is told, too" 1 \
     "$(tr '\n' ' ' <handled.txt | tr -s ' ' | grep -c 'PARTIAL: interrupted by the user; the program handled that and ended by itself, with status 3')"
+# A fault may be QEMU's.
+"$ASSAY" record -o fault.db -- sh -c 'kill -SEGV $$' >/dev/null 2>fault.txt
+check_same "a program that faults: its status" 139 $?
+check_same "… the remedy if QEMU is the cause" 1 "$(tr -s '\n ' ' ' <fault.txt | grep -c 'PARTIAL: the program was killed by signal 11 (Segmentation fault); if that does not happen without Assay, QEMU cannot run this program: --source=timer')"
 # What a shell without job control starts in the background ignores SIGINT, and so does the program: one interrupt is enough.
 rm begun
 (trap '' INT && exec "$ASSAY" record -o background.db -- sh -c 'echo yes >begun; while :; do :; done') >/dev/null 2>&1 &
