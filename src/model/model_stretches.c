@@ -118,11 +118,14 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
                       uint32_t end, uint64_t times)
 {
     struct as_model *model = context;
+    struct model_thread *own = thread->user;
     if (!as_executed_has_block(&model->executed, block))
         as_model_note_executed(model, block);
     if (!model->sieve || model->stretch.mode != AS_MODE_COUNT)
         return;
     as_model_sieve_mark(model, thread, block);
-    as_model_let_pass(model, thread->user, times * (end - first));
+    as_model_let_pass(model, own, times * (end - first));
     as_model_warm_end(model);
+    if (!own->runs) /* it came to its system call later than that seemed to be */
+        as_model_stop(model, own);
 }

@@ -37,10 +37,10 @@ static double cycles_each(const struct as_model *model, const struct model_threa
     return pace->instructions > 0 ? pace->cycles / pace->instructions : 1;
 }
 
+/* Counted executions may be told when the thread already waits in a system call: it stays there. Were it taken for running, all others
+ * would keep to its time, which stands still. */
 void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions)
 {
-    if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
-        as_model_catch_up(model, own);
     as_model_warm_in_place(model, own);
     own->due += (double)instructions * cycles_each(model, own);
     if (own->due >= (model->n_cores > 1 ? STEP_MANY : STEP))
