@@ -3,6 +3,7 @@
 #include "engine/causal_reading.h"
 
 #include "base/clock.h"
+#include "engine/lane_bounds.h"
 #include "engine/lane_idle.h"
 #include "engine/reader_lanes.h"
 #include "engine/stamp.h"
@@ -67,8 +68,10 @@ static bool begin_round(struct causal_round *round)
     const struct as_reader *reader = round->reader;
     uint64_t now = as_stamp_before_loads(); /* before any thread is looked at */
     double stalled = reader->stalled > 0 ? as_clock_seconds() - reader->stalled : 0;
+    as_bounds_take(round->reader);
     if (!collect_lanes(round))
         return false;
+    as_bounds_hold_parents(round->reader);
     for (uint32_t i = 0; i < round->n; i++) {
         struct causal_lane *own = &round->lanes[i];
         struct as_wire_lane *lane = &reader->wire->lanes[own->number];

@@ -3,6 +3,7 @@
 #include "engine/handover.h"
 
 #include "base/clock.h"
+#include "engine/lane_bounds.h"
 #include "engine/lane_idle.h"
 #include "engine/reader_lanes.h"
 #include "engine/stamp.h"
@@ -529,6 +530,8 @@ static void look_at_lane(struct look *look, uint32_t lane)
     own->idle = AS_IDLE_UNKNOWN;
     own->over = atomic_load(&wire->state) == AS_WIRE_ENDED; /* before what it published */
     own->published = atomic_load(&wire->published);
+    uint64_t bound = as_bounds_limit(reader, lane);
+    own->published = own->published < bound ? own->published : bound;
 }
 
 static void finish_lane(struct look *look, uint32_t lane)
@@ -565,8 +568,10 @@ bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
 {
     struct as_handovers *all = &reader->handovers;
     uint64_t now = as_stamp_before_loads();
+    as_bounds_take(reader);
     if (reader->options->handovers && timed && !start_lanes(reader, progress))
         return false;
+    as_bounds_hold_parents(reader);
     if (!timed || !applies(reader)) {
         if (all->on)
             stop_looking(all);
@@ -628,9 +633,11 @@ static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_w
 
 void as_handover_arrive(struct as_reader *reader, uint32_t lane)
 {
+    if (lane >= reader->handovers.lanes.len || !reader->streams[lane])
+        return;
     struct as_handover_lane *own = &reader->handovers.lanes.data[lane];
     uint64_t position = read_of(reader, lane);
-    if (!own->thread || !reader->streams[lane])
+    if (!own->thread)
         return;
     for (; own->passed < own->marks.len && own->marks.data[own->passed].position <= position; own->passed++)
         reader->sink->show(reader->context, &reader->streams[lane]->thread, own->marks.data[own->passed].number);
@@ -647,7 +654,9 @@ void as_handover_arrive(struct as_reader *reader, uint32_t lane)
 uint64_t as_handover_limit(const struct as_reader *reader, uint32_t lane)
 {
     const struct as_handovers *all = &reader->handovers;
-    return all->on && lane < all->lanes.len && all->lanes.data[lane].thread ? all->lanes.data[lane].stop : UINT64_MAX;
+    bool ordered = all->on && lane < all->lanes.len && all->lanes.data[lane].thread;
+    uint64_t stop = ordered ? all->lanes.data[lane].stop : UINT64_MAX, bound = as_bounds_limit(reader, lane);
+    return stop < bound ? stop : bound;
 }
 
 bool as_handover_blocks(const struct as_reader *reader, uint32_t lane)

@@ -75,7 +75,7 @@ bool as_handover_look(struct as_reader *reader, bool timed, bool *progress) AS_M
 /* The lane has been read up to its `stop`: marks and waits there are told, as far as they can be. */
 void as_handover_arrive(struct as_reader *reader, uint32_t lane);
 void as_handover_free(struct as_reader *reader);
-/* Words of a lane that may be read before as_handover_arrive has to be called. */
+/* Words of a lane that may be read before as_handover_arrive has to be called, or more can be known of other threads (lane_bounds.h). */
 uint64_t as_handover_limit(const struct as_reader *reader, uint32_t lane);
 /* Whether a lane waits for another one to be read. */
 bool as_handover_blocks(const struct as_reader *reader, uint32_t lane);

@@ -43,6 +43,8 @@ void as_reader_init(struct as_reader *reader, struct as_child *child, const stru
     as_region_run_init(&reader->regions, options->regions);
     as_gear_init(reader);
     reader->streams = as_alloc_array(AS_WIRE_LANES, sizeof *reader->streams);
+    reader->bounds = as_alloc_array(AS_WIRE_LANES, sizeof *reader->bounds);
+    memset(reader->bounds, 0xff, AS_WIRE_LANES * sizeof *reader->bounds); /* none */
 }
 
 /* The writer sets writer_waits and then looks at consumed
@@ -537,6 +539,7 @@ void as_reader_free(struct as_reader *reader)
         free(reader->streams[i]);
     }
     free(reader->streams);
+    free(reader->bounds);
     for (size_t i = 0; i < reader->processes.len; i++) {
         if (reader->processes.data[i]->pidfd >= 0)
             close(reader->processes.data[i]->pidfd);

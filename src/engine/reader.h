@@ -27,6 +27,7 @@ struct as_reader {
     uint32_t switches;    /* of options->switches, those that were heeded */
     double started;       /* when the program was, on the wall clock */
     struct as_stream **streams; /* by lane; NULL: no thread there */
+    uint64_t *bounds;           /* by lane: see lane_bounds.h */
     AS_VEC(struct as_process *) processes;
     uint32_t threads, untraced, disagreements;
     uint64_t clock_calls[AS_CLOCK_CALLS];

@@ -232,6 +232,59 @@ static void test_processes_begin_to_share(void **state)
     expect_told("1 shows 1\n2 awaits 1\n");
 }
 
+/* The first words of process 2, which thread 1 has forked at the words that it has published. */
+static void begin_fork(struct as_process *process)
+{
+    struct as_wire_lane *lane = &child.wire->lanes[1];
+    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
+    *process = (struct as_process){.number = 2, .pidfd = -1};
+    reader.threads = 1;
+    lane->process = 2;
+    lane->image = 1;
+    atomic_store(&child.wire->lanes_used, 2);
+    push_event(2, AS_WIRE_THREAD_START, 2, (const uint64_t[]){2, 1002, 1, fork});
+    atomic_store(&lane->activity, AS_WIRE_GATED);
+    atomic_store(&lane->state, AS_WIRE_LIVE);
+}
+
+/* Both have gone on before the reader knew of the new process. */
+static void test_parent_is_read_up_to_the_fork(void **state)
+{
+    struct as_process *process = as_alloc(sizeof *process);
+    share_a_page();
+    add_thread(1, 1);
+    store(1, SHARED_HERE, 10);
+    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
+    begin_fork(process);
+    push_event(2, AS_WIRE_TIME, 0, (const uint64_t[]){began + 15});
+    store(2, SHARED_THERE + 8, 20);
+    look(1, SHARED_HERE + 8, 30);
+    look_on_all();
+    assert_int_equal(as_handover_limit(&reader, 0), fork);
+    assert_false(read_thread(1));
+    *as_vec_push(&reader.processes) = process;
+    look_on_all(); /* starts it, */
+    look_on_all();
+    assert_true(read_thread(1));
+    expect_told("");
+    read_thread(2);
+    assert_false(read_thread(1));
+    expect_told("2 shows 1\n1 awaits 1\n");
+}
+
+/* What is published later may have been executed beside a thread that is not known. */
+static void test_thread_alone_is_read_as_far_as_it_was(void **state)
+{
+    add_thread(1, 1);
+    store(1, 0x9000, 10);
+    uint64_t before = atomic_load(&child.wire->lanes[0].published);
+    look_on_all();
+    store(1, 0x9000, 20);
+    assert_int_equal(as_handover_limit(&reader, 0), before);
+    look_on_all();
+    assert_int_equal(as_handover_limit(&reader, 0), atomic_load(&child.wire->lanes[0].published));
+}
+
 static void test_processes_share_a_futex(void **state)
 {
     share_a_page();
@@ -339,6 +392,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_have_memory_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_begin_to_share, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parent_is_read_up_to_the_fork, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_thread_alone_is_read_as_far_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_a_futex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_asleep, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_later, set_up, tear_down),

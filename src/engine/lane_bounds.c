@@ -1,0 +1,53 @@
+/* See lane_bounds.h. */
+#include "engine/lane_bounds.h"
+
+#include "engine/reader_lanes.h"
+
+enum { PARENT = 3, ORIGIN = 4 }; /* words of AS_WIRE_THREAD_START */
+
+static uint32_t count_threads(const struct as_reader *reader, uint32_t used)
+{
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < used; i++)
+        threads += reader->streams[i] != NULL;
+    return threads;
+}
+
+void as_bounds_take(struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    bool ordered = reader->options->handovers || reader->options->causal;
+    bool alone = ordered && count_threads(reader, used) == 1;
+    for (uint32_t i = 0; i < used; i++)
+        reader->bounds[i] = alone && reader->streams[i] ? atomic_load(&reader->wire->lanes[i].published) : UINT64_MAX;
+}
+
+/* The lane has begun to be written, and is not read yet. Its first words tell of which thread the process was forked. */
+static bool waits_to_start(const struct as_reader *reader, uint32_t lane)
+{
+    const struct as_wire_lane *wire = &reader->wire->lanes[lane];
+    uint32_t state = atomic_load(&wire->state);
+    return !reader->streams[lane] && !wire->is_code && (state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) &&
+           atomic_load(&wire->consumed) == 0 &&
+           atomic_load(&wire->published) > as_wire_event_words[AS_WIRE_THREAD_START];
+}
+
+/* Where threads take turns, who is read is decided by that. */
+void as_bounds_hold_parents(struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && !reader->pace.in_turn; i++) {
+        if (!waits_to_start(reader, i))
+            continue;
+        const uint64_t *words = as_wire_ring(reader->wire, i);
+        uint64_t parent = words[ORIGIN] >> 48 & (AS_WIRE_LANES - 1), fork = words[ORIGIN] & ((UINT64_C(1) << 48) - 1);
+        if (words[PARENT] && fork < reader->bounds[parent])
+            reader->bounds[parent] = fork;
+    }
+}
+
+uint64_t as_bounds_limit(const struct as_reader *reader, uint32_t lane)
+{
+    uint64_t read = atomic_load(&reader->wire->lanes[lane].consumed);
+    return !reader->streams[lane] ? UINT64_MAX : reader->bounds[lane] > read ? reader->bounds[lane] : read;
+}
