@@ -390,6 +390,7 @@ static bool settle_native(const struct comm_options *options, struct as_comm_nat
         .no_paths = options->no_paths,
         .stdout_to_stderr = goes_to_stdout(options),
         .notices = as_notices_to_log};
+    native->detect.watch_published = true;
     if (options->watch_life == USUAL_LIFE)
         native->detect.watch_life = AS_COMM_NATIVE_WATCH_LIFE;
     return true;

@@ -26,9 +26,10 @@ struct as_board_entry {
     uint32_t thread, path;
     uint64_t time; /* when it was published; never 0 */
     uint64_t insn;
-    uint64_t number; /* the publisher's store samples up to this one */
-    uint64_t period; /* accesses for which it stands */
-    uint64_t since;  /* when its thread's samples of the line without another's between them began */
+    uint64_t number;  /* the publisher's store samples up to this one */
+    uint64_t period;  /* accesses for which it stands */
+    uint64_t since;   /* when its thread's samples of the line without another's between them began */
+    uint64_t written; /* bytes of the line that its thread has been sampled to store to, by bit */
 };
 
 struct as_board;

@@ -343,6 +343,7 @@ static bool home_of(void *shared, uint32_t *process, uint64_t *address)
 static void finish(struct as_comm_native *native)
 {
     as_native_lens_poll(native->lens);
+    as_detect_finish(native->detect);
     for (size_t i = 0; i < as_native_lens_threads(native->lens) && i < AS_PAIR_THREADS; i++)
         add_thread(native, as_native_lens_thread(native->lens, i));
     as_pair_matrix_grow(&native->estimate, native->threads.len);

@@ -19,6 +19,7 @@ struct pair_count {
 struct known_line {
     uint64_t line, counted; /* counted: when that was published */
     uint64_t sampled;       /* its samples then, + 1; 0: none */
+    uint64_t written;       /* bytes that its samples stored to, by bit */
 };
 
 struct thread {
@@ -33,6 +34,9 @@ struct thread {
     uint32_t armed;    /* registers */
     uint64_t armed_at; /* its samples then */
     struct as_lens_ref refs[AS_LENS_REGISTERS];
+    bool has_published;            /* the first of them watches the published bytes */
+    bool has_suspect;              /* … and others were touched so far: */
+    struct as_lens_access suspect; /* false sharing, unless the published ones are touched, too */
     AS_VEC(struct as_detection) detections;
     struct as_detect_counts counts;
     struct pair_count pairs[AS_DETECT_THREADS]; /* by the publisher's number */
@@ -108,10 +112,24 @@ static void learn(struct thread *thread, const struct known_line *known)
     thread->known[as_random_hash(known->line) % LINES_KNOWN] = *known;
 }
 
+/* The bytes of a line that lie in a range, by bit. */
+static uint64_t bytes_of(uint64_t line, uint64_t address, uint32_t size)
+{
+    uint64_t end = address + (size ? size : 1), first = address > line ? address - line : 0;
+    uint64_t last = end < line + AS_BOARD_LINE ? end - line : AS_BOARD_LINE;
+    if (end <= line || first >= last)
+        return 0;
+    return UINT64_MAX >> (AS_BOARD_LINE - (last - first)) << first;
+}
+
+static uint64_t line_of(uint64_t address)
+{
+    return address & ~(uint64_t)(AS_BOARD_LINE - 1);
+}
+
 static bool overlaps(const struct as_board_entry *entry, const struct as_lens_access *access)
 {
-    uint32_t size = access->size ? access->size : 1;
-    return entry->address < access->address + size && access->address < entry->address + entry->size;
+    return entry->written & bytes_of(line_of(entry->address), access->address, access->size);
 }
 
 static struct as_lens_access access_of(const struct as_board_entry *entry)
@@ -173,30 +191,52 @@ static bool is_worth_watching(void *context, const struct as_board_entry *entry)
            entry->time > thread->last_sample && entry->time > known.counted && !looked_up && lives(wish->detect, entry);
 }
 
+/* The published bytes were not touched. Where several others may have been, one of 7 / (D - 1) of them was watched. */
+static void settle_suspect(const struct as_detect *detect, struct thread *thread)
+{
+    uint64_t scale = CHUNKS - 1, others = thread->armed - 1;
+    if (thread->has_suspect)
+        count_pair(detect, thread, &thread->watched, &thread->suspect, thread->watched.period * scale / others, true);
+    thread->has_suspect = false;
+}
+
 static void disarm(struct as_detect *detect, struct thread *thread)
 {
+    settle_suspect(detect, thread);
     for (uint32_t i = 0; i < thread->armed; i++)
         (void)as_lens_disarm(&detect->lens, &thread->refs[i]);
     thread->armed = 0;
 }
 
-/* Random chunks of the line, each at most once: the first of a shuffled row. */
+static bool arm_chunk(struct as_detect *detect, struct thread *thread, uint8_t chunk)
+{
+    struct as_lens_watch watch = {.address = line_of(thread->watched.address) + chunk * CHUNK,
+                                  .length = CHUNK,
+                                  .kind = AS_ACCESS_LOAD | AS_ACCESS_STORE};
+    bool armed = as_lens_arm(&detect->lens, thread->number, &watch, &thread->refs[thread->armed]) == AS_LENS_OK;
+    thread->armed += armed;
+    return armed;
+}
+
+/* Random chunks of the line, each at most once: the first of a shuffled row, behind that of the published bytes if those are
+ * watched in any case. */
 static void arm(struct as_detect *detect, struct thread *thread)
 {
-    uint8_t chunks[CHUNKS];
-    uint64_t line = thread->watched.address & ~(uint64_t)(AS_BOARD_LINE - 1);
+    uint8_t chunks[CHUNKS], published = (uint8_t)(thread->watched.address % AS_BOARD_LINE / CHUNK);
     uint32_t registers = as_lens_registers(&detect->lens);
     registers = registers < detect->options.registers ? registers : detect->options.registers;
+    bool fixed = detect->options.watch_published && registers > 1;
     for (uint32_t i = 0; i < CHUNKS; i++)
         chunks[i] = (uint8_t)i;
+    chunks[0] = fixed ? published : 0;
+    chunks[published] = fixed ? 0 : published;
+    thread->has_published = false;
     for (uint32_t i = 0; i < registers; i++) {
-        uint32_t other = i + (uint32_t)as_random_below(&thread->seed, CHUNKS - i);
+        uint32_t other = i + (i || !fixed ? (uint32_t)as_random_below(&thread->seed, CHUNKS - i) : 0);
         uint8_t chunk = chunks[other];
         chunks[other] = chunks[i];
-        struct as_lens_watch watch = {
-            .address = line + chunk * CHUNK, .length = CHUNK, .kind = AS_ACCESS_LOAD | AS_ACCESS_STORE};
-        if (as_lens_arm(&detect->lens, thread->number, &watch, &thread->refs[thread->armed]) == AS_LENS_OK)
-            thread->armed++;
+        bool armed = arm_chunk(detect, thread, chunk);
+        thread->has_published |= armed && fixed && i == 0;
     }
     thread->counts.armed += thread->armed > 0;
     thread->counts.refused += thread->armed == 0 && registers;
@@ -219,8 +259,16 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
     struct thread *thread = find_thread(detect, trap->access.thread);
     if (!thread || !thread->armed)
         return;
-    uint64_t scale = AS_BOARD_LINE / CHUNK, count = thread->watched.period * scale / thread->armed;
-    thread->counts.trapped++;
+    bool touches = overlaps(&thread->watched, &trap->access);
+    thread->counts.trapped += !thread->has_suspect;
+    if (thread->has_published && !touches) {
+        thread->suspect = thread->has_suspect ? thread->suspect : trap->access;
+        thread->has_suspect = true;
+        return;
+    }
+    uint64_t count =
+        thread->watched.period * (thread->has_published ? 1 : CHUNKS) / (thread->has_published ? 1 : thread->armed);
+    thread->has_suspect = false;
     count_pair(detect, thread, &thread->watched, &trap->access, count, true);
     disarm(detect, thread);
 }
@@ -240,6 +288,9 @@ static void publish(struct as_detect *detect, struct thread *thread, const struc
 {
     const struct as_lens_access *access = &sample->access;
     uint64_t number = atomic_load_explicit(&thread->store_samples, memory_order_relaxed);
+    struct known_line known = know(thread, access->address);
+    known.written |= bytes_of(line_of(access->address), access->address, access->size);
+    learn(thread, &known);
     struct as_board_entry entry = {.address = access->address,
                                    .size = access->size ? access->size : 1,
                                    .process = space_of(thread, access->address),
@@ -249,7 +300,8 @@ static void publish(struct as_detect *detect, struct thread *thread, const struc
                                    .insn = access->insn,
                                    .number = number,
                                    .period = sample->period,
-                                   .since = begin_of(detect, thread, access)};
+                                   .since = begin_of(detect, thread, access),
+                                   .written = known.written};
     thread->counts.published += as_board_put(detect->board, &entry);
 }
 
@@ -311,14 +363,25 @@ static void on_sample(void *context, const struct as_lens_sample *sample)
 static void end_thread(void *context, uint32_t number)
 {
     struct thread *thread = find_thread(context, number);
-    if (thread)
-        thread->armed = 0;
+    if (!thread)
+        return;
+    settle_suspect(context, thread);
+    thread->armed = 0;
 }
 
 const struct as_lens_client as_detect_client = {
     .thread_start = start_thread, .thread_end = end_thread, .sample = on_sample, .trap = on_trap};
 
 /* ---- results ---- */
+
+void as_detect_finish(struct as_detect *detect)
+{
+    for (uint32_t i = 0; i < AS_DETECT_THREADS; i++) {
+        struct thread *thread = find_thread(detect, i);
+        if (thread)
+            settle_suspect(detect, thread);
+    }
+}
 
 static void add_counts(struct as_detect_counts *sum, const struct as_detect_counts *counts)
 {
@@ -378,7 +441,7 @@ void as_detect_contacts(const struct as_detect *detect, const uint32_t *places, 
         const struct thread *thread = find_thread((struct as_detect *)detect, i);
         for (size_t k = 0; thread && k < thread->detections.len; k++) {
             const struct as_detection *detection = &thread->detections.data[k];
-            uint64_t line = detection->from.address & ~(uint64_t)(AS_BOARD_LINE - 1);
+            uint64_t line = line_of(detection->from.address);
             struct as_contact contact = {.line = line,
                                          .process = space_of(thread, line),
                                          .from = side_of((struct as_detect *)detect, &detection->from, line),

@@ -19,6 +19,9 @@
  *   turns         where threads take turns on a processor, a line that both use all the time changes hands once a turn, not
  *                 once for each period that a sample stands for. A look-up whose reader did not run when the entry was
  *                 published, or whose publisher does not run any more, counts 1 if the publisher had sampled the line before.
+ *   true or false is whether the thread touches bytes that the publisher was sampled to store to, with this store or with one of its
+ *                 samples of the line before. Where `watch_published` is set, one register watches the published bytes: a thread that
+ *                 touches these and others before its watchpoints expire, as one that reads a whole buffer does, has true sharing.
  *   atomics       count as stores. A counter of loads sees them too; those samples are left out.
  */
 #ifndef AS_COMM_DETECT_H
@@ -40,6 +43,8 @@ struct as_detect_options {
     uint32_t watch_life;  /* samples of the thread that watches */
     uint32_t registers;   /* at most so many of what the machine has */
     uint32_t own_samples; /* a line of which the thread has one among so many of its own samples is not watched */
+    bool
+        watch_published; /* one of several registers watches the published bytes; otherwise all watch bytes at random */
     uint64_t seed;
 };
 #define AS_DETECT_OPTIONS_DEFAULT                                                                                      \
@@ -68,6 +73,8 @@ struct as_detect_counts {
 struct as_detect;
 struct as_detect *as_detect_new(const struct as_lens *lens, const struct as_detect_options *options);
 extern const struct as_lens_client as_detect_client; /* its context is the detector */
+/* No more calls come: what is left open counts as it is. */
+void as_detect_finish(struct as_detect *detect);
 struct as_detect_counts as_detect_counts(const struct as_detect *detect);
 /* When no more calls come. `places`: of each thread number below n, its row; UINT32_MAX: not in the matrix. */
 void as_detect_matrix(const struct as_detect *detect, const uint32_t *places, size_t n, struct as_pair_matrix *matrix);

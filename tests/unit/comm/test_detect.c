@@ -147,6 +147,48 @@ static void traps(void **state)
     }
 }
 
+/* A thread that touches the published bytes and others, in whatever order, has true sharing; one that touches only others has not,
+ * which is known when it has stopped watching. */
+static void published_bytes_decide(void **state)
+{
+    for (int whole = 0; whole <= 1; whole++) {
+        struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+        struct bed bed;
+        options.watch_published = true;
+        open_bed(&bed, &options, 4);
+        sample(&bed, 0, A + 40, STORE);
+        sample(&bed, 1, B, LOAD);
+        assert_int_equal(bed.script.slots[1][0].watch.address, A + 40);
+        bool others = false;
+        for (uint64_t offset = 0; offset < 64; offset += 8)
+            others |= offset != 40 && scripted_lens_access(&bed.script, 1, A + offset, LOAD);
+        assert_true(others && as_pair_sum(pair_of(&bed, 0, 1)) == 0);
+        if (whole)
+            assert_true(scripted_lens_access(&bed.script, 1, A + 40, LOAD));
+        as_detect_finish(bed.detect);
+        assert_int_equal(pair_of(&bed, 0, 1).true_, whole ? PERIOD : 0);
+        assert_int_equal(pair_of(&bed, 0, 1).false_, whole ? 0 : PERIOD * 7 / 3);
+        assert_int_equal(as_detect_counts(bed.detect).trapped, 1);
+        as_detect_free(bed.detect);
+    }
+}
+
+/* What a thread stored to in its samples before counts, too. */
+static void earlier_stores_count(void **state)
+{
+    struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+    struct bed bed;
+    open_bed(&bed, &options, 0);
+    sample(&bed, 0, A + 8, STORE);
+    sample(&bed, 0, A + 32, STORE);
+    sample(&bed, 1, A + 8, LOAD);
+    assert_int_equal(pair_of(&bed, 0, 1).true_, PERIOD);
+    sample(&bed, 0, A + 32, STORE);
+    sample(&bed, 1, A + 16, LOAD);
+    assert_int_equal(pair_of(&bed, 0, 1).false_, PERIOD);
+    as_detect_free(bed.detect);
+}
+
 /* Only entries from between the last two samples are watched; watchpoints expire after two samples, of either kind. */
 static void expiry(void **state)
 {
@@ -308,9 +350,17 @@ static void estimates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_ups), cmocka_unit_test(turns),    cmocka_unit_test(atomics_are_stores),
-        cmocka_unit_test(traps),    cmocka_unit_test(expiry),   cmocka_unit_test(sampled_lines_are_looked_up),
-        cmocka_unit_test(faults),   cmocka_unit_test(contacts), cmocka_unit_test(estimates),
+        cmocka_unit_test(look_ups),
+        cmocka_unit_test(turns),
+        cmocka_unit_test(atomics_are_stores),
+        cmocka_unit_test(traps),
+        cmocka_unit_test(expiry),
+        cmocka_unit_test(sampled_lines_are_looked_up),
+        cmocka_unit_test(published_bytes_decide),
+        cmocka_unit_test(earlier_stores_count),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(contacts),
+        cmocka_unit_test(estimates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
