@@ -53,6 +53,12 @@ uint64_t *as_map_get(const struct as_map *map, uint64_t key)
     return slot->used ? &slot->value : NULL;
 }
 
+void as_map_fetch(const struct as_map *map, uint64_t key)
+{
+    if (map->cap > 0)
+        __builtin_prefetch(&map->slots[home_of(map, key)]);
+}
+
 uint64_t *as_map_put(struct as_map *map, uint64_t key)
 {
     uint64_t *found = as_map_get(map, key);

@@ -19,6 +19,8 @@ struct as_map {
 
 /* The value's address, or NULL when the key is absent. Valid until the next as_map_put. */
 uint64_t *as_map_get(const struct as_map *map, uint64_t key);
+/* For the host to fetch what as_map_get and as_map_put of the key will read. */
+void as_map_fetch(const struct as_map *map, uint64_t key);
 /* The value's address, made with value 0 when the key was absent. Valid until the next as_map_put. */
 uint64_t *as_map_put(struct as_map *map, uint64_t key);
 bool as_map_remove(struct as_map *map, uint64_t key);

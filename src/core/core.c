@@ -97,8 +97,7 @@ struct as_core *as_core_new(const struct as_machine *machine, struct as_uncore *
 void as_core_set_code_version(struct as_core *core, as_code_version *version)
 {
     core->code_version = version;
-    for (int i = 0; i < STRAIGHTS; i++)
-        core->straights[i].version = UINT64_MAX;
+    as_core_make_straights(core, STRAIGHTS);
 }
 
 void as_core_set_process(struct as_core *core, uint32_t process)
@@ -184,6 +183,7 @@ void as_core_free(struct as_core *core)
     free(core->trail);
     free(core->pending);
     free(core->store_dispatched);
+    free(core->straights);
     as_predictor_free(core->predictor);
     as_memory_leave(core->memory);
     free(core);

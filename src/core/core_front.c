@@ -4,8 +4,11 @@
  * instruction cache and TLB, room in the fetch buffer and a fetch target queue entry.
  *
  * Not modelled: contention by wrong-path instructions (they are counted, not executed), micro-op caches. */
+#include "base/alloc.h"
 #include "core/core_ask.h"
 #include "core/routes.h"
+
+#include <stdlib.h>
 
 enum { WRONG_PATH_MOST = 512 };
 
@@ -82,10 +85,20 @@ static void begin_straight(struct straight *straight, uint64_t address)
     *straight = (struct straight){.address = address, .end = address};
 }
 
+void as_core_make_straights(struct as_core *core, uint64_t n)
+{
+    free(core->straights);
+    core->straights = as_alloc_apart(n, sizeof *core->straights);
+    core->straights_mask = n - 1;
+    core->straights_missed = 0;
+    for (uint64_t i = 0; i < n; i++)
+        core->straights[i].version = UINT64_MAX;
+}
+
 /* Where new code has come since, only the end of straight code can have moved. */
 static struct straight *find_straight(struct as_core *core, uint64_t address)
 {
-    struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) % STRAIGHTS];
+    struct straight *straight = &core->straights[(address >> 1 ^ address >> 11) & core->straights_mask];
     uint64_t version = core->code_version(core->code_context, false);
     bool same = straight->address == address && straight->version == version;
     if (__builtin_expect(same && !straight->unknown, 1))
@@ -93,19 +106,26 @@ static struct straight *find_straight(struct as_core *core, uint64_t address)
     uint64_t code = core->code_version(core->code_context, true);
     if (same && straight->code == code)
         return straight;
-    if (!same)
+    if (!same) {
         begin_straight(straight, address);
+        core->straights_missed++;
+    }
     follow_code(core, straight);
     straight->version = version;
     straight->code = code;
     return straight;
 }
 
+/* A program with more code than there are places for straight code gets more of them. */
 static void begin_walk(struct as_core *core)
 {
+    enum { MORE = 4 };
+    uint64_t n = core->straights_mask + 1;
+    if (__builtin_expect(core->straights_missed > 2 * n && n < STRAIGHTS_MOST, 0))
+        as_core_make_straights(core, MORE * n);
     if (__builtin_expect(++core->n_walks, 1))
         return;
-    for (int i = 0; i < STRAIGHTS; i++)
+    for (uint64_t i = 0; core->straights && i <= core->straights_mask; i++)
         core->straights[i].walk = 0;
     core->n_walks = 1;
 }

@@ -27,7 +27,8 @@ enum {
     STORE_TABLE = 1 << 10, /* recent stores by 8-byte granule */
     MAX_UNITS = 16,        /* of one kind */
     ARCH_REGISTERS = 32,
-    STRAIGHTS = 1 << 13, /* pieces of straight code that wrong paths go through */
+    STRAIGHTS = 1 << 12,      /* pieces of straight code that wrong paths go through: at first … */
+    STRAIGHTS_MOST = 1 << 16, /* … and at most */
 };
 
 /* At most `limit` at a time, in the order of their numbers: for each the first cycle in which it has gone. The ring is
@@ -161,7 +162,8 @@ struct as_core {
 
     /* wrong paths: as the predictor, of whoever predicts */
     uint32_t n_walks;
-    struct straight straights[STRAIGHTS]; /* by address */
+    struct straight *straights; /* by address */
+    uint64_t straights_mask, straights_missed;
 
     union as_recipe_room own; /* of an instruction that came without one; last, as its size varies */
 };
@@ -217,6 +219,7 @@ void as_core_predict(struct as_core *core, const struct as_op *op, struct as_pip
 uint32_t as_core_ask_predictor(struct as_core *core, const struct as_insn *insn, bool taken, uint64_t next,
                                uint64_t *target);
 uint32_t as_core_walk_wrong_path(struct as_core *core, uint64_t address, uint32_t most);
+void as_core_make_straights(struct as_core *core, uint64_t n); /* places for straight code, a power of 2, all empty */
 
 /* A word of as_body_run.foreseen: what was predicted, and above it the length of the wrong path. */
 enum { FORESEEN_BITS = 8 };

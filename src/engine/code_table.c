@@ -415,6 +415,8 @@ bool as_code_table_add_block(struct as_code_table *table, const uint64_t *words,
                                    .bytes = (const uint8_t *)&words[4 + 2 * i],
                                    .length = packed_length(&words[4 + 2 * i]),
                                    .made = block->made};
+        as_map_fetch(&table->latest, chain_key(image->number, address)); /* of all, before the first is waited for */
+        as_map_fetch(&table->insn_chains, chain_of(image, &insns[i]));
         address += insns[i].length;
     }
     uint32_t newest = table->generations;

@@ -76,9 +76,11 @@ static struct as_ahead_block *block_behind(struct chunk *chunk, const struct as_
     return behind < chunk->words + chunk->used ? (struct as_ahead_block *)behind : NULL;
 }
 
-/* What every run reads of a body, and where its addresses are put. */
+/* What every run reads of a body, and where its addresses are put; what comes behind it in the queue. */
 static void fetch_for_host(const struct as_ahead_block *block)
 {
+    enum { BEHIND = 8 * HOST_LINE };
+    __builtin_prefetch((const char *)block + BEHIND);
     __builtin_prefetch(block->body);
     __builtin_prefetch((const char *)block->body + HOST_LINE);
     __builtin_prefetch(block->shape);

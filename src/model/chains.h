@@ -18,9 +18,9 @@ struct as_chain {
     struct as_body *own;               /* the body, where it is not its block's */
     struct as_chain *longer,
         *other;            /* with one block more: the one that was used last; another block in place of `block` */
-    struct as_route route; /* its control transfers; where the last one goes is set where the chain is put in */
     uint32_t runs;         /* that ended here although more would have fitted */
     bool ends;             /* it is as long as it may be */
+    struct as_route route; /* its control transfers; where the last one goes is set where the chain is put in */
 };
 
 enum { AS_CHAIN_ROOM = 256 };              /* accesses: more than a chain has and one block adds */

@@ -1,13 +1,35 @@
 /* See executed.h. */
 #include "model/executed.h"
 
+#include "base/alloc.h"
 #include "count/targets.h"
+
+#include <stdlib.h>
 
 void as_executed_free(struct as_executed *executed)
 {
     as_vec_free(&executed->blocks);
     as_vec_free(&executed->insns);
     as_map_free(&executed->places);
+    free(executed->marks);
+}
+
+/* Addresses near each other have marks near each other. */
+static uint32_t mark_of(uint64_t address)
+{
+    return (uint32_t)(address ^ address >> 20 ^ address >> 40) % AS_EXECUTED_MARKS;
+}
+
+static void mark(struct as_executed *executed, uint64_t address)
+{
+    if (!executed->marks)
+        executed->marks = as_alloc_array(AS_EXECUTED_MARKS / 64, sizeof *executed->marks);
+    executed->marks[mark_of(address) / 64] |= UINT64_C(1) << mark_of(address) % 64;
+}
+
+static bool is_marked(const struct as_executed *executed, uint64_t address)
+{
+    return executed->marks && executed->marks[mark_of(address) / 64] >> mark_of(address) % 64 & 1;
 }
 
 enum { POINTER_BITS = 48 };
@@ -27,6 +49,7 @@ static void add_insn(struct as_executed *executed, const struct as_block *block,
     if (executed->insns.data[insn->id])
         return;
     executed->insns.data[insn->id] = true;
+    mark(executed, insn->address);
     uint64_t *place = as_map_put(&executed->places, as_target_key(block->image, insn->address));
     executed->n_changes += *place != 0;
     *place = pack(block, index);
@@ -57,6 +80,8 @@ static struct as_code_run rest_of(const struct as_block *block, uint32_t index)
 
 bool as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address, struct as_code_run *run)
 {
+    if (!is_marked(executed, address))
+        return false;
     const uint64_t *place = as_map_get(&executed->places, as_target_key(image, address));
     if (!place)
         return false;

@@ -8,12 +8,15 @@
 #include "core/core.h"
 #include "engine/engine.h"
 
+enum { AS_EXECUTED_MARKS = 1 << 20 };
+
 struct as_executed {
     AS_VEC(bool) blocks; /* by index */
     uint64_t n_blocks;   /* number of blocks that were executed */
     uint64_t n_changes;  /* how often another instruction was found at an address that had one */
     bool mixed;          /* a block has a control transfer that is not its last instruction */
     AS_VEC(bool) insns;  /* by id */
+    uint64_t *marks; /* AS_EXECUTED_MARKS bits by address: one that is not set says that nothing was executed there */
     /* Instructions by image and address, as a block and a place in it; if the code changed, the one whose first execution
      * is the latest. */
     struct as_map places;

@@ -45,11 +45,32 @@ static __attribute__((noinline)) void find_path(struct as_model *model, const st
     own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
 }
 
+/* What executions further on will be looked up in. Numbers of blocks are words below all others. */
+static inline const uint64_t *fetch_for_host(struct as_block_body *const *bodies, size_t n_bodies, const uint64_t *word,
+                                             const uint64_t *end)
+{
+    enum { WORDS = 64 }; /* that QEMU wrote past all caches */
+    __builtin_prefetch(end + WORDS);
+    for (; word < end; word++)
+        if (*word < n_bodies && bodies[*word]) {
+            __builtin_prefetch(bodies[*word]);
+            __builtin_prefetch((const char *)bodies[*word] + HOST_LINE);
+        }
+    return word;
+}
+
+static inline void fetch_chain(const struct as_block_body *body)
+{
+    if (body)
+        __builtin_prefetch(body->chain);
+}
+
 /* Returns the number of blocks. */
 static uint32_t take_all(struct as_model *model, const struct as_thread *thread, struct as_words_ahead *ahead)
 {
     struct model_thread *own = thread->user;
-    const uint64_t *words = ahead->words + ahead->at, *end = ahead->words + ahead->n;
+    enum { FETCHED = 24 }; /* words ahead: seven blocks, as a rule */
+    const uint64_t *words = ahead->words + ahead->at, *end = ahead->words + ahead->n, *fetched = words;
     struct as_block_body *const *bodies = model->bodies.numbered.data;
     size_t n_bodies = model->bodies.numbered.len;
     uint64_t left = ahead->left, number = ahead->number;
@@ -60,6 +81,9 @@ static uint32_t take_all(struct as_model *model, const struct as_thread *thread,
         if (!body || body->n_accesses >= (size_t)(end - words) || body->n >= left)
             break;
         uint64_t word = words[body->n_accesses];
+        if (end - words > body->n_accesses + FETCHED)
+            fetched = fetch_for_host(bodies, n_bodies, fetched, words + body->n_accesses + FETCHED);
+        fetch_chain(word < n_bodies ? bodies[word] : NULL);
         if (word != body->likely && !find_next(ahead, body, word))
             break;
         if (!own->path) {

@@ -7,6 +7,7 @@
 struct node {
     struct as_call_node shown;
     uint32_t depth;
+    uint32_t likely; /* the child that was looked for last; 0: none */
 };
 
 struct as_call_tree {
@@ -98,9 +99,12 @@ static void grow(struct as_call_tree *tree)
 
 uint32_t as_call_tree_child(struct as_call_tree *tree, const struct as_call_node *node)
 {
-    uint32_t *slot = find_slot(tree, node), depth = tree->nodes.data[node->parent].depth + 1;
+    uint32_t likely = tree->nodes.data[node->parent].likely, depth = tree->nodes.data[node->parent].depth + 1;
+    if (likely && equal(&tree->nodes.data[likely].shown, node))
+        return likely;
+    uint32_t *slot = find_slot(tree, node);
     if (*slot != 0)
-        return *slot;
+        return tree->nodes.data[node->parent].likely = *slot;
     if (depth > AS_CALLPATH_MAX_DEPTH || tree->nodes.len >= AS_CALL_TREE_MAX_NODES) {
         tree->folded++;
         return node->parent;
