@@ -88,7 +88,7 @@ check "texts of all kinds" bash -c '
     set -e; demo=$2/demo
     "$1" report own.db >report.txt; "$1" report --calls own.db >calls.txt; "$1" report --by instruction --limit 20 own.db >rows.txt
     "$1" stat -o stat.txt -- "$demo" 1; "$1" blocks -o blocks.txt -- "$demo" 1
-    "$1" points --interval=100k -o points.txt -- "$demo" 1; "$1" compare --max 200k -o compare.txt -- "$demo" 1
+    "$1" points --interval=100k -o points.txt -- "$2/lattice" 1; "$1" compare --max 200k -o compare.txt -- "$demo" 1
     "$1" reuse --max 200k -o reuse.txt -- "$demo" 1; "$1" whatif --max 200k --ideal ST-LLC -o whatif.txt -- "$demo" 1' - "$ASSAY" "$WORKLOADS"
 check_same "… have thousands separators" "" "$(bare_numbers {report,calls,rows,stat,blocks,points,compare,reuse,whatif}.txt)"
 
@@ -101,7 +101,8 @@ for verb in "record --max 3M -o long.db" stat; do
     check "… has lines about its progress" grep -Eq '^assay: running for [0-9]+ s: [0-9]+ M instructions, [0-9.]+ MIPS' <<<"$err"
     check "… at growing distances" test "$(grep -c '^assay: running' <<<"$err")" -le $((16 + SECONDS / 60))
 done
-check "a run of unknown length" log_of record -o long.db
+check "a run of unknown length" env ASSAY_PROGRESS=0.01 "$ASSAY" record -o long.db -- "$WORKLOADS/lattice" 1
+check "… tells how far it is" grep -q '^assay: running' <<<"$err"
 check_same "… promises no end" "" "$(grep 'to go' <<<"$err")"
 # On a terminal the program's own output must begin on a line of its own.
 on_terminal() {

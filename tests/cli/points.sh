@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo
+short=("$WORKLOADS/lattice" 1) # 6.5 million instructions; the demo has 40
 compile() { gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie "$SOURCE/tests/cli/two_phases.c" -o two; }
 
 # ---- vectors ----
@@ -43,10 +44,10 @@ fi
 
 # ---- a program with a C library ----
 
-check "text" "$ASSAY" points --interval 100k -- "$demo" 3
+check "text" "$ASSAY" points --interval 100k -- "${short[@]}"
 check_same "… has a prediction" 1 "$(grep -c '^Predicted CPI ' <<<"$out")"
 check_same "… the program's own output" 0 "$status"
-check "CSV" "$ASSAY" points --interval 100k --cpi off --csv -- "$demo" 3
+check "CSV" "$ASSAY" points --interval 100k --cpi off --csv -- "${short[@]}"
 check_same "… has a header" "phase,interval,start,intervals,weight,instructions,cycles,cpi" "$(head -1 <<<"$out")"
 check "threads" "$ASSAY" points --interval 50k --by-thread --cpi off --json -o threads.json -- "$WORKLOADS/threads"
 holds "… with code of their own" 'd["blocks"] > 0 and abs(sum(p["weight"] for p in d["points"]) - 1) < 1e-9' threads.json
@@ -56,17 +57,17 @@ holds "… are measured from one execution of it to another" 'any(p["pass"] > 0 
 check "… and have as many instructions as they take" python3 -c 'import re
 v = [sum(map(int, re.findall(r":\d+:(\d+)", l))) for l in open("loop.bb") if l[0] == "T"]
 assert len(v) > 3 and min(v[:-1]) >= 20000 and len(set(v)) > 2, v'
-check_status 125 "a loop that is never executed" "$ASSAY" points --interval 20k --loop 0x10 --cpi off -- "$demo" 3
-check_status 2 "a place that is no loop" "$ASSAY" points --loop 5M --cpi off -- "$demo" 3
-check_status 2 "a loop, warmed in part" "$ASSAY" points --loop word_end --warm 1M -- "$demo" 3
-check "the same seed" "$ASSAY" points --interval 100k --cpi off --csv -o one.csv -- "$demo" 3
-check "… twice" "$ASSAY" points --interval 100k --cpi off --csv -o two.csv -- "$demo" 3
+check_status 125 "a loop that is never executed" "$ASSAY" points --interval 20k --loop 0x10 --cpi off -- "${short[@]}"
+check_status 2 "a place that is no loop" "$ASSAY" points --loop 5M --cpi off -- "${short[@]}"
+check_status 2 "a loop, warmed in part" "$ASSAY" points --loop word_end --warm 1M -- "${short[@]}"
+check "the same seed" "$ASSAY" points --interval 100k --cpi off --csv -o one.csv -- "${short[@]}"
+check "… twice" "$ASSAY" points --interval 100k --cpi off --csv -o two.csv -- "${short[@]}"
 check "… gives the same points" cmp one.csv two.csv
 check_status 3 "the program's status" "$ASSAY" points -q --interval 1k --cpi off -- sh -c 'exit 3'
 
 # ---- sweeps ----
 
-check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "$demo" 3
+check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "${short[@]}"
 check_same "… names a long point" 1 "$(grep -c 'one long point' <<<"$out")"
 check_same "… where errors saturate" 1 "$(grep -c 'Saturation at max-k [1-4]: error ' <<<"$out")"
 cat >blame.py <<'END'
@@ -78,7 +79,7 @@ for adds, part, function in rows:
     assert abs(float(adds)) < 0.02 or float(adds) * float(part) > 0, (adds, part, function)
 END
 check "… and the code that makes points differ from their phases" python3 blame.py <<<"$out"
-check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv -- "$demo" 3
+check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv -- "${short[@]}"
 cat >sweep.py <<'END'
 import csv
 rows = list(csv.DictReader(open("sweep.csv")))
