@@ -68,6 +68,25 @@ static void test_edges(void **state)
     end(flow);
 }
 
+/* Space between code that nobody saw run leads nowhere, and nothing falls into it; where it ran, it is code like any other. */
+static void test_padding(void **state)
+{
+    static const double counts[2][4] = {{10, 0, 10, 10}, {10, 4, 14, 14}};
+    for (int ran = 0; ran < 2; ran++) {
+        struct as_cfg *cfg = graph_make("2j2 3i i r");
+        as_cfg_get(cfg, 0)->blocks.data[1].flags |= AS_CFG_PADDING;
+        struct as_flow *flow = graph_flow(cfg, counts[ran], "0>2:10");
+        assert_true(graph_edge(flow, 1, 2) == (ran ? 4 : -1));
+        assert_true(graph_edge(flow, 2, 3) == counts[ran][2]);
+        end(flow);
+    }
+    struct as_cfg *cfg = graph_make("2i 3i r");
+    as_cfg_get(cfg, 0)->blocks.data[1].flags |= AS_CFG_PADDING;
+    struct as_flow *flow = graph_flow(cfg, counts[1], "");
+    assert_true(graph_edge(flow, 0, 1) == -1);
+    end(flow);
+}
+
 static void test_find(void **state)
 {
     struct as_cfg *cfg = graph_make("2i 3r");
@@ -89,10 +108,8 @@ static void test_find(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_falls),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_falls),   cmocka_unit_test(test_calls), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_padding), cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
