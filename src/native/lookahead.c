@@ -10,7 +10,7 @@
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 enum { CF = 1 << 0, PF = 1 << 2, ZF = 1 << 6, SF = 1 << 7, DF = 1 << 10, OF = 1 << 11 };
-enum { MOST_CODE = 1 << 14 };
+enum { MOST_CODE = 1 << 14, RECENT = 1 << 8 };
 
 enum how { STUB, NOTHING, BRANCH, GO, PUSH, POP, LEAVE, STRING, ADDRESS, ENTERS_KERNEL, UNKNOWN };
 
@@ -32,6 +32,7 @@ struct as_lookahead {
     struct as_stubs stubs;
     struct as_map places; /* ip: place in `code` + 1 */
     AS_VEC(struct code) code;
+    size_t recent[RECENT]; /* places in `code` + 1, by the last bits of the address */
     uint32_t epoch;
     sigset_t signals;
 };
@@ -176,6 +177,17 @@ static enum how how_of(struct code *code, const struct as_x86 *x86)
     return is_odd(insn, x86) ? UNKNOWN : STUB;
 }
 
+/* Whether the registers give the addresses of all operands: no vectors of addresses, none of 32 bits. */
+static bool has_addresses(const struct as_insn *insn)
+{
+    struct as_machine_state state = {.knows_segments = true, .known = UINT16_MAX};
+    uint64_t address;
+    for (unsigned m = 0; m < insn->n_mem; m++)
+        if (as_operand_before(insn, m, &state, &address) != AS_OPERAND_KNOWN)
+            return false;
+    return true;
+}
+
 static void decode(struct as_lookahead *ahead, struct code *code, const uint8_t *bytes, size_t size)
 {
     struct as_x86 x86;
@@ -189,6 +201,8 @@ static void decode(struct as_lookahead *ahead, struct code *code, const uint8_t 
     code->vector = uses_vectors(&code->insn);
     if (code->how == STUB &&
         !(code->stub = as_stubs_make(&ahead->stubs, &x86, bytes, code->insn.n_mem && code->insn.mem[0].access)))
+        code->how = UNKNOWN;
+    if (code->how != NOTHING && code->how != ENTERS_KERNEL && !has_addresses(&code->insn))
         code->how = UNKNOWN;
 }
 
@@ -206,11 +220,12 @@ static void forget_code(struct as_lookahead *ahead)
     as_map_free(&ahead->places);
     ahead->places = (struct as_map){0};
     ahead->code.len = 0;
+    memset(ahead->recent, 0, sizeof ahead->recent);
     as_stubs_clear(&ahead->stubs);
 }
 
 /* NULL: not mapped. */
-static const struct code *find_code(struct as_lookahead *ahead, uint64_t ip)
+static const struct code *look_up(struct as_lookahead *ahead, uint64_t ip)
 {
     uint8_t bytes[AS_INSN_MAX_BYTES];
     const uint64_t *known = as_map_get(&ahead->places, ip);
@@ -230,6 +245,17 @@ static const struct code *find_code(struct as_lookahead *ahead, uint64_t ip)
         decode(ahead, code, bytes, size);
     }
     code->epoch = ahead->epoch;
+    return code;
+}
+
+static inline const struct code *find_code(struct as_lookahead *ahead, uint64_t ip)
+{
+    size_t *recent = &ahead->recent[ip % RECENT];
+    const struct code *code = *recent ? &ahead->code.data[*recent - 1] : NULL;
+    if (code && code->ip == ip && code->epoch == ahead->epoch)
+        return code;
+    code = look_up(ahead, ip);
+    *recent = code ? (size_t)(code - ahead->code.data) + 1 : 0;
     return code;
 }
 
@@ -364,21 +390,36 @@ static bool run_stub(struct as_lookahead *ahead, const struct code *code, const 
            as_pages_write(&ahead->pages, step->accesses[0].address, ahead->stubs.operand, size);
 }
 
-static bool list_accesses(const struct code *code, const struct as_machine_state *state, struct as_lookahead_step *step)
+/* As as_operand_before, where has_addresses holds. */
+static inline uint64_t address_of(const struct as_mem_operand *operand, const struct as_machine_state *state)
 {
-    step->ip = code->ip;
-    step->n = 0;
+    uint64_t address = (uint64_t)operand->disp + (operand->segment ? state->segment[operand->segment] : 0);
+    if (operand->pc_relative)
+        return address;
+    if (operand->base != AS_REG_NONE)
+        address += state->value[operand->base];
+    if (operand->index != AS_REG_NONE)
+        address += operand->scale * state->value[operand->index];
+    return address;
+}
+
+static void list_accesses(const struct code *code, const struct as_machine_state *state, struct as_lookahead_step *step)
+{
     for (unsigned m = 0; m < code->insn.n_mem; m++) {
-        uint64_t address;
-        if (as_operand_before(&code->insn, m, state, &address) != AS_OPERAND_KNOWN)
-            return false;
-        if (!code->insn.mem[m].access)
+        const struct as_mem_operand *operand = &code->insn.mem[m];
+        if (!operand->access)
             continue;
-        step->accesses[step->n].address = address;
-        step->accesses[step->n].size = code->insn.mem[m].size;
-        step->accesses[step->n++].kind = code->insn.mem[m].access & (AS_ACCESS_LOAD | AS_ACCESS_STORE);
+        step->accesses[step->n].address = address_of(operand, state);
+        step->accesses[step->n].size = operand->size;
+        step->accesses[step->n++].kind = operand->access & (AS_ACCESS_LOAD | AS_ACCESS_STORE);
     }
-    return true;
+}
+
+/* What an instruction may change of the state. */
+static inline void keep_before(struct as_lookahead_step *step, const struct as_machine_state *state)
+{
+    memcpy(step->values, state->value, sizeof step->values);
+    step->flags = state->flags;
 }
 
 static bool execute(struct as_lookahead *ahead, const struct code *code, struct as_lookahead_step *step,
@@ -408,6 +449,16 @@ static bool execute(struct as_lookahead *ahead, const struct code *code, struct 
     }
 }
 
+struct as_machine_state as_lookahead_before(const struct as_lookahead_thread *thread,
+                                            const struct as_lookahead_step *step)
+{
+    struct as_machine_state state = thread->state;
+    memcpy(state.value, step->values, sizeof step->values);
+    state.flags = step->flags;
+    state.ip = step->ip;
+    return state;
+}
+
 enum as_lookahead_end as_lookahead_step(struct as_lookahead *ahead, struct as_lookahead_thread *thread,
                                         struct as_lookahead_step *step)
 {
@@ -420,8 +471,12 @@ enum as_lookahead_end as_lookahead_step(struct as_lookahead *ahead, struct as_lo
         return thread->end = AS_LOOKAHEAD_SYSTEM;
     step->n = 0;
     step->ip = code->ip;
-    if (code->how == UNKNOWN || (code->how != NOTHING && !list_accesses(code, &thread->state, step)))
+    if (code->how == UNKNOWN)
         return thread->end = AS_LOOKAHEAD_CODE;
+    if (code->how != NOTHING)
+        list_accesses(code, &thread->state, step);
+    if (step->n)
+        keep_before(step, &thread->state);
     uint64_t next = code->ip + code->length;
     if (!execute(ahead, code, step, thread, &next))
         return thread->end = AS_LOOKAHEAD_MEMORY;

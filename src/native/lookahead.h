@@ -43,6 +43,7 @@ struct as_lookahead_step {
         uint32_t size;
         uint8_t kind; /* AS_ACCESS_LOAD, AS_ACCESS_STORE, both */
     } accesses[AS_INSN_MAX_MEM];
+    uint64_t values[16], flags; /* before it, if it has accesses: see as_lookahead_before */
 };
 
 struct as_lookahead;
@@ -55,5 +56,8 @@ void as_lookahead_end(struct as_lookahead *ahead);
 bool as_lookahead_read(struct as_lookahead *ahead, uint64_t address, void *bytes, size_t size);
 enum as_lookahead_end as_lookahead_step(struct as_lookahead *ahead, struct as_lookahead_thread *thread,
                                         struct as_lookahead_step *step);
+/* The thread's registers before its last step, which had accesses. */
+struct as_machine_state as_lookahead_before(const struct as_lookahead_thread *thread,
+                                            const struct as_lookahead_step *step);
 
 #endif

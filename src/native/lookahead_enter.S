@@ -1,6 +1,7 @@
 /* as_stub_enter: from the caller's registers to those of the bank (lookahead_stub.c), to the stub; and back at as_stub_back.
  * A file of its own, because link-time optimisation does not see what assembly inside of C refers to.
- * xrstor and xsave: x87, SSE, AVX, AVX-512. */
+ * Flags are loaded with sahf, and overflow with an addition before it: popfq takes several times as long, and is for the rare
+ * direction. xrstor and xsave: x87, SSE, AVX, AVX-512. */
 #ifdef __x86_64__
         .text
         .p2align 4
@@ -23,8 +24,12 @@ as_stub_enter:
         xor %edx, %edx
         xrstor64 (%rcx)
 1:
-        pushq as_stub_bank+128(%rip)
-        popfq
+        testl $0x400, as_stub_bank+128(%rip)
+        jnz 3f
+        mov as_stub_bank+168(%rip), %eax
+        addb $0x7f, %al
+        sahf
+4:
         mov as_stub_bank+0(%rip), %rax
         mov as_stub_bank+8(%rip), %rcx
         mov as_stub_bank+16(%rip), %rdx
@@ -81,6 +86,10 @@ as_stub_back:
         pop %rbp
         pop %rbx
         ret
+3:
+        pushq as_stub_bank+128(%rip)
+        popfq
+        jmp 4b
         .size as_stub_enter, . - as_stub_enter
 #endif
         .section .note.GNU-stack, "", @progbits

@@ -28,11 +28,9 @@ static bool copy_in(const struct as_pages *pages, uint64_t page, uint8_t *to)
 }
 
 /* The copy of a page; NULL: not mapped. */
-static uint8_t *find(struct as_pages *pages, uint64_t page)
+static uint8_t *look_up(struct as_pages *pages, uint64_t page)
 {
     size_t at = page % AS_PAGES_RECENT;
-    if (pages->recent[at] == page + 1)
-        return pages->recent_copy[at];
     uint64_t *place = as_map_put(&pages->places, page);
     if (!*place) {
         if (pages->used == pages->copies.len)
@@ -48,15 +46,42 @@ static uint8_t *find(struct as_pages *pages, uint64_t page)
     return pages->recent_copy[at];
 }
 
+static inline uint8_t *find(struct as_pages *pages, uint64_t page)
+{
+    size_t at = page % AS_PAGES_RECENT;
+    return pages->recent[at] == page + 1 ? pages->recent_copy[at] : look_up(pages, page);
+}
+
+/* Nearly all operands have one of a few sizes. */
+static inline void copy(void *to, const void *from, size_t size)
+{
+    switch (size) {
+    case 1:
+        memcpy(to, from, 1);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    default:
+        memcpy(to, from, size);
+    }
+}
+
 bool as_pages_read(struct as_pages *pages, uint64_t address, void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done, offset = at % AS_PAGE_COPY;
         size_t part = size - done < AS_PAGE_COPY - offset ? size - done : (size_t)(AS_PAGE_COPY - offset);
-        const uint8_t *copy = find(pages, at / AS_PAGE_COPY);
-        if (!copy)
+        const uint8_t *page = find(pages, at / AS_PAGE_COPY);
+        if (!page)
             return false;
-        memcpy((uint8_t *)bytes + done, copy + offset, part);
+        copy((uint8_t *)bytes + done, page + offset, part);
         done += part;
     }
     return true;
@@ -67,10 +92,10 @@ bool as_pages_write(struct as_pages *pages, uint64_t address, const void *bytes,
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done, offset = at % AS_PAGE_COPY;
         size_t part = size - done < AS_PAGE_COPY - offset ? size - done : (size_t)(AS_PAGE_COPY - offset);
-        uint8_t *copy = find(pages, at / AS_PAGE_COPY);
-        if (!copy)
+        uint8_t *page = find(pages, at / AS_PAGE_COPY);
+        if (!page)
             return false;
-        memcpy(copy + offset, (const uint8_t *)bytes + done, part);
+        copy(page + offset, (const uint8_t *)bytes + done, part);
         done += part;
     }
     return true;

@@ -9,10 +9,11 @@ enum { REGION = 1 << 20, OPERAND = 64, LONGEST = 48 };
 
 #ifdef __x86_64__
 
-enum { STATUS = 0x8d5, DIRECTION = 0x400, ALWAYS = 0x202 };
+enum { STATUS = 0x8d5, DIRECTION = 0x400, ALWAYS = 0x202, SAHF = 0xd5, OVERFLOW = 0x800 };
 
 struct bank {
     uint64_t values[16], flags, stack, stub, xstate, mxcsr;
+    uint64_t before; /* flags as sahf takes them, and whether there is an overflow; the direction is forwards */
 };
 __attribute__((visibility("hidden"))) struct bank as_stub_bank;
 __attribute__((visibility("hidden"))) extern const uint8_t as_stub_back[];
@@ -25,8 +26,12 @@ void as_stub_run(const uint8_t *stub, uint64_t values[16], uint64_t *flags, void
     bank->flags = (*flags & (STATUS | DIRECTION)) | ALWAYS;
     bank->stub = (uintptr_t)stub;
     bank->xstate = (uintptr_t)xstate;
+    bank->before = (*flags & SAHF) << 8 | (*flags & OVERFLOW ? 1 : 0);
     as_stub_enter();
-    memcpy(values, bank->values, sizeof bank->values);
+    /* One by one: a wider load of what was just stored by eight bytes would wait for all of it. */
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i++)
+        values[i] = *(volatile uint64_t *)&bank->values[i];
     *flags = (*flags & ~(uint64_t)(STATUS | DIRECTION)) | (bank->flags & (STATUS | DIRECTION));
 }
 

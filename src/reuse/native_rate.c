@@ -18,13 +18,18 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double as_rate_median(double *values, size_t n)
+{
+    if (n)
+        qsort(values, n, sizeof *values, compare);
+    return n ? values[n / 2] : 0;
+}
+
 static double median(const double *values, uint64_t count)
 {
     double sorted[AS_RATE_TRAPS];
-    size_t n = count < AS_RATE_TRAPS ? (size_t)count : AS_RATE_TRAPS;
     memcpy(sorted, values, sizeof sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
-    return n ? sorted[n / 2] : 0;
+    return as_rate_median(sorted, count < AS_RATE_TRAPS ? (size_t)count : AS_RATE_TRAPS);
 }
 
 double as_rate_trap(const struct as_native_rate *rate)
@@ -63,10 +68,12 @@ double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesse
     return found;
 }
 
-void as_rate_add_gain(struct as_native_rate *rate, double behind, double later)
+bool as_rate_add_gain(struct as_native_rate *rate, double behind, double later, double accesses)
 {
-    if (later > 0 && behind > SLOWER * later && behind < FASTER * later)
-        rate->gains[rate->gained++ % AS_RATE_TRAPS] = behind / later;
+    bool fits = later > 0 && behind > SLOWER * later && behind < FASTER * later;
+    if (fits)
+        rate->later[rate->gained++ % AS_RATE_TRAPS] = accesses / later;
+    return fits;
 }
 
 bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
@@ -98,7 +105,11 @@ double as_rate_likely(const struct as_native_rate *rate, double expected, const 
 
 double as_rate_gain(const struct as_native_rate *rate)
 {
-    return rate->gained >= ENOUGH ? median(rate->gains, rate->gained) : 1;
+    size_t n = rate->gained < AS_RATE_TRAPS ? (size_t)rate->gained : AS_RATE_TRAPS;
+    double sum = 0, usual = as_rate_usual(rate);
+    for (size_t i = 0; i < n; i++)
+        sum += rate->later[i];
+    return n >= ENOUGH && usual > 0 ? sum / (double)n / usual : 1;
 }
 
 double as_rate_usual(const struct as_native_rate *rate)

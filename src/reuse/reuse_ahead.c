@@ -112,16 +112,19 @@ static bool take_access(struct look *look, size_t thread, const struct as_lookah
 static bool step_thread(struct as_lookahead *ahead, struct look *look, size_t thread)
 {
     const struct as_ahead_order *order = look->order;
-    struct as_machine_state before = order->threads[thread]->state;
     struct as_lookahead_step step;
     bool had_use = look->result->has_use, decided = false;
     if (as_lookahead_step(ahead, order->threads[thread], &step) != AS_LOOKAHEAD_GOES_ON)
         return false;
     for (unsigned i = 0; i < step.n && !decided; i++)
         decided = take_access(look, thread, &step, i);
-    if (order->moment && !had_use && look->result->has_use)
+    bool is_use = !had_use && look->result->has_use;
+    if (!order->moment || (!is_use && !decided))
+        return decided;
+    struct as_machine_state before = as_lookahead_before(order->threads[thread], &step);
+    if (is_use)
         order->moment(order->context, true, thread, step.ip, &before);
-    if (order->moment && decided)
+    if (decided)
         order->moment(order->context, false, thread, step.ip, &before);
     return decided;
 }
@@ -140,6 +143,23 @@ static void find_beyond(const struct look *look)
     look->result->beyond = (struct as_ahead_mark){.address = end->address + (uint64_t)(BEYOND * bytes),
                                                   .index = end->index + (uint64_t)(BEYOND * accesses),
                                                   .insn = end->insn};
+    look->result->step = (struct as_ahead_mark){.address = (uint64_t)bytes, .index = (uint64_t)accesses};
+}
+
+/* Within one turn of a loop all places are new, and the first turn is the one with cold caches: more turns, up to the next place that is
+ * new, tell more of how fast the owner is. */
+static void look_further(struct as_lookahead *ahead, struct look *look)
+{
+    struct as_ahead_result *result = look->result;
+    uint64_t most = result->accesses + look->order->further;
+    struct as_lookahead_step step;
+    for (uint64_t steps = 0; result->accesses < most && steps < PATIENCE * look->order->further; steps++) {
+        if (as_lookahead_step(ahead, look->order->threads[0], &step) != AS_LOOKAHEAD_GOES_ON)
+            return;
+        for (unsigned i = 0; i < step.n; i++, result->accesses++)
+            if (touch(look, step.accesses[i].address, step.accesses[i].size))
+                take_mark(look, step.accesses[i].address, step.ip);
+    }
 }
 
 void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *order, struct as_ahead_result *result)
@@ -158,5 +178,7 @@ void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *orde
             break;
     }
     find_beyond(&look);
+    if (order->further && result->outcome != AS_REUSE_NONE)
+        look_further(ahead, &look);
     as_granules_free(&look.touched);
 }

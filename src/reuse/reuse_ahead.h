@@ -21,6 +21,7 @@ struct as_ahead_order {
     uint32_t length;         /* of a granule: 1 to 8 bytes */
     uint64_t skip;           /* accesses of the owner before the use */
     uint64_t bound;          /* accesses of the owner behind it, at most */
+    uint64_t further;        /* if it is decided, up to so many more of the owner's for `last` alone */
     as_ahead_moment *moment; /* NULL: nobody asks */
     void *context;
 };
@@ -47,8 +48,9 @@ struct as_ahead_result {
     double density;            /* accesses for an instruction of the owner, where it is now */
     struct as_ahead_mark first, next, last;
     /* Where one instruction goes through memory in equal steps over the second half of what was looked at, `last` is its last
-     * place, and this where it will be if it goes on. */
-    struct as_ahead_mark beyond;
+     * place, and this where it will be if it goes on. It is a whole number of `step`s further: bytes and accesses that the instruction
+     * goes through memory by. */
+    struct as_ahead_mark beyond, step;
 };
 
 void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *order, struct as_ahead_result *result);

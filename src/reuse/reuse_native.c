@@ -16,6 +16,9 @@
 
 enum { SKIP = 64, MAPS_SAMPLES = 64 };
 enum { ENOUGH_LOOKS = 16, MOST_LOOKS = 64, RARE = 16, SHORT_OF = 8, SHORTEST = 1024 }; /* see bound_of */
+enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16 };                                        /* see further_of */
+#define LEAST_OF_WANTED 0.3                                                            /* see weigh */
+#define MOST_OF_WANTED 2.0
 #define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
@@ -280,6 +283,13 @@ static void learn_bound(struct as_reuse_native *native, uint64_t bound, const st
         learn(&native->past_quarter, found);
 }
 
+/* Whether to look further for the sake of the rate. That takes as long as several samples, so rarely once there are some such rates. */
+static uint64_t further_of(struct as_reuse_native *native)
+{
+    uint64_t one_in = native->rate.warmed < FEW_RATES ? OFTEN : SELDOM;
+    return native->options.pmu || as_random_below(&native->random, one_in) ? 0 : 2 * native->options.bound;
+}
+
 static size_t read_copy(void *context, uint64_t address, void *bytes, size_t size)
 {
     return as_lookahead_read(context, address, bytes, size) ? size : 0;
@@ -293,6 +303,16 @@ static void take_moment(void *context, bool is_use, size_t thread, uint64_t insn
                 (struct as_traced_place){.insn = insn, .state = before, .read = read_copy, .context = native->ahead});
 }
 
+/* A sample stands for the processor time that lies between samples here: the time that was wanted, not the one that it came to by chance,
+ * unless they have nothing to do with each other, because the program waited. */
+static double weigh(struct as_reuse_native *native)
+{
+    double time = processor_time(native), since = time - native->weighed;
+    double wanted = native->pause * 1e9 * (double)native->running;
+    native->weighed = time;
+    return fmax(1, since > LEAST_OF_WANTED * wanted && since < MOST_OF_WANTED * wanted ? wanted : since);
+}
+
 static void look(struct as_reuse_native *native, size_t n)
 {
     struct as_traced_thread *owners[AS_AHEAD_THREADS];
@@ -300,15 +320,14 @@ static void look(struct as_reuse_native *native, size_t n)
     size_t got = copy_threads(native, n, owners);
     if (!got)
         return;
-    double time = processor_time(native);
-    double weight = fmax(1, time - native->weighed);
-    native->weighed = time;
+    double weight = weigh(native);
     struct as_ahead_order order = {.threads = native->copies,
                                    .n = got,
                                    .in_cache = native->options.watch.mode == AS_WATCH_CACHE,
                                    .length = native->options.watch.length,
                                    .skip = as_random_below(&native->random, SKIP),
                                    .bound = bound_of(native),
+                                   .further = further_of(native),
                                    .moment = take_moment,
                                    .context = native};
     native->looked_at = owners;
@@ -384,8 +403,8 @@ static double pause_of(struct as_reuse_native *native, double cost)
 {
     native->cost +=
         native->samples ? (cost - native->cost) / (double)(native->samples < 8 ? native->samples : 8) : cost;
-    double mean = fmax(1 / native->options.rate, native->cost * (1 / native->options.budget - 1));
-    return mean * (0.5 + (double)(as_random_below(&native->random, 1 << 20)) / (1 << 20));
+    native->pause = fmax(1 / native->options.rate, native->cost * (1 / native->options.budget - 1));
+    return native->pause * (0.5 + (double)(as_random_below(&native->random, 1 << 20)) / (1 << 20));
 }
 
 /* How long until the program has run for so many seconds since its last sample, if it runs all the time: where others use the
@@ -521,6 +540,7 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->regs);
     as_vec_free(&native->insns);
     as_vec_free(&native->ways);
+    as_vec_free(&native->warm);
     as_vec_free(&native->densities);
     as_map_free(&native->codes);
     for (size_t i = 0; i < native->images.len; i++)

@@ -7,8 +7,8 @@
  *
  *   places   Before the program runs on, it is known which address the thread will touch for the first time after so many
  *            accesses. Watchpoints there put the thread's count of accesses right. If one instruction steps through memory evenly, and
- *            while the use is watched, such places follow at twice the accesses each time; so what is left to time is at most
- *            half of the distance, with one trap in it.
+ *            while the use is watched, such places follow at 5/4 of the accesses each time; so what is left to time is at most a
+ *            fifth of the distance, with one trap in it.
  *   rate     The places also tell how long that takes: the rate of this code with this data. Where it took far longer than a trap, it
  *            counts for the next milliseconds of the thread; otherwise, and where nothing could be measured, the median of all
  *            does. Without any, one access a nanosecond is assumed, and such distances say so.

@@ -56,7 +56,7 @@ struct as_traced_reg {
 
 /* A measurement under way: the time between the first two places is that of a trap, up to the last that of accesses. From one place to
  * the next, and from the use to the first, the accesses are known, so the thread's count is put right at each. While a use of the same
- * sample is watched, the last place moves on, twice as far each time: what is left to time is the part behind it. */
+ * sample is watched, the last place moves on, a quarter of the way each time: what is left to time is the part behind it. */
 struct as_traced_gauge {
     uint32_t left; /* places that the thread has not come to; 0: there is none under way */
     int fd;
@@ -65,6 +65,9 @@ struct as_traced_gauge {
     double cold;                 /* rate up to the third place */
     uint64_t time, stops, begun; /* at the last place; begun: sample */
     struct as_rate_way way;      /* from the second place on, in all */
+    uint64_t from;               /* index of the use */
+    struct as_ahead_mark step;   /* from one possible last place to the next: bytes and accesses */
+    bool coarse;                 /* the places are far apart */
     bool counts;                 /* there was a place, or the use, before: its index and the thread's accesses there */
     uint64_t index;
     double accesses;
@@ -77,6 +80,7 @@ struct as_traced_again {
     uint32_t thread, name;
     uint64_t address, sample, time, stops;
     double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
+    double accesses;    /* of the way */
 };
 
 /* The last looks that got past some distance, and those of them that found an outcome. */
@@ -101,6 +105,7 @@ struct as_reuse_native {
     bool used[AS_LENS_REGISTERS];
     double started, weighed; /* weighed: processor nanoseconds at the last sample */
     double cost;             /* of a sample, seconds, mean of the last ones */
+    double pause;            /* of the program's threads between samples by that, seconds, on average */
     size_t running;          /* threads that ran at the last sample, at least 1 */
     AS_VEC(struct as_traced_process) processes;
     AS_VEC(struct as_space *) images; /* names of their code */
@@ -112,6 +117,7 @@ struct as_reuse_native {
     struct as_traced_looks past_quarter, past_shortest; /* parts of the bound, see bound_of */
     AS_VEC(double) densities;        /* accesses an instruction where samples were taken, by sample */
     AS_VEC(struct as_rate_way) ways; /* that are known behind samples */
+    AS_VEC(double) warm;             /* rates of the same ways when the thread has run for long; 0: not measured */
     uint64_t counted;                /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };

@@ -7,7 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_GAP = 4096, SHORT_GAP = 512, NEAR = 64, NOT_FAR = 1 << 14, MOST_AHEAD = 1 << 24 };
+enum {
+    LEAST_GAP = 4096,
+    SHORT_GAP = 512,
+    FAR_GAP = 24576,
+    ENOUGH_WAY = 1 << 16,
+    COARSE = 4,
+    NEAR = 64,
+    NOT_FAR = 1 << 14,
+    MOST_AHEAD = 1 << 24
+};
 #define LOCAL_NANOSECONDS 2e6 /* how long a rate counts for the code where it was measured */
 #define SMALLEST_FACTOR (1.0 / 16)
 #define SHORTEST_WAY 20e3 /* nanoseconds: not much less than what a trap takes */
@@ -46,8 +55,13 @@ void as_gauge_begin(struct as_reuse_native *native, const struct as_traced_threa
     for (int i = 0; i < AS_GAUGE_MARKS; i++)
         if (as_traced_is_watched(native, thread->process, marks[i].address))
             return;
-    native->gauge = (struct as_traced_gauge){
-        .left = AS_GAUGE_MARKS, .thread = thread->number, .begun = native->samples, .index = result->use_index};
+    native->gauge = (struct as_traced_gauge){.left = AS_GAUGE_MARKS,
+                                             .thread = thread->number,
+                                             .begun = native->samples,
+                                             .from = result->use_index,
+                                             .index = result->use_index,
+                                             .step = result->step,
+                                             .coarse = native->samples % COARSE == 0};
     memcpy(native->gauge.marks, marks, sizeof marks);
     set_gauge(native);
 }
@@ -73,18 +87,20 @@ void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *
         as_gauge_end(native);
 }
 
-/* The last place, twice as far from the one before it, or four times while that is near. False: nobody waits for it. */
+/* The last place, a quarter further from the use, or four times as far while that is near: so what is left to time of a distance is at
+ * most a fifth. Behind one sample of four it is always four times as far: with a trap every few microseconds the program is slow, and
+ * these tell how fast it is otherwise. By whole steps of the walk, which are what it surely comes to. False: nobody waits for it. */
 static bool move_on(struct as_reuse_native *native)
 {
     struct as_traced_gauge *gauge = &native->gauge;
     struct as_ahead_mark *last = &gauge->marks[AS_GAUGE_MARKS - 1];
-    const struct as_ahead_mark *from = last - 1;
-    uint64_t more = last->index < NOT_FAR ? 3 : 1;
+    uint64_t way = last->index - gauge->from, more = last->index < NOT_FAR || gauge->coarse ? 3 * way : way / 4;
+    uint64_t steps = more > gauge->step.index ? more / gauge->step.index : 1;
     bool waits = false;
     for (size_t i = 0; i < native->regs.len; i++)
         waits |= native->regs.data[i].armed && is_of_gauge(gauge, &native->regs.data[i]);
-    last->address += more * (last->address - from->address);
-    last->index += more * (last->index - from->index);
+    last->address += steps * gauge->step.address;
+    last->index += steps * gauge->step.index;
     gauge->left = 0; /* so that its own place does not count */
     waits &= last->index < MOST_AHEAD &&
              !as_traced_is_watched(native, as_traced_by_number(native, gauge->thread)->process, last->address);
@@ -101,6 +117,14 @@ void as_again_end(struct as_reuse_native *native)
     native->again.stage = AS_AGAIN_NONE;
 }
 
+/* The rate of warm caches where a sample was taken. */
+static void note_warm(struct as_reuse_native *native, uint64_t sample, double found)
+{
+    while (native->warm.len <= sample)
+        *as_vec_push(&native->warm) = 0;
+    native->warm.data[sample] = found;
+}
+
 void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
                    const struct as_traced_reg *reg)
 {
@@ -113,6 +137,7 @@ void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread
                                              .address = reg->watch.address & ~UINT64_C(7),
                                              .sample = native->samples,
                                              .behind = behind,
+                                             .accesses = thread->accesses - reg->accesses,
                                              .due = as_clock_seconds() + AGAIN_SECONDS};
 }
 
@@ -131,9 +156,10 @@ void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread
 {
     struct as_traced_again *again = &native->again;
     if (again->stage == AS_AGAIN_BEGUN) {
-        double stops = (double)(thread->stops - again->stops);
-        as_rate_add_gain(&native->rate, again->behind,
-                         (double)(thread->last - again->time) - stops * as_rate_trap(&native->rate));
+        double stops = (double)(thread->stops - again->stops), time = (double)(thread->last - again->time);
+        double later = time - stops * as_rate_trap(&native->rate);
+        if (as_rate_add_gain(&native->rate, again->behind, later, again->accesses))
+            note_warm(native, again->sample, again->accesses / later);
     }
     bool warm = (double)(thread->last - thread->cooled) > AS_COLD_NANOSECONDS;
     if (again->stage == AS_AGAIN_BEGUN || !warm) {
@@ -145,16 +171,25 @@ void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread
     again->stops = thread->stops;
 }
 
-/* Behind a sample: all of the way that is known so far. */
+/* Behind a sample: the way that is known so far, up to a length that most have. Longer ones are faster, because caches get warm, and would
+ * make samples of large arrays count for more. */
 static void note_way(struct as_reuse_native *native, double accesses, double nanoseconds, double stops)
 {
     struct as_traced_gauge *gauge = &native->gauge;
+    if (gauge->way.accesses >= ENOUGH_WAY)
+        return;
     gauge->way.accesses += accesses;
     gauge->way.nanoseconds += nanoseconds;
     gauge->way.stops += stops;
     while (native->ways.len <= gauge->begun)
         *as_vec_push(&native->ways) = (struct as_rate_way){0};
     native->ways.data[gauge->begun] = gauge->way;
+}
+
+/* A way of several turns, beyond what a use needs (as_ahead_order.further). */
+static bool is_far(const struct as_traced_gauge *gauge, double accesses)
+{
+    return gauge->left == 2 && !gauge->marks[AS_GAUGE_MARKS - 1].address && accesses >= FAR_GAP;
 }
 
 /* The last place may be one that the thread never comes to, or comes to later from elsewhere: then its time does not fit. */
@@ -164,13 +199,16 @@ static double rate_behind(struct as_reuse_native *native, double accesses, doubl
     double found = as_rate_if_long(&native->rate, accesses, time, stops);
     if (gauge->left == 2) {
         gauge->cold = accesses >= LEAST_GAP ? as_rate_add(&native->rate, accesses, time, stops) : 0;
+        if (is_far(gauge, accesses) && gauge->cold > 0)
+            as_rate_add_long(&native->rate, gauge->cold);
         return accesses >= LEAST_GAP ? found : 0;
     }
     if (!is_there || found <= 0) {
         as_rate_add_warm(&native->rate, gauge->cold, accesses, time, stops);
         return 0;
     }
-    as_rate_add_long(&native->rate, found);
+    if (gauge->coarse)
+        as_rate_add_long(&native->rate, found);
     return found;
 }
 
@@ -192,7 +230,7 @@ void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thre
         thread->local = rate_behind(native, accesses, as_usual, stops, is_there);
         thread->until = (double)thread->last + LOCAL_NANOSECONDS;
     }
-    if (gauge->left <= 2 && is_there)
+    if (gauge->left <= 2 && is_there && !is_far(gauge, accesses))
         note_way(native, accesses, as_usual, stops);
     if (gauge->counts && is_there && gauge->begun == native->samples) /* else another use may have begun since */
         thread->accesses = gauge->accesses + accesses;
@@ -207,17 +245,48 @@ void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thre
         set_gauge(native);
 }
 
+static double way_rate(const struct as_reuse_native *native, size_t i)
+{
+    if (i >= native->ways.len || native->ways.data[i].accesses < LEAST_GAP)
+        return 0;
+    const struct as_rate_way *way = &native->ways.data[i];
+    double time = way->nanoseconds - way->stops * as_rate_trap(&native->rate);
+    return time > 0 ? way->accesses / time : 0;
+}
+
+static double warm_rate(const struct as_reuse_native *native, size_t i)
+{
+    return i < native->warm.len ? native->warm.data[i] : 0;
+}
+
+/* The median over the samples that have such a rate; 0: none has. */
+static double usual_of(const struct as_reuse_native *native,
+                       double (*rate)(const struct as_reuse_native *native, size_t i))
+{
+    AS_VEC(double) found = {0};
+    for (size_t i = 0; i < native->densities.len; i++)
+        if (rate(native, i) > 0)
+            *as_vec_push(&found) = rate(native, i);
+    double median = as_rate_median(found.data, found.len);
+    as_vec_free(&found);
+    return median;
+}
+
+/* What the sample's own code makes in a time, against the mean: by instructions, unless the way behind it tells more, or the same way once
+ * more with warm caches, which tells the most. Each is held against its like. */
 void as_gauge_weigh(struct as_reuse_native *native)
 {
-    double usual = as_rate_usual(&native->rate), dense = 0, n = 0;
+    double behind = usual_of(native, way_rate), warm = usual_of(native, warm_rate), dense = 0, n = 0;
     for (size_t i = 0; i < native->densities.len; i++) {
         dense += native->densities.data[i];
         n += native->densities.data[i] > 0;
     }
     for (size_t i = 0; i < native->densities.len; i++) {
         double density = native->densities.data[i], factor = density > 0 ? density * n / dense : 1;
-        if (usual > 0 && i < native->ways.len && native->ways.data[i].accesses > 0)
-            factor = as_rate_likely(&native->rate, usual * factor, &native->ways.data[i]) / usual;
+        if (warm_rate(native, i) > 0)
+            factor = warm_rate(native, i) / warm;
+        else if (behind > 0 && i < native->ways.len && native->ways.data[i].accesses > 0)
+            factor = as_rate_likely(&native->rate, behind * factor, &native->ways.data[i]) / behind;
         native->densities.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
     }
     as_reuse_watch_weigh(native->watch, native->densities.data, native->densities.len);

@@ -20,6 +20,18 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Every flag that an instruction leaves is one that a later one takes: overflow and carry, and the direction. */
+static void set_flags(void)
+{
+    uint64_t x = INT64_MAX, n = 0;
+    __asm__ volatile("add $1, %0\n seto %b1\n adc $7, %1\n sub $1, %0\n setl %b1\n adc %0, %1\n"
+                     "add %0, %0\n cmovo %0, %1\n std\n inc %1\n cmovns %0, %1\n cld\n cmovz %1, %0"
+                     : "+r"(x), "+r"(n)
+                     :
+                     : "cc");
+    table[201] = x + n;
+}
+
 /* Integers, doubles, strings of the C library (vectors), indirect calls, a string instruction, atomics. */
 static void child_work(void)
 {
@@ -36,6 +48,7 @@ static void child_work(void)
     uint64_t n = 32;
     __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(n)::"memory");
     table[200] = table[64] % (table[70] | 1);
+    set_flags();
 }
 
 /* The linker saves the vector registers when a function is first called; that cannot be copied. */

@@ -118,6 +118,37 @@ static void counts_what_is_in_between(void **state)
     close_bed(&bed);
 }
 
+/* Several turns over the first part of the array, then on to the rest. */
+static void walks_on(void)
+{
+    for (;;) {
+        walk(N, 40);
+        walk(16 * N, 1);
+    }
+}
+
+static bool is_further_on(const struct as_ahead_result *result)
+{
+    return result->outcome == AS_REUSE_REUSE && result->distance < N + 8 &&
+           result->last.index > result->use_index + 4 * N && result->last.address >= (uintptr_t)(array + N) &&
+           result->last.address < (uintptr_t)(array + 16 * N);
+}
+
+/* Once it is decided, new places that lie many turns ahead. The walk may be anywhere at first, so it is looked at in a new process until
+ * it is in the short turns, with some of them left: that is every second time. */
+static void finds_places_further_on(void **state)
+{
+    bool found = false;
+    for (int i = 0; i < 100 && !found; i++) {
+        struct bed bed = open_bed(walks_on);
+        bed.order.further = 64 * N;
+        look(&bed);
+        found = is_further_on(&bed.result);
+        close_bed(&bed);
+    }
+    assert_true(found);
+}
+
 static void does_not_look_beyond_the_bound(void **state)
 {
     struct bed bed = open_bed(walks_short);
@@ -192,11 +223,9 @@ static void sees_the_others_stores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_what_is_in_between),
-        cmocka_unit_test(does_not_look_beyond_the_bound),
-        cmocka_unit_test(finds_nothing_between_caches_alone),
-        cmocka_unit_test(names_places_on_the_way),
-        cmocka_unit_test(sees_the_others_stores),
+        cmocka_unit_test(counts_what_is_in_between), cmocka_unit_test(does_not_look_beyond_the_bound),
+        cmocka_unit_test(finds_places_further_on),   cmocka_unit_test(finds_nothing_between_caches_alone),
+        cmocka_unit_test(names_places_on_the_way),   cmocka_unit_test(sees_the_others_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
