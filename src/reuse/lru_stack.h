@@ -22,9 +22,11 @@ struct as_use {
     uint64_t invalid : 1; /* it was invalidated since */
 };
 
+/* The same access again and again, each time right behind the bytes of the time before and in the same granule, as repeated string
+ * instructions make them, is two touches: the first one, and one of 0 bytes for all the others. */
 struct as_touch {
-    uint64_t key; /* the granule */
-    uint32_t code;
+    uint64_t key;         /* the granule */
+    uint32_t code;        /* of 0 bytes: how many others; `offset` is that of the last */
     uint16_t bytes;       /* of the granule that are accessed */
     uint16_t offset : 12; /* of the first of them */
     uint16_t write : 1;

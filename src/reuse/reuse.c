@@ -304,8 +304,38 @@ static void tell_others(struct as_reuse *reuse, struct thread *thread, uint64_t 
     *holders = write ? own : *holders | own;
 }
 
+static bool is_others(const struct as_touch *touch)
+{
+    return touch->bytes == 0 && !touch->invalidate;
+}
+
+/* Whether the touch repeats the last one of the run under way (as_touch); then it is counted there. */
+static bool repeats(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
+{
+    struct as_reuse_chunk *open = thread->open;
+    struct as_touch *last = &open->touches[open->n - 1];
+    bool counts = is_others(last);
+    const struct as_touch *one = counts ? last - 1 : last;
+    if (touch->code != one->code || touch->write != one->write || !touch->first || !one->first || one->invalidate ||
+        touch->bytes != one->bytes || touch->offset != last->offset + one->bytes)
+        return false;
+    if (counts && last->code < UINT32_MAX) {
+        last->code++;
+        last->offset = touch->offset;
+        return true;
+    }
+    if (counts || !has_room(thread))
+        return false;
+    add(reuse, thread, &(struct as_touch){.key = touch->key, .code = 1, .offset = touch->offset});
+    return true;
+}
+
 static inline void take_touch(struct as_reuse *reuse, struct thread *thread, const struct as_touch *touch)
 {
+    const struct as_reuse_chunk *open = thread->open;
+    if (open && open->n > reuse->run_first && open->touches[open->n - 1].key == touch->key &&
+        repeats(reuse, thread, touch))
+        return;
     if (thread->process->several)
         tell_others(reuse, thread, touch->key, touch->write);
     if (!has_room(thread))

@@ -145,12 +145,12 @@ static inline struct paired find_paired(struct as_reuse_view *view, const struct
     return (struct paired){.place = (uint32_t)(pair - view->pairs.data), .octave = (uint8_t)octave};
 }
 
-static inline void count_pair(struct as_reuse_view *view, const struct paired *paired)
+static inline void count_pairs(struct as_reuse_view *view, const struct paired *paired, uint64_t n)
 {
     if (paired->place == NO_PAIR)
         return;
     struct as_reuse_pair *pair = &view->pairs.data[paired->place];
-    uint64_t weight = UINT64_C(1) << view->scale;
+    uint64_t weight = n << view->scale;
     pair->count += weight;
     pair->spatial += paired->spatial * weight;
     pair->false_sharing += paired->false_sharing * weight;
@@ -257,14 +257,15 @@ static void end_interval(struct as_reuse_view *view)
     view->interval_start = view->now;
 }
 
-static inline struct paired count_reuse(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
-                                        const struct as_touched *touched, uint8_t beyond)
+/* `n` reuses that are alike. */
+static inline struct paired count_reuses(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
+                                         const struct as_touched *touched, uint8_t beyond, uint64_t n)
 {
     bool spatial = touched->last.offset != touch->offset, first_writes = touched->last.write;
     enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
     enum as_reuse_outcome outcome = view->shared ? as_reuse_in_cache(first_writes, touch->write, relation)
                                                  : as_reuse_in_thread(first_writes, touch->write, relation);
-    uint64_t weight = UINT64_C(1) << view->scale;
+    uint64_t weight = n << view->scale;
     if (view->shared)
         as_distances_add(&view->all, touched->distance, weight);
     if (outcome != AS_REUSE_REUSE) {
@@ -277,7 +278,7 @@ static inline struct paired count_reuse(struct as_reuse_view *view, uint32_t thr
     view->counts.false_sharing += false_sharing * weight;
     as_distances_add(&view->distances, touched->distance, weight);
     if (!view->shape->sampled)
-        as_distances_add(&view->times, touched->time, 1);
+        as_distances_add(&view->times, touched->time, n);
     struct paired paired = find_paired(view, touch, touched);
     paired.spatial = spatial;
     paired.false_sharing = false_sharing;
@@ -304,7 +305,7 @@ static inline struct paired take(struct as_reuse_view *view, uint32_t thread, st
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         view->beyond[level] += (beyond >> level & 1) * weight;
     if (touched.kind == AS_TOUCH_REUSE)
-        paired = count_reuse(view, thread & 0xfff, touch, &touched, beyond);
+        paired = count_reuses(view, thread & 0xfff, touch, &touched, beyond, 1);
     else if (touched.kind == AS_TOUCH_COLD)
         view->counts.cold += weight;
     else
@@ -316,11 +317,60 @@ static inline struct paired take(struct as_reuse_view *view, uint32_t thread, st
     return paired;
 }
 
+/* So many accesses to a granule that the interval has. */
+static void pass_time(struct as_reuse_view *view, uint64_t n)
+{
+    while (n) {
+        uint64_t since = view->now - view->interval_start, interval = view->shape->interval;
+        if (since == interval) {
+            end_interval(view);
+            view->interval_granules++;
+            since = 0;
+        }
+        uint64_t left = interval > since ? interval - since : n, part = n < left ? n : left;
+        view->now += part;
+        n -= part;
+    }
+}
+
+/* What the touches of 0 bytes stand for (as_touch): each is a spatial reuse of the one before it, with nothing in between. */
+static __attribute__((noinline)) void take_others(struct as_reuse_view *view, uint32_t thread,
+                                                  const struct as_touch *touch, struct as_use *use)
+{
+    const struct as_touch *one = touch - 1;
+    uint64_t n = touch->code, weight = n << view->scale;
+    struct as_touched touched = {.kind = AS_TOUCH_REUSE, .last = *use};
+    uint8_t beyond = levels_beyond(view, 0);
+    touched.last.offset = touch->offset; /* not that of `one`: spatial */
+    pass_time(view, n);
+    use->time = view->now - 1;
+    use->offset = touch->offset;
+    view->counts.touches += weight;
+    for (int level = 0; level < AS_REUSE_LEVELS; level++)
+        view->beyond[level] += (beyond >> level & 1) * weight;
+    struct paired paired = count_reuses(view, thread, one, &touched, beyond, n);
+    count_pairs(view, &paired, n);
+    if (view->shared)
+        return;
+    code_of(view, one->code)->touches += weight;
+    if (!view->caches[AS_REUSE_L1].lines || view->shape->sampled)
+        return;
+    struct as_touch all = *one; /* the cache has the granule from the first one */
+    struct as_cached_line out = {0};
+    all.bytes = (uint16_t)(touch->offset + one->bytes - one->offset);
+    view->looked_up[AS_REUSE_L1] += n;
+    as_lru_cache_access(&view->caches[AS_REUSE_L1], touch->key, one->code, bytes_of(view, &all), &out);
+}
+
 static inline struct paired take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
                                                struct as_use *use)
 {
-    if (!touch->invalidate)
+    if (__builtin_expect(touch->bytes != 0, 1))
         return take(view, thread, touch, use);
+    if (!touch->invalidate) {
+        take_others(view, thread & 0xfff, touch, use);
+        return (struct paired){.place = NO_PAIR};
+    }
     if (!view->shared)
         as_reuse_view_invalidate(view, touch->key);
     return (struct paired){.place = NO_PAIR};
@@ -353,7 +403,7 @@ static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_t
         break;
     default:
         for (size_t i = first; i < end; i++)
-            count_pair(view, &line->pairs[i % RING]);
+            count_pairs(view, &line->pairs[i % RING], 1);
     }
 }
 

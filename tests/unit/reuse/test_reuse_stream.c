@@ -15,10 +15,12 @@ struct one {
     uint32_t thread, process;
 };
 
-/* Threads 1 to 4 are of process 1, thread 5 of process 2 (thread 1 is alone for a while). */
+/* Threads 1 to 4 are of process 1, thread 5 of process 2 (thread 1 is alone for a while). Every third turn is that of an instruction which
+ * steps through memory, as repeated ones do. */
 static void make_stream(struct one *stream, uint64_t seed)
 {
     uint32_t thread = 1;
+    bool steps = false;
     for (int i = 0; i < ACCESSES; i++) {
         if (i % TURN == 0)
             thread = i < 500 ? 1 : 1 + (uint32_t)as_random_below(&seed, THREADS);
@@ -33,16 +35,22 @@ static void make_stream(struct one *stream, uint64_t seed)
                                                                  : AS_ACCESS_LOAD},
                                  .thread = thread,
                                  .process = thread == 5 ? 2 : 1};
+        if (i % TURN && steps) {
+            stream[i] = stream[i - 1];
+            stream[i].access.address += stream[i].access.size;
+        }
+        if (i % TURN == 0 && (steps = as_random_below(&seed, 3) == 0))
+            stream[i].access.size = 1u << as_random_below(&seed, 4);
     }
 }
 
-static struct as_reuse *analyse(const struct one *stream, const struct as_reuse_options *options)
+static struct as_reuse *analyse_by(const struct one *stream, const struct as_reuse_options *options, int length)
 {
     struct as_reuse *reuse = as_reuse_new(options);
-    for (int i = 0; i < ACCESSES; i += TURN) {
+    for (int i = 0; i < ACCESSES; i += length) {
         struct as_data_access accesses[TURN];
         uint32_t n = 0;
-        for (; n < TURN && i + (int)n < ACCESSES; n++)
+        for (; (int)n < length && i + (int)n < ACCESSES; n++)
             accesses[n] = stream[i + (int)n].access;
         struct as_access_turn turn = {.thread = stream[i].thread, .process = stream[i].process, .end = n};
         struct as_access_batch batch = {.n = n, .n_turns = 1, .accesses = accesses, .turns = &turn};
@@ -50,6 +58,11 @@ static struct as_reuse *analyse(const struct one *stream, const struct as_reuse_
     }
     as_reuse_observer.finish(reuse, NULL);
     return reuse;
+}
+
+static struct as_reuse *analyse(const struct one *stream, const struct as_reuse_options *options)
+{
+    return analyse_by(stream, options, TURN);
 }
 
 /* ---- the plain analysis: for each granule its last use by each thread and by each socket ---- */
@@ -216,6 +229,45 @@ static void any_jobs(void **state)
     assert_memory_equal(a->working_set.data, b->working_set.data, a->working_set.len * sizeof(uint32_t));
     as_reuse_free(alone);
     as_reuse_free(spread);
+}
+
+static void same_views(const struct as_reuse_view *a, const struct as_reuse_view *b)
+{
+    assert_memory_equal(a->missed, b->missed, sizeof a->missed);
+    assert_memory_equal(a->looked_up, b->looked_up, sizeof a->looked_up);
+    assert_memory_equal(a->beyond, b->beyond, sizeof a->beyond);
+    assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
+    assert_memory_equal(&a->distances, &b->distances, sizeof a->distances);
+    assert_memory_equal(&a->times, &b->times, sizeof a->times);
+    assert_memory_equal(&a->all, &b->all, sizeof a->all);
+    assert_int_equal(a->fetched_bytes, b->fetched_bytes);
+    assert_int_equal(a->working_set.len, b->working_set.len);
+    assert_memory_equal(a->working_set.data, b->working_set.data, a->working_set.len * sizeof(uint32_t));
+    assert_int_equal(a->codes.len, b->codes.len);
+    assert_memory_equal(a->codes.data, b->codes.data, a->codes.len * sizeof *a->codes.data);
+    assert_int_equal(a->pairs.len, b->pairs.len);
+    assert_memory_equal(a->pairs.data, b->pairs.data, a->pairs.len * sizeof *a->pairs.data);
+}
+
+/* Accesses that come together, of which those that step through a granule are counted together, have the results of those that come one
+ * by one, with every granularity and with intervals that end between them. */
+static void steps_count_alike(void **state)
+{
+    static struct one stream[ACCESSES];
+    const uint32_t shifts[] = {3, 6, 12};
+    for (uint32_t run = 0; run < 6; run++) {
+        struct as_reuse_options options = {
+            .shape = {.shift = shifts[run % 3], .interval = 3 + run, .levels = {{8, 2}, {32, 4}, {64, 4}}},
+            .sockets = 1 + run / 3};
+        make_stream(stream, 100 + run);
+        struct as_reuse *together = analyse(stream, &options), *alone = analyse_by(stream, &options, 1);
+        for (size_t i = 0; i < THREADS; i++)
+            same_views(as_reuse_get_thread(together, i)->view, as_reuse_get_thread(alone, i)->view);
+        same_views(as_reuse_all_threads(together), as_reuse_all_threads(alone));
+        same_views(as_reuse_all_sockets(together), as_reuse_all_sockets(alone));
+        as_reuse_free(together);
+        as_reuse_free(alone);
+    }
 }
 
 struct line_sums {
@@ -399,9 +451,9 @@ static void none_and_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain),        cmocka_unit_test(any_jobs),
-                                       cmocka_unit_test(caches_and_distances), cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(sampled_lines),        cmocka_unit_test(none_and_many),
-                                       cmocka_unit_test(memory_of_lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain),     cmocka_unit_test(any_jobs),
+                                       cmocka_unit_test(steps_count_alike), cmocka_unit_test(caches_and_distances),
+                                       cmocka_unit_test(by_hand),           cmocka_unit_test(sampled_lines),
+                                       cmocka_unit_test(none_and_many),     cmocka_unit_test(memory_of_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
