@@ -446,6 +446,34 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     return true;
 }
 
+/* The common case of finish_block for a rep instruction that goes on, and will: iteration by iteration it is the same block, with its
+ * accesses, which lies in no other stretch than its first. */
+static inline bool finish_iteration(struct as_stream *stream, const uint64_t *words, size_t n, uint32_t next)
+{
+    enum { PLAIN = AS_BLOCK_VARIES | AS_BLOCK_REP_FIRST | AS_BLOCK_REP_LAST | AS_BLOCK_CHECKED };
+    const struct as_block *block = stream->block;
+    const struct as_region_run *regions = stream->regions;
+    if (next != stream->block_id || n == 0 || block->n != 1 || block->flags != PLAIN || stream->bare ||
+        stream->has_registers || stream->in_sigreturn || !as_block_leads_to(block, block->address))
+        return false;
+    if (!stream->told || !as_stream_is_told(stream) || regions->over || regions->seeks ||
+        regions->awaits == AS_POINT_CYCLE)
+        return false;
+    struct as_block_exec exec = {.block = block,
+                                 .end = 1,
+                                 .continues = true,
+                                 .taken = block->outcome != AS_OUTCOME_FALLS,
+                                 .next = block->address,
+                                 .words = words,
+                                 .n_words = n};
+    stream->executed++;
+    stream->iterates = true;
+    stream->left = block;
+    stream->led = block->address;
+    stream->sink->block(stream->context, &stream->thread, &exec);
+    return true;
+}
+
 /* Whether executions may be offered to the sink from the one at hand on. After offers in vain some blocks go by without. */
 static inline bool may_offer(struct as_stream *stream)
 {
@@ -506,6 +534,9 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
     bool countable = stream->sink->tally || stream->sink->words || !as_stream_is_told(stream);
     if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
         return from;
+    if (stream->continues && stream->block && stream->carry.len == 0 &&
+        finish_iteration(stream, words + from, at - from, (uint32_t)words[at]))
+        return at + 1;
     size_t behind = may_offer(stream) ? offer(stream, words, from, n) : 0;
     if (behind)
         return behind;

@@ -342,11 +342,12 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         put_behind(stream, thread, earliest(stream, thread, exec));
     if (ordered)
         waited_for = note_stores(stream, thread, exec);
-    uint64_t node = stream->calls ? as_call_tracker_begin(stream->calls, thread, exec) : 0;
-    if (stream->calls && exec->n_words && node != ((const struct access_thread *)thread->user)->node)
+    bool tracks = stream->calls && !(exec->continues && exec->end == 1); /* a rep instruction stays where it is */
+    uint64_t node = tracks ? as_call_tracker_begin(stream->calls, thread, exec) : 0;
+    if (tracks && exec->n_words && node != ((const struct access_thread *)thread->user)->node)
         tell_path(stream, thread, node);
     add_block(stream, thread, exec);
-    if (stream->calls)
+    if (tracks)
         as_call_tracker_end(stream->calls, thread, exec);
     if (waited_for && stream->current == thread)
         end_turn(stream);
