@@ -16,7 +16,8 @@ struct as_rate_way {
 struct as_native_rate {
     /* The last ones: accesses a nanosecond, right behind a stop and further on, when the caches are warm again; nanoseconds. */
     double rates[AS_RATE_TRAPS], warm[AS_RATE_TRAPS], traps[AS_RATE_TRAPS];
-    double later[AS_RATE_TRAPS];                /* accesses a nanosecond of ways when the thread had run for long */
+    double later[AS_RATE_TRAPS];                /* accesses a nanosecond of ways when the thread had run for long … */
+    uint64_t sites[AS_RATE_TRAPS];              /* … and the code that made them */
     uint64_t measured, warmed, trapped, gained; /* in all */
 };
 
@@ -31,9 +32,9 @@ double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseco
 /* The same for what followed, at a rate of `cold` up to there: nothing where the two do not fit together, because the thread was
  * elsewhere in between. */
 double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops);
-/* From a use to its reuse, so many accesses, it took so long behind a stop, and so long later on. False where the two do not fit together:
- * the thread went another way. */
-bool as_rate_add_gain(struct as_native_rate *rate, double behind, double later, double accesses);
+/* From a use to its reuse by the code `site`, so many accesses, it took so long behind a stop, and so long later on. False where the two
+ * do not fit together: the thread went another way. */
+bool as_rate_add_gain(struct as_native_rate *rate, double behind, double later, double accesses, uint64_t site);
 /* Whether so many accesses may have taken so long: not much longer than usual, because then the thread was elsewhere in between. */
 bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
 /* The rate of a way that is so long that what its stops take, which varies, hardly matters; 0: it is not. */
@@ -43,8 +44,9 @@ void as_rate_add_long(struct as_native_rate *rate, double found);
 /* The likely rate of a way, however short: where what its stops take is more than the rest, it says little, and what was expected counts,
  * unless it took far longer than that. */
 double as_rate_likely(const struct as_native_rate *rate, double expected, const struct as_rate_way *way);
-/* How many times as fast as usual the program is when it has run for long; 1: unknown. It is the mean: samples are taken by time, so the
- * mean of their rates is that of a long time, with slow and fast code in it. */
+/* How many times as fast as usual the program is when it has run for long; 1: unknown. It is the mean over
+ * samples, which are taken by time, so it is that of a long time, with slow and fast code in it. Of the rates of one code the upper quartile
+ * counts: each has two traps, behind which caches are cold, the more the more others use the processor. */
 double as_rate_gain(const struct as_native_rate *rate);
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 

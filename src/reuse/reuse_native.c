@@ -104,7 +104,7 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
         .watch = reg->watch,
     };
     if (reg->used)
-        as_again_plan(native, thread, reg);
+        as_again_plan(native, thread, reg, trap.access.insn);
     as_reuse_watch_client.trap(native->watch, &trap);
     as_gauge_reuse(native, reg);
 }
@@ -540,7 +540,6 @@ void as_reuse_native_free(struct as_reuse_native *native)
     as_vec_free(&native->regs);
     as_vec_free(&native->insns);
     as_vec_free(&native->ways);
-    as_vec_free(&native->warm);
     as_vec_free(&native->densities);
     as_map_free(&native->codes);
     for (size_t i = 0; i < native->images.len; i++)

@@ -78,7 +78,7 @@ struct as_traced_again {
     enum { AS_AGAIN_NONE, AS_AGAIN_WAITS, AS_AGAIN_ARMED, AS_AGAIN_BEGUN } stage;
     int fd;
     uint32_t thread, name;
-    uint64_t address, sample, time, stops;
+    uint64_t address, site, sample, time, stops;
     double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
     double accesses;    /* of the way */
 };
@@ -117,7 +117,6 @@ struct as_reuse_native {
     struct as_traced_looks past_quarter, past_shortest; /* parts of the bound, see bound_of */
     AS_VEC(double) densities;        /* accesses an instruction where samples were taken, by sample */
     AS_VEC(struct as_rate_way) ways; /* that are known behind samples */
-    AS_VEC(double) warm;             /* rates of the same ways when the thread has run for long; 0: not measured */
     uint64_t counted;                /* by the PMU, in threads that have ended */
     struct as_reuse_native_info info;
 };
@@ -151,9 +150,9 @@ void as_gauge_use(struct as_reuse_native *native, const struct as_traced_thread 
 void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *reg);     /* the reuse is there */
 void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread);
 void as_gauge_end(struct as_reuse_native *native);
-/* A use of a thread was reused by itself, as `reg` has trapped. */
+/* A use of a thread was reused by itself, by the code `site`, as `reg` has trapped. */
 void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
-                   const struct as_traced_reg *reg);
+                   const struct as_traced_reg *reg, uint64_t site);
 void as_again_arm(struct as_reuse_native *native); /* when it is due */
 void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread);
 void as_again_end(struct as_reuse_native *native);

@@ -117,16 +117,8 @@ void as_again_end(struct as_reuse_native *native)
     native->again.stage = AS_AGAIN_NONE;
 }
 
-/* The rate of warm caches where a sample was taken. */
-static void note_warm(struct as_reuse_native *native, uint64_t sample, double found)
-{
-    while (native->warm.len <= sample)
-        *as_vec_push(&native->warm) = 0;
-    native->warm.data[sample] = found;
-}
-
 void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
-                   const struct as_traced_reg *reg)
+                   const struct as_traced_reg *reg, uint64_t site)
 {
     double usual = as_rate_usual(&native->rate), behind = usual > 0 ? (thread->accesses - reg->accesses) / usual : 0;
     if (native->again.stage != AS_AGAIN_NONE || reg->sample != native->samples || native->options.pmu ||
@@ -137,6 +129,7 @@ void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread
                                              .address = reg->watch.address & ~UINT64_C(7),
                                              .sample = native->samples,
                                              .behind = behind,
+                                             .site = site,
                                              .accesses = thread->accesses - reg->accesses,
                                              .due = as_clock_seconds() + AGAIN_SECONDS};
 }
@@ -157,9 +150,8 @@ void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread
     struct as_traced_again *again = &native->again;
     if (again->stage == AS_AGAIN_BEGUN) {
         double stops = (double)(thread->stops - again->stops), time = (double)(thread->last - again->time);
-        double later = time - stops * as_rate_trap(&native->rate);
-        if (as_rate_add_gain(&native->rate, again->behind, later, again->accesses))
-            note_warm(native, again->sample, again->accesses / later);
+        as_rate_add_gain(&native->rate, again->behind, time - stops * as_rate_trap(&native->rate), again->accesses,
+                         again->site);
     }
     bool warm = (double)(thread->last - thread->cooled) > AS_COLD_NANOSECONDS;
     if (again->stage == AS_AGAIN_BEGUN || !warm) {
@@ -247,45 +239,36 @@ void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thre
 
 static double way_rate(const struct as_reuse_native *native, size_t i)
 {
-    if (i >= native->ways.len || native->ways.data[i].accesses < LEAST_GAP)
-        return 0;
     const struct as_rate_way *way = &native->ways.data[i];
+    if (way->accesses < LEAST_GAP)
+        return 0;
     double time = way->nanoseconds - way->stops * as_rate_trap(&native->rate);
     return time > 0 ? way->accesses / time : 0;
 }
 
-static double warm_rate(const struct as_reuse_native *native, size_t i)
-{
-    return i < native->warm.len ? native->warm.data[i] : 0;
-}
-
-/* The median over the samples that have such a rate; 0: none has. */
-static double usual_of(const struct as_reuse_native *native,
-                       double (*rate)(const struct as_reuse_native *native, size_t i))
+/* The median over the samples that have one; 0: none has. */
+static double usual_way_rate(const struct as_reuse_native *native)
 {
     AS_VEC(double) found = {0};
-    for (size_t i = 0; i < native->densities.len; i++)
-        if (rate(native, i) > 0)
-            *as_vec_push(&found) = rate(native, i);
+    for (size_t i = 0; i < native->ways.len; i++)
+        if (way_rate(native, i) > 0)
+            *as_vec_push(&found) = way_rate(native, i);
     double median = as_rate_median(found.data, found.len);
     as_vec_free(&found);
     return median;
 }
 
-/* What the sample's own code makes in a time, against the mean: by instructions, unless the way behind it tells more, or the same way once
- * more with warm caches, which tells the most. Each is held against its like. */
+/* What the sample's own code makes in a time, against the mean: by instructions, unless the way behind it tells more. */
 void as_gauge_weigh(struct as_reuse_native *native)
 {
-    double behind = usual_of(native, way_rate), warm = usual_of(native, warm_rate), dense = 0, n = 0;
+    double behind = usual_way_rate(native), dense = 0, n = 0;
     for (size_t i = 0; i < native->densities.len; i++) {
         dense += native->densities.data[i];
         n += native->densities.data[i] > 0;
     }
     for (size_t i = 0; i < native->densities.len; i++) {
         double density = native->densities.data[i], factor = density > 0 ? density * n / dense : 1;
-        if (warm_rate(native, i) > 0)
-            factor = warm_rate(native, i) / warm;
-        else if (behind > 0 && i < native->ways.len && native->ways.data[i].accesses > 0)
+        if (behind > 0 && i < native->ways.len && native->ways.data[i].accesses > 0)
             factor = as_rate_likely(&native->rate, behind * factor, &native->ways.data[i]) / behind;
         native->densities.data[i] = fmin(LARGEST_FACTOR, fmax(SMALLEST_FACTOR, factor));
     }

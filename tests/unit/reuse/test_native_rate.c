@@ -59,15 +59,18 @@ static void knows_how_much_faster_it_gets(void **state)
     struct as_native_rate rate = {0};
     for (int i = 0; i < 3; i++)
         as_rate_add_long(&rate, 2);
-    assert_true(as_rate_add_gain(&rate, 150, 100, 300));
-    assert_false(as_rate_add_gain(&rate, 1000, 100, 2000)); /* it went another way */
-    assert_false(as_rate_add_gain(&rate, 50, 100, 100));
-    assert_false(as_rate_add_gain(&rate, 100, 0, 200));
-    assert_true(as_rate_add_gain(&rate, 150, 100, 300));
+    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
+    assert_false(as_rate_add_gain(&rate, 1000, 100, 2000, 1)); /* it went another way */
+    assert_false(as_rate_add_gain(&rate, 50, 100, 100, 1));
+    assert_false(as_rate_add_gain(&rate, 100, 0, 200, 1));
+    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
     assert_int_equal(rate.gained, 2);
     assert_true(as_rate_gain(&rate) == 1);
-    assert_true(as_rate_add_gain(&rate, 300, 100, 600)); /* faster code has its part in a long time */
+    assert_true(as_rate_add_gain(&rate, 300, 100, 600, 2)); /* faster code has its part in a long time */
     assert_true(as_rate_gain(&rate) == 2);
+    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
+    assert_true(as_rate_add_gain(&rate, 120, 100, 240, 1)); /* disturbed */
+    assert_true(as_rate_gain(&rate) == 1.8);
 }
 
 /* A way that takes far longer than its traps says what the rate is, another does not. */
