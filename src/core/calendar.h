@@ -3,7 +3,7 @@
  * as_calendar: at most `width` events in a cycle. Remembers the events of the most recent SPAN cycles; older ones count
  * as free again, which no in-flight instruction is that far behind to notice. (Words are small: the calendars are what
  * the core's own speed depends on most, after the records.) as_occupancy: at most `size` entries at a
- * time, each leaving at a known cycle: a min-heap of the cycles at which they leave.
+ * time, each leaving at a known cycle: how many leave in which of them.
  */
 #ifndef AS_CORE_CALENDAR_H
 #define AS_CORE_CALENDAR_H
@@ -71,57 +71,74 @@ static inline uint64_t as_calendar_take_both(struct as_calendar *a, struct as_ca
     }
 }
 
+enum { AS_OCCUPANCY_WORDS = AS_CALENDAR_SPAN / 64 };
+
 struct as_occupancy {
     uint32_t size, used;
     uint64_t latest;                   /* cycle in which one leaves */
     uint64_t cursor;                   /* entries that left before this cycle are free */
     uint16_t leaves[AS_CALENDAR_SPAN]; /* how many leave in a cycle from the cursor on */
+    /* A bit for each cycle in which some do: a wait for DRAM is hundreds of cycles in which nobody does. */
+    uint64_t some[AS_OCCUPANCY_WORDS];
 };
 
-static inline void as_occupancy_step(struct as_occupancy *occupancy)
+/* That one leaves in a cycle, or `count` of them where nobody did before. */
+static inline void as_occupancy_mark(struct as_occupancy *occupancy, uint64_t cycle, uint32_t count)
 {
-    uint16_t *leaves = &occupancy->leaves[occupancy->cursor++ % AS_CALENDAR_SPAN];
-    occupancy->used -= *leaves;
-    *leaves = 0;
+    uint64_t at = cycle % AS_CALENDAR_SPAN;
+    occupancy->leaves[at] = (uint16_t)(occupancy->leaves[at] + count);
+    occupancy->some[at / 64] |= 1ull << at % 64;
 }
 
-/* Whether nobody leaves in the cursor's cycle and the three behind it: most of a long wait is passed four cycles at a time. */
-static inline bool as_occupancy_is_quiet(const struct as_occupancy *occupancy)
+/* The first cycle from `cycle` on in which some leave. There must be one. */
+static inline uint64_t as_occupancy_next(const struct as_occupancy *occupancy, uint64_t cycle)
 {
-    uint64_t four;
-    if (occupancy->cursor % 4)
-        return false;
-    memcpy(&four, &occupancy->leaves[occupancy->cursor % AS_CALENDAR_SPAN], sizeof four);
-    return four == 0;
+    uint64_t bits = occupancy->some[cycle / 64 % AS_OCCUPANCY_WORDS] >> cycle % 64;
+    while (!bits) {
+        cycle = (cycle | 63) + 1;
+        bits = occupancy->some[cycle / 64 % AS_OCCUPANCY_WORDS];
+    }
+    return cycle + (uint64_t)__builtin_ctzll(bits);
+}
+
+/* Those that leave in `cycle`, the next in which some do, are gone. */
+static inline void as_occupancy_step(struct as_occupancy *occupancy, uint64_t cycle)
+{
+    uint64_t at = cycle % AS_CALENDAR_SPAN;
+    occupancy->used -= occupancy->leaves[at];
+    occupancy->leaves[at] = 0;
+    occupancy->some[at / 64] &= ~(1ull << at % 64);
+    occupancy->cursor = cycle + 1;
 }
 
 /* Frees what left before `cycle`. */
 static inline void as_occupancy_advance(struct as_occupancy *occupancy, uint64_t cycle)
 {
     while (occupancy->cursor < cycle && occupancy->used) {
-        if (occupancy->cursor + 4 <= cycle && as_occupancy_is_quiet(occupancy))
-            occupancy->cursor += 4;
-        else
-            as_occupancy_step(occupancy);
+        uint64_t next = as_occupancy_next(occupancy, occupancy->cursor);
+        if (next >= cycle)
+            break;
+        as_occupancy_step(occupancy, next);
     }
     if (occupancy->cursor < cycle)
         occupancy->cursor = cycle;
 }
 
+/* as_occupancy_free_at where all are in use. */
+static inline uint64_t as_occupancy_wait(struct as_occupancy *occupancy, uint64_t cycle)
+{
+    as_occupancy_advance(occupancy, cycle);
+    while (occupancy->used >= occupancy->size)
+        as_occupancy_step(occupancy, as_occupancy_next(occupancy, occupancy->cursor));
+    return occupancy->cursor > cycle ? occupancy->cursor : cycle;
+}
+
 /* The first cycle from `cycle` on at which an entry is free. Cycles asked for never decrease. As long as there is room,
  * nobody looks at who has left. */
-static inline uint64_t as_occupancy_free_at(struct as_occupancy *occupancy, uint64_t cycle)
+static inline __attribute__((always_inline)) uint64_t as_occupancy_free_at(struct as_occupancy *occupancy,
+                                                                           uint64_t cycle)
 {
-    if (occupancy->used < occupancy->size)
-        return cycle;
-    as_occupancy_advance(occupancy, cycle);
-    while (occupancy->used >= occupancy->size) {
-        if (as_occupancy_is_quiet(occupancy))
-            occupancy->cursor += 4;
-        else
-            as_occupancy_step(occupancy);
-    }
-    return occupancy->cursor > cycle ? occupancy->cursor : cycle;
+    return occupancy->used < occupancy->size ? cycle : as_occupancy_wait(occupancy, cycle);
 }
 
 /* Takes an entry in cycle `now`, until `leave`. One that stays longer than the span counts as leaving at its end. */
@@ -131,7 +148,7 @@ static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t no
         as_occupancy_advance(occupancy, now);
     if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
         leave = occupancy->cursor + AS_CALENDAR_SPAN - 1;
-    occupancy->leaves[leave % AS_CALENDAR_SPAN]++;
+    as_occupancy_mark(occupancy, leave, 1);
     occupancy->latest = leave > occupancy->latest ? leave : occupancy->latest;
     occupancy->used++;
 }

@@ -333,26 +333,21 @@ static void put_occupancy(struct writer *writer, const struct as_occupancy *occu
         *count = (uint16_t)n;
         return;
     }
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t at = (base + i) % AS_CALENDAR_SPAN, four = 0;
-        uint16_t leave = occupancy->leaves[at];
-        if (at + 4 <= AS_CALENDAR_SPAN)
-            memcpy(&four, &occupancy->leaves[at], sizeof four);
-        if (at + 4 <= AS_CALENDAR_SPAN && !four)
-            i += 3;
-        if (!leave)
-            continue;
-        put(writer, i);
-        put(writer, leave);
+    uint64_t cycle = base - 1;
+    do { /* `latest` is one of them: it lies behind the base */
+        cycle = as_occupancy_next(occupancy, cycle + 1);
+        put(writer, cycle - base);
+        put(writer, occupancy->leaves[cycle % AS_CALENDAR_SPAN]);
         pairs++;
-    }
+    } while (cycle < occupancy->latest);
     *count = (uint16_t)(pairs | SPARSE);
 }
 
 /* `calendar`, where one is given, has the same: they leave when they issue. */
 static void set_leaving(struct as_occupancy *occupancy, struct as_calendar *calendar, uint64_t cycle, uint64_t leave)
 {
-    occupancy->leaves[cycle % AS_CALENDAR_SPAN] = (uint16_t)leave;
+    if (leave)
+        as_occupancy_mark(occupancy, cycle, (uint32_t)leave);
     occupancy->used += (uint32_t)leave;
     occupancy->latest = cycle;
     if (calendar)
@@ -362,11 +357,15 @@ static void set_leaving(struct as_occupancy *occupancy, struct as_calendar *cale
 /* Nobody is in it any more. */
 static void clear_occupancy(struct as_occupancy *occupancy)
 {
-    uint64_t n = occupancy->used ? occupancy->latest - occupancy->cursor + 1 : 0;
-    uint64_t from = occupancy->cursor % AS_CALENDAR_SPAN, straight = AS_CALENDAR_SPAN - from;
+    if (!occupancy->used)
+        return;
+    uint64_t first = occupancy->cursor, n = occupancy->latest - first + 1;
+    uint64_t from = first % AS_CALENDAR_SPAN, straight = AS_CALENDAR_SPAN - from;
     straight = n < straight ? n : straight;
     memset(&occupancy->leaves[from], 0, straight * sizeof *occupancy->leaves);
     memset(occupancy->leaves, 0, (n - straight) * sizeof *occupancy->leaves);
+    for (uint64_t word = first / 64; word <= occupancy->latest / 64; word++)
+        occupancy->some[word % AS_OCCUPANCY_WORDS] = 0;
     occupancy->used = 0;
 }
 
