@@ -19,7 +19,7 @@ void as_cache_init(struct as_cache *cache, enum as_source level, const struct as
         .adjacent = sizes->adjacent,
         .page_mask = machine->memory.page / machine->memory.line - 1,
     };
-    as_tags_init(&cache->tags, sets, sizes->ways);
+    as_tags_init(&cache->tags, sets, sizes->ways, level != AS_SOURCE_L1);
     as_slots_init(&cache->mshrs, sizes->mshrs);
     as_banks_init(&cache->banks, sizes->banks);
 }
@@ -37,13 +37,14 @@ void as_cache_keep_written(struct as_cache *cache)
     cache->written = as_alloc_array(n, sizeof *cache->written);
 }
 
-static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t arrival);
+static uint32_t place(struct as_cache *cache, uint64_t line, uint64_t arrival);
 
 void as_cache_put(struct as_cache *cache, uint64_t line, uint64_t arrival, bool dirty)
 {
     uint32_t slot = as_tags_search(&cache->tags, line);
-    struct as_entry *entry = slot == AS_TAGS_NONE ? place(cache, line, arrival) : &cache->tags.entries[slot];
-    entry->dirty |= dirty;
+    if (slot == AS_TAGS_NONE)
+        slot = place(cache, line, arrival);
+    cache->tags.flags[slot] |= dirty ? AS_TAGS_DIRTY : 0;
 }
 
 /* What was written to the line in slot `from` goes with it. */
@@ -69,27 +70,41 @@ static void write_back(struct as_cache *cache, uint32_t from, uint64_t line, uin
 }
 
 /* Makes room for a line that is absent and arrives at `arrival`. */
-static struct as_entry *place(struct as_cache *cache, uint64_t line, uint64_t arrival)
+static uint32_t place(struct as_cache *cache, uint64_t line, uint64_t arrival)
 {
     struct as_tags *tags = &cache->tags;
+    struct as_set *set = as_tags_set(tags, line);
     uint32_t slot = as_tags_victim(tags, line);
-    uint64_t old = tags->keys[slot];
-    if (old && tags->entries[slot].dirty)
-        write_back(cache, slot, old - 1, arrival);
+    if (tags->flags[slot] & AS_TAGS_DIRTY)
+        write_back(cache, slot, tags->keys[slot] - 1, arrival);
     struct as_entry *entry = as_tags_put(tags, slot, line);
     entry->ready = arrival;
     entry->source = cache->level;
+    set->latest = arrival > set->latest ? arrival : set->latest;
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
-    return entry;
+    return slot;
 }
 
 /* What was written to a line that the level below has. */
-static void hand_up(struct as_cache *cache, const struct as_entry *entry, uint64_t line)
+static void hand_up(struct as_cache *cache, uint32_t to, uint64_t line)
 {
     uint32_t slot = as_tags_find(&cache->next->tags, line);
     if (slot != AS_TAGS_NONE)
-        cache->written[entry - cache->tags.entries] = cache->next->written[slot];
+        cache->written[to] = cache->next->written[slot];
+}
+
+/* A line that was fetched before it was asked for: only as_cache_hit sees it, until its first use. */
+static void hide_prefetched(struct as_tags *tags, uint32_t slot)
+{
+    tags->flags[slot] |= AS_TAGS_PREFETCHED;
+    tags->entries[slot].key = 0;
+}
+
+static void show_prefetched(struct as_tags *tags, uint32_t slot, uint64_t line)
+{
+    tags->flags[slot] &= (uint8_t)~AS_TAGS_PREFETCHED;
+    tags->entries[slot].key = line + 1;
 }
 
 /* Asks the level below at `cycle`; an MSHR is busy until the line is there. `asked` is the request's own cycle. */
@@ -105,12 +120,14 @@ static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cyc
     as_slots_hold(&cache->mshrs, cycle, fill.done);
     if (cache->stays)
         as_stay_log_add_late(cache->stays, cache->resource, cycle, fill.done);
-    struct as_entry *entry = place(cache, line, fill.done);
+    uint32_t slot = place(cache, line, fill.done);
+    struct as_entry *entry = &cache->tags.entries[slot];
     entry->latency = (uint32_t)(fill.done - asked);
     entry->source = fill.source;
-    entry->prefetched = kind == AS_REQUEST_PREFETCH;
+    if (kind == AS_REQUEST_PREFETCH)
+        hide_prefetched(&cache->tags, slot);
     if (fill.source == AS_SOURCE_L2 && cache->written)
-        hand_up(cache, entry, line);
+        hand_up(cache, slot, line);
     return fill;
 }
 
@@ -139,15 +156,16 @@ static void prefetch_pair(struct as_cache *cache, uint64_t cycle, uint64_t line)
 struct as_fill as_cache_hit(struct as_cache *cache, uint32_t slot, uint64_t cycle, uint64_t line, enum as_request kind)
 {
     struct as_entry *entry = &cache->tags.entries[slot];
-    bool waits = entry->ready > cycle + cache->hit;
-    struct as_fill fill = {
-        .done = as_entry_arrival(entry, cycle, cache->hit),
-        .source = waits ? entry->source : cache->level,
-    };
+    bool waits = as_tags_set(&cache->tags, line)->latest > cycle + cache->hit && entry->ready > cycle + cache->hit;
+    struct as_fill fill = {.done = cycle + cache->hit, .source = cache->level};
+    if (waits) {
+        fill.done = as_entry_arrival(entry, cycle, cache->hit);
+        fill.source = entry->source;
+    }
     cache->merges += waits;
-    as_tags_touch(&cache->tags, slot);
-    if (kind == AS_REQUEST_DEMAND && entry->prefetched) {
-        entry->prefetched = false;
+    as_tags_use(&cache->tags, slot, line);
+    if (kind == AS_REQUEST_DEMAND && cache->tags.flags[slot] & AS_TAGS_PREFETCHED) {
+        show_prefetched(&cache->tags, slot, line);
         fill.prefetched = true;
         if (cache->next_line)
             prefetch_behind(cache, cycle + cache->latency, line);
@@ -195,23 +213,22 @@ struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t
 
 /* ---- without times ---- */
 
-static struct as_entry *warm_place(struct as_cache *cache, uint64_t line)
+static uint32_t warm_place(struct as_cache *cache, uint64_t line)
 {
     struct as_tags *tags = &cache->tags;
     uint32_t slot = as_tags_victim(tags, line);
-    uint64_t old = tags->keys[slot];
-    if (old && tags->entries[slot].dirty && cache->next) {
-        uint32_t below = as_tags_search(&cache->next->tags, old - 1);
-        struct as_entry *entry =
-            below == AS_TAGS_NONE ? warm_place(cache->next, old - 1) : &cache->next->tags.entries[below];
-        entry->dirty = true;
-        hand_down(cache, slot, old - 1);
+    if (tags->flags[slot] & AS_TAGS_DIRTY && cache->next) {
+        uint64_t old = tags->keys[slot] - 1;
+        uint32_t below = as_tags_search(&cache->next->tags, old);
+        if (below == AS_TAGS_NONE)
+            below = warm_place(cache->next, old);
+        cache->next->tags.flags[below] |= AS_TAGS_DIRTY;
+        hand_down(cache, slot, old);
     }
-    struct as_entry *entry = as_tags_put(tags, slot, line);
-    entry->source = cache->level;
+    as_tags_put(tags, slot, line)->source = cache->level;
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
-    return entry;
+    return slot;
 }
 
 /* Without times a line that another core owns stays there, whichever prefetcher asks. */
@@ -233,12 +250,14 @@ void as_cache_warm(struct as_cache *cache, uint64_t line, enum as_request kind)
             as_dram_warm(cache->dram, line);
         if (cache->port)
             cache->port->enter(cache->port, line);
-        warm_place(cache, line)->prefetched = kind == AS_REQUEST_PREFETCH;
+        slot = warm_place(cache, line);
+        if (kind == AS_REQUEST_PREFETCH)
+            hide_prefetched(&cache->tags, slot);
     } else {
-        struct as_entry *entry = &cache->tags.entries[slot];
-        as_tags_touch(&cache->tags, slot);
-        follows = follows && entry->prefetched;
-        entry->prefetched = entry->prefetched && kind != AS_REQUEST_DEMAND;
+        as_tags_use(&cache->tags, slot, line);
+        follows = follows && cache->tags.flags[slot] & AS_TAGS_PREFETCHED;
+        if (follows)
+            show_prefetched(&cache->tags, slot, line);
     }
     if (follows && cache->next_line && ((line + 1) & cache->page_mask) != 0)
         warm_prefetch(cache, line + 1);
@@ -251,6 +270,7 @@ bool as_cache_drop(struct as_cache *cache, uint64_t line)
     uint32_t slot = as_tags_find(&cache->tags, line);
     if (slot == AS_TAGS_NONE)
         return false;
-    as_tags_drop(&cache->tags, slot);
-    return cache->tags.entries[slot].dirty;
+    bool dirty = cache->tags.flags[slot] & AS_TAGS_DIRTY;
+    as_tags_drop(&cache->tags, slot, line);
+    return dirty;
 }

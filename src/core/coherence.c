@@ -98,10 +98,11 @@ static bool downgrade(struct as_memory *core, uint64_t line, bool cleans)
         uint32_t slot = caches[i] ? as_tags_search(&caches[i]->tags, line) : AS_TAGS_NONE;
         if (slot == AS_TAGS_NONE)
             continue;
-        struct as_entry *entry = &caches[i]->tags.entries[slot];
-        dirty |= entry->dirty;
-        entry->owned = false;
-        entry->dirty &= !cleans;
+        uint8_t *flags = &caches[i]->tags.flags[slot];
+        dirty |= *flags & AS_TAGS_DIRTY;
+        caches[i]->tags.entries[slot].owned = false;
+        if (cleans)
+            *flags &= (uint8_t)~AS_TAGS_DIRTY;
     }
     return dirty;
 }
@@ -417,9 +418,9 @@ static uint64_t upgrade(struct as_memory *memory, uint64_t cycle, uint64_t line)
 uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t line)
 {
     uint64_t done = memory->uncore->coherent ? upgrade(memory, cycle, line) : cycle;
-    struct as_entry *entry = &memory->l1d.tags.entries[as_memory_slot(memory, line)];
-    entry->owned = true;
-    entry->dirty |= memory->wish.dirty;
+    uint32_t slot = as_memory_slot(memory, line);
+    memory->l1d.tags.entries[slot].owned = true;
+    memory->l1d.tags.flags[slot] |= memory->wish.dirty ? AS_TAGS_DIRTY : 0;
     return done;
 }
 

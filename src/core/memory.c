@@ -266,7 +266,7 @@ static inline uint64_t own(struct as_memory *memory, uint64_t cycle, uint64_t li
         return cycle;
     if (memory->taken == line + 1) {
         entry->owned = true;
-        entry->dirty |= memory->wish.dirty;
+        memory->l1d.tags.flags[slot] |= memory->wish.dirty ? AS_TAGS_DIRTY : 0;
         return cycle;
     }
     uint64_t owned = as_coherence_own(memory, cycle, line);
@@ -288,7 +288,7 @@ static struct as_memory_answer store_slowly(struct as_memory *memory, uint64_t c
     if (memory->moved)
         answer.done = owned;
     slot = as_memory_slot(memory, line);
-    l1->tags.entries[slot].dirty = true;
+    l1->tags.flags[slot] |= AS_TAGS_DIRTY;
     as_memory_note_written(memory, slot, memory->wish.bytes, insn);
     return answer;
 }
@@ -417,7 +417,7 @@ static struct as_memory_answer access_bank(struct as_memory *memory, enum as_mem
         return access_slowly(memory, kind, cycle, address, size, insn);
     struct as_memory_answer answer = {.done = cycle};
     if (kind == AS_MEMORY_STORE) {
-        l1->tags.entries[slot].dirty = true;
+        l1->tags.flags[slot] |= AS_TAGS_DIRTY;
         as_memory_note_written(memory, slot, as_memory_bytes(memory, address, size), insn);
     } else {
         if (!as_memory_hits_page(memory, cycle, address))
@@ -516,7 +516,7 @@ static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum a
     as_cache_warm(&memory->l1d, line, AS_REQUEST_DEMAND);
     as_coherence_warm(memory, line, kind != AS_MEMORY_LOAD);
     if (kind == AS_MEMORY_STORE)
-        memory->l1d.tags.entries[as_memory_slot(memory, line)].dirty = true;
+        memory->l1d.tags.flags[as_memory_slot(memory, line)] |= AS_TAGS_DIRTY;
 }
 
 void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size)
@@ -530,7 +530,7 @@ void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t
     if (__builtin_expect(plain, 1)) {
         as_tags_touch(&memory->dtlb.tags, page);
         as_tags_touch(&memory->l1d.tags, slot);
-        memory->l1d.tags.entries[slot].dirty |= kind == AS_MEMORY_STORE;
+        memory->l1d.tags.flags[slot] |= kind == AS_MEMORY_STORE ? AS_TAGS_DIRTY : 0;
         memory->warmed = memory->uncore->coherent ? 0 : as_memory_line(memory, address) + 1;
         memory->warmed_dirty = kind == AS_MEMORY_STORE;
         return;

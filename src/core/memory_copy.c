@@ -10,7 +10,10 @@ static void copy_tags(struct as_tags *to, const struct as_tags *from)
     if (n == 0)
         return;
     memcpy(to->keys, from->keys, n * sizeof *to->keys);
-    memcpy(to->stamps, from->stamps, n * sizeof *to->stamps);
+    if (from->stamps)
+        memcpy(to->stamps, from->stamps, n * sizeof *to->stamps);
+    memcpy(to->flags, from->flags, n * sizeof *to->flags);
+    memcpy(to->sets, from->sets, (from->set_mask + 1) * from->set_bytes);
     memcpy(to->entries, from->entries, n * sizeof *to->entries);
     memcpy(to->hints, from->hints, (from->hint_mask + 1) * sizeof *to->hints);
     for (size_t i = 0; i < n; i++) {

@@ -27,7 +27,7 @@ static inline uint32_t as_tags_hit(const struct as_tags *tags, uint64_t cycle, u
 {
     uint32_t slot = *as_tags_hint(tags, number);
     const struct as_entry *entry = &tags->entries[slot];
-    bool plain = entry->key == number + 1 && entry->ready <= cycle && !entry->prefetched;
+    bool plain = entry->key == number + 1 && entry->ready <= cycle;
     return __builtin_expect(plain, 1) ? slot : AS_TAGS_NONE;
 }
 
@@ -78,7 +78,7 @@ static inline bool as_memory_hits_store(struct as_memory *memory, uint64_t cycle
     uint32_t slot = as_tags_hit(&l1->tags, cycle + l1->hit, as_memory_line(memory, address));
     if (__builtin_expect(slot == AS_TAGS_NONE || !l1->tags.entries[slot].owned, 0))
         return false;
-    l1->tags.entries[slot].dirty = true;
+    l1->tags.flags[slot] |= AS_TAGS_DIRTY;
     as_memory_note_written(memory, slot, as_memory_bytes(memory, address, size), insn);
     as_tags_touch(&l1->tags, slot);
     l1->accesses++;

@@ -6,7 +6,7 @@ enum { TABLE_BIT = 62, LEVEL_BIT = 58 };
 
 static void init_tags(struct as_tags *tags, const struct as_tlb_machine *sizes)
 {
-    as_tags_init(tags, sizes->entries / sizes->ways, sizes->ways);
+    as_tags_init(tags, sizes->entries / sizes->ways, sizes->ways, false);
 }
 
 void as_tlb_init(struct as_tlb *tlb, const struct as_tlb_machine *sizes)
