@@ -66,7 +66,7 @@ void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine,
     uint32_t shift = (uint32_t)__builtin_ctz(machine->memory.page);
     uint64_t tag = page_tag(process, shift);
     for (uint64_t page = start >> shift; page << shift < end; page++)
-        *as_map_put(&uncore->touched, page | tag) = 1;
+        as_pages_add(&uncore->touched, page | tag);
 }
 
 /* Bits of a mask stand for bytes, or for as many of them as make 64 a line. */

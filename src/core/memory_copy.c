@@ -46,5 +46,5 @@ void as_uncore_copy(struct as_uncore *to, const struct as_uncore *from)
             copy_core(to->cores[i], from->cores[i]);
     for (size_t i = 0; i < from->touched.cap; i++)
         if (from->touched.slots[i].used && from->touched.slots[i].value)
-            *as_map_put(&to->touched, from->touched.slots[i].key) = 1;
+            *as_map_put(&to->touched, from->touched.slots[i].key) |= from->touched.slots[i].value;
 }

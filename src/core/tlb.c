@@ -66,10 +66,8 @@ static bool faults(struct as_walker *walker, uint64_t page, enum as_touch touch)
     if (!walker->touched || touch == AS_TOUCH_CODE)
         return false;
     if (touch == AS_TOUCH_PREFETCH)
-        return !as_map_get(walker->touched, page);
-    uint64_t *handled = as_map_put(walker->touched, page);
-    bool first = *handled == 0;
-    *handled = 1;
+        return !as_pages_has(walker->touched, page);
+    bool first = as_pages_add(walker->touched, page);
     walker->faults += first;
     return first;
 }
@@ -152,9 +150,9 @@ static bool warm_touch(struct as_walker *walker, uint64_t page, enum as_touch to
     if (!walker->touched || touch == AS_TOUCH_CODE)
         return true;
     if (touch == AS_TOUCH_PREFETCH)
-        return as_map_get(walker->touched, page) != NULL;
+        return as_pages_has(walker->touched, page);
     if (walker->recent[page % AS_WALKER_RECENT] != page + 1) {
-        *as_map_put(walker->touched, page) = 1;
+        as_pages_add(walker->touched, page);
         walker->recent[page % AS_WALKER_RECENT] = page + 1;
     }
     return true;

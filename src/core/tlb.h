@@ -26,11 +26,27 @@ struct as_walker {
     struct as_tlb second; /* entries 0: tags.ways is 0 */
     uint32_t second_latency, levels, index_bits, entry_shift;
     struct as_slots walkers;
-    struct as_cache *cache;            /* where walks go */
-    struct as_map *touched;            /* pages that were there before or had their fault; NULL: all are there */
+    struct as_cache *cache; /* where walks go */
+    struct as_map *touched; /* pages that were there before or had their fault (as_pages_*); NULL: all are there */
     uint64_t recent[AS_WALKER_RECENT]; /* pages, + 1, that warming found touched: it need not look again */
     uint64_t walks, accesses, faults;
 };
+
+/* A set of pages: 64 neighbours are a value of the map, so that those of most programs stay in the host's caches. */
+static inline bool as_pages_has(const struct as_map *pages, uint64_t page)
+{
+    const uint64_t *bits = as_map_get(pages, page / 64);
+    return bits && *bits >> page % 64 & 1;
+}
+
+/* Returns whether it was new. */
+static inline bool as_pages_add(struct as_map *pages, uint64_t page)
+{
+    uint64_t *bits = as_map_put(pages, page / 64), bit = UINT64_C(1) << page % 64;
+    bool is_new = !(*bits & bit);
+    *bits |= bit;
+    return is_new;
+}
 
 void as_walker_init(struct as_walker *walker, const struct as_machine *machine, struct as_cache *cache,
                     struct as_map *touched);
