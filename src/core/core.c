@@ -410,6 +410,15 @@ uint64_t as_core_show_stores(struct as_core *core)
     return later(core->last_drain, core->last_commit) + core->offset;
 }
 
+bool as_core_announce(struct as_core *core, const uint64_t *addresses, size_t n)
+{
+    if (n == 0)
+        return as_memory_misses_often(core->memory);
+    for (size_t i = 0; i < n; i++)
+        as_memory_announce(core->memory, addresses[i]);
+    return true;
+}
+
 uint64_t as_core_kernel_cycles(const struct as_core *core)
 {
     return core->kernel_cycles;

@@ -101,6 +101,10 @@ struct as_route {
 void as_route_add(struct as_route *route, const struct as_insn *insn);
 void as_core_foresee_route(struct as_core *core, const struct as_route *route, uint32_t *foreseen);
 
+/* Soon these addresses are accessed: the host may fetch what the core will look at then. Changes nothing. `n` 0: whether the
+ * core has misses enough for that. */
+bool as_core_announce(struct as_core *core, const uint64_t *addresses, size_t n);
+
 /* ---- without time: caches, TLBs and predictors alone (core_warm.c) ---- */
 
 /* The instruction lines of [address, end) are fetched. */

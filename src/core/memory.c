@@ -496,6 +496,27 @@ struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle
     return fetch_slowly(memory, cycle, address);
 }
 
+/* ---- before they come ---- */
+
+void as_memory_announce(const struct as_memory *memory, uint64_t address)
+{
+    uint64_t line = as_memory_line(memory, address);
+    if (memory->has_l2)
+        as_tags_announce(&memory->l2.tags, line);
+    as_tags_announce(&memory->llc->tags, line);
+    as_walker_announce(&memory->walker, as_memory_page(memory, address));
+}
+
+bool as_memory_misses_often(struct as_memory *memory)
+{
+    enum { ONE_IN = 16 };
+    const struct as_cache *l1 = &memory->l1d;
+    uint64_t accesses = l1->accesses - memory->seen_accesses, misses = l1->misses - memory->seen_misses;
+    memory->seen_accesses = l1->accesses;
+    memory->seen_misses = l1->misses;
+    return misses * ONE_IN > accesses;
+}
+
 /* ---- without times ---- */
 
 static __attribute__((noinline)) void warm_line(struct as_memory *memory, enum as_memory_kind kind, uint64_t address)

@@ -90,6 +90,11 @@ struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t c
  * otherwise done is when the line has arrived and can be fetched. Never faults. */
 struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle, uint64_t address);
 
+/* An access that comes soon: the host fetches what it will look at in the levels below L1 and in the L2 TLB. Changes nothing. */
+void as_memory_announce(const struct as_memory *memory, uint64_t address);
+/* Whether that would be of use: of the data accesses since the last call, one in sixteen or more missed the L1. */
+bool as_memory_misses_often(struct as_memory *memory);
+
 /* The same accesses without times: contents of caches and TLBs change, nothing is counted. */
 void as_memory_warm(struct as_memory *memory, enum as_memory_kind kind, uint64_t address, uint32_t size);
 void as_memory_warm_fetch(struct as_memory *memory, uint64_t address);

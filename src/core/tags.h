@@ -77,6 +77,17 @@ static inline struct as_set *as_tags_set(const struct as_tags *tags, uint64_t nu
     return (struct as_set *)(tags->sets + (size_t)(number & tags->set_mask) * tags->set_bytes);
 }
 
+/* The host fetches what a search for the number, or a victim for it, looks at. */
+static inline void as_tags_announce(const struct as_tags *tags, uint64_t number)
+{
+    enum { KEYS_IN_LINE = 8 };
+    uint32_t first = (uint32_t)(number & tags->set_mask) * tags->ways;
+    __builtin_prefetch(as_tags_set(tags, number));
+    __builtin_prefetch(&tags->flags[first]);
+    for (uint32_t way = 0; way < tags->ways; way += KEYS_IN_LINE)
+        __builtin_prefetch(&tags->keys[first + way]);
+}
+
 /* The same, with a look at the hint first. */
 static inline uint32_t as_tags_find(struct as_tags *tags, uint64_t number)
 {

@@ -142,6 +142,13 @@ struct as_translation as_tlb_translate_ideally(struct as_tlb *tlb, struct as_wal
     return translation;
 }
 
+void as_walker_announce(const struct as_walker *walker, uint64_t page)
+{
+    if (walker->second.tags.ways)
+        as_tags_announce(&walker->second.tags, page);
+    as_tags_announce(&walker->cache->tags, table_line(walker, 0, page));
+}
+
 /* ---- without times ---- */
 
 /* Whether a walk finds the page; it counts as touched then. */

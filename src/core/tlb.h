@@ -64,6 +64,9 @@ struct as_translation {
 struct as_translation as_tlb_translate(struct as_tlb *tlb, struct as_walker *walker, uint64_t cycle, uint64_t page,
                                        enum as_touch touch);
 
+/* A translation that comes soon: the host fetches what it will look at. */
+void as_walker_announce(const struct as_walker *walker, uint64_t page);
+
 /* A translation that takes no time and counts nothing: the page is in the TLBs, its table's lines in the caches, and it
  * has had its fault. */
 void as_tlb_warm(struct as_tlb *tlb, struct as_walker *walker, uint64_t page, enum as_touch touch);

@@ -52,6 +52,7 @@ struct as_memory {
     uint64_t code_page, code_ready; /* the page, + 1, of the last code, and since when it is there; 0: not known */
     uint64_t warmed;                /* the line, + 1, that the last access warmed, where that was all it did; 0: none */
     bool warmed_dirty;              /* … and it was a store */
+    uint64_t seen_accesses, seen_misses; /* of l1d, at the last call of as_memory_misses_often */
     struct as_wish wish;
     bool moved;                           /* the access at hand made a transfer */
     uint64_t taken;                       /* … or took this line, + 1, which no other core has now; 0: none */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 16, CHUNK_WORDS = 4096, ENOUGH = 2, HOST_LINE = 64 };
+enum { CHUNKS = 16, CHUNK_WORDS = 4096, ENOUGH = 2, HOST_LINE = 64, SOON = 8 };
 
 struct chunk {
     size_t used; /* words */
@@ -22,6 +22,7 @@ struct chunk {
 struct as_ahead {
     as_ahead_take *take;
     as_ahead_words *take_words;
+    as_ahead_announce *announce; /* NULL: nobody asks */
     void *context;
     pthread_t thread;
     struct chunk chunks[CHUNKS];
@@ -86,12 +87,26 @@ static void fetch_for_host(const struct as_ahead_block *block)
     __builtin_prefetch(block->shape);
 }
 
-/* A body is fetched by the host two turns before its own. */
+/* Announces what a block accesses; returns the one behind it. */
+static struct as_ahead_block *announce_block(struct as_ahead *ahead, struct chunk *chunk, struct as_ahead_block *block)
+{
+    if (block->body && block->shape && block->body->n_accesses)
+        ahead->announce(ahead->context, block->data, block->body->n_accesses);
+    return block_behind(chunk, block);
+}
+
+/* A body is fetched by the host two turns before its own, what its accesses look at SOON turns. */
 static void take_chunk(struct as_ahead *ahead, struct chunk *chunk)
 {
     struct as_ahead_block *block = chunk->used ? (struct as_ahead_block *)chunk->words : NULL;
     struct as_ahead_block *then = block ? block_behind(chunk, block) : NULL;
+    bool announces = ahead->announce && ahead->announce(ahead->context, NULL, 0);
+    struct as_ahead_block *soon = announces ? block : NULL;
+    for (size_t i = 0; soon && i < SOON; i++)
+        soon = announce_block(ahead, chunk, soon);
     while (block) {
+        if (__builtin_expect(soon != NULL, 0))
+            soon = announce_block(ahead, chunk, soon);
         struct as_ahead_block *later = then ? block_behind(chunk, then) : NULL;
         if (later)
             fetch_for_host(later);
@@ -148,13 +163,15 @@ static bool start_thread(struct as_ahead *ahead)
     return ok;
 }
 
-struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, void *context)
+struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, as_ahead_announce *announce,
+                              void *context)
 {
     if (count_processors() < 2)
         return NULL;
     struct as_ahead *ahead = as_alloc_apart(1, sizeof *ahead);
     ahead->take = take;
     ahead->take_words = take_words;
+    ahead->announce = announce;
     ahead->context = context;
     ahead->chunk = &ahead->chunks[0];
     pthread_mutex_init(&ahead->mutex, NULL);

@@ -28,11 +28,14 @@ struct as_ahead_block {
 
 typedef void as_ahead_take(void *context, const struct as_body_run *run, uint32_t path);
 typedef void as_ahead_words(void *context, const uint64_t *words, size_t n);
+/* These addresses are accessed a few blocks from now. Whether that is worth knowing is asked now and then, with none (n 0). */
+typedef bool as_ahead_announce(void *context, const uint64_t *addresses, size_t n);
 
 struct as_ahead;
 /* Both functions are called on the second thread. Returns NULL if there is only one processor, or if no thread can be
  * started. */
-struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, void *context);
+struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, as_ahead_announce *announce,
+                              void *context);
 void as_ahead_free(struct as_ahead *ahead); /* settles the queue first */
 
 /* Returns room for a block with this many complete accesses and control transfers, for the caller to fill; NULL: it has too

@@ -290,7 +290,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     model->engine = as_engine_start(options, err);
     if (!model->engine || !as_fanout_start(fanout, err))
         return false;
-    model->ahead = as_ahead_new(as_model_run_apart, as_model_warm_apart, model);
+    model->ahead = as_ahead_new(as_model_run_apart, as_model_warm_apart, as_model_announce, model);
     model->chains.bodies = &model->bodies;
     model->chains.ahead = model->ahead;
     model->chains.joins = model->memo != NULL;

@@ -139,6 +139,12 @@ void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t p
     run_body(model, model->apart, run, path);
 }
 
+bool as_model_announce(void *context, const uint64_t *addresses, size_t n)
+{
+    const struct as_model *model = context;
+    return model->apart && as_core_announce(model->apart->seat.core, addresses, n);
+}
+
 /* Asks the predictor of the core that runs apart about all control transfers of an execution. */
 static void foresee(const struct as_model *model, const struct as_body *body, const struct as_block_exec *exec,
                     uint32_t *foreseen)

@@ -228,6 +228,7 @@ void as_model_trail(void *context, struct as_thread *thread, const struct as_tra
 
 /* Runs a block that comes through `ahead`, on that one's host thread. */
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path);
+bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* an as_ahead_announce */
 
 /* ---- model_words.c ---- */
 

@@ -14,7 +14,7 @@ static bool start_threads(struct as_model *model, struct as_fanout *fanout, stru
 {
     model->fanout = fanout;
     model->wants = as_fanout_wants(fanout);
-    model->ahead = as_ahead_new(as_model_run_apart, as_model_warm_apart, model);
+    model->ahead = as_ahead_new(as_model_run_apart, as_model_warm_apart, as_model_announce, model);
     model->chains.ahead = model->ahead;
     return as_fanout_start(fanout, err);
 }

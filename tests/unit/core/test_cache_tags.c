@@ -83,6 +83,7 @@ static void run(uint32_t sets, uint32_t ways, bool many)
     for (int i = 0; i < STEPS; i++) {
         uint64_t number = bed_random(&seed) % ((uint64_t)sets * (ways + ways / 2 + 1));
         number |= bed_random(&seed) % 4 ? 0 : UINT64_C(1) << 62;
+        as_tags_announce(&tags, number);
         step(&tags, &reference, number, bed_random(&seed) % 16 == 0);
     }
     as_tags_free(&tags);

@@ -14,6 +14,9 @@ struct bench {
     struct as_core_access shapes[BODIES][BODIES];
     uint64_t taken; /* blocks */
     uint64_t words; /* that came between them */
+    uint64_t announced,
+        expected;   /* addresses that were announced; … that blocks taken had, of those that come as addresses */
+    uint64_t asked; /* whether announcing is of use */
     bool wrong;
 };
 
@@ -41,8 +44,22 @@ static void take(void *context, const struct as_body_run *run, uint32_t path)
         run->body != body || run->next != block + 5 || path != (uint32_t)block + 1 || run->taken != block % 2;
     for (uint32_t i = 0; i < body->controls; i++)
         bench->wrong |= run->foreseen[i] != foreseen_of(block, i);
+    bench->expected += is_full(block) ? 0 : body->n_accesses;
     for (uint32_t i = 0; i < body->n_accesses; i++)
         bench->wrong |= run->accesses[i].address != address_of(block, i) || run->accesses[i].size != i + 1;
+}
+
+/* Of use but for every third chunk. Addresses come in order, before their block. */
+static bool announce(void *context, const uint64_t *addresses, size_t n)
+{
+    struct bench *bench = context;
+    if (n == 0)
+        return bench->asked++ % 3 != 2;
+    bench->wrong |= addresses[0] / 1000 < bench->taken || is_full(addresses[0] / 1000);
+    for (size_t i = 0; i < n; i++)
+        bench->wrong |= addresses[i] != addresses[0] + i * 7;
+    bench->announced += n;
+    return true;
 }
 
 /* Words say how many blocks came before them, and are numbered. */
@@ -89,7 +106,7 @@ static void put(struct as_ahead *ahead, struct bench *bench, uint64_t number)
 
 static struct as_ahead *start(struct bench *bench)
 {
-    struct as_ahead *ahead = as_ahead_new(take, take_words, bench);
+    struct as_ahead *ahead = as_ahead_new(take, take_words, announce, bench);
     if (!ahead)
         unit_skip("this process may use only one processor");
     return ahead;
@@ -110,6 +127,7 @@ static void test_order(void **state)
     }
     as_ahead_settle(ahead); /* nothing is on its way */
     assert_int_equal(bench->taken, BLOCKS);
+    assert_in_range(bench->announced, bench->expected / 3, bench->expected);
     as_ahead_free(ahead);
     free(bench);
 }
