@@ -3,11 +3,11 @@
 
 usage: bench/comm_papers.py FOLDER [BUILD]
 
-FOLDER holds the programs, built outside of this tree; those that are not there are left out:
+FOLDER holds the programs, ready to run and with debugging information; those that are not there are left out:
 
-  lulesh-omp, lulesh-mpi    LLNL/LULESH: g++ -DUSE_MPI=0 -fopenmp -O2 -g lulesh*.cc; mpicxx -DUSE_MPI=1 -O2 -g lulesh*.cc
-  minife-omp, minife-mpi    Mantevo/miniFE: openmp/src with CXX=g++; ref/src with CXX=mpicxx and -DHAVE_MPI
-  lazy-list                 gramoli/synchrobench: c-cpp/src/linkedlists/lazy-list, LOCK=SPIN, with -g
+  lulesh-omp, lulesh-mpi    LULESH with OpenMP, with MPI
+  minife-omp, minife-mpi    miniFE with OpenMP, with MPI
+  lazy-list                 the lazy list of Synchrobench with spin locks
 
 Threads run in the model and are counted exactly, ranks on this machine. Prints the matrices, what moved in all as the
 paper's Table 5.1 does (lines times 64 bytes beside bytes of messages), and the code where lines are shared falsely. Heat maps go to FOLDER.

@@ -3,15 +3,18 @@
 
 usage: bench/reuse_papers.py FOLDER [BUILD]
 
-FOLDER/bin holds the programs, built outside of this tree with -O2 -g; those that are not there are left out:
+FOLDER holds the programs, ready to run and with debugging information; those that are not there are left out:
 
-  blackscholes, streamcluster, swaptions, freqmine, fluidanimate   PARSEC 3.0, with pthreads or OpenMP (-DENABLE_OPENMP, -DENABLE_THREADS)
-  bfs, backprop, hotspot, needle                                   Rodinia, openmp/, with -fopenmp -DOPEN
-  MUTEX-lazy-list, SPIN-lazy-list, MUTEX-hashtable, SPIN-hashtable gramoli/synchrobench, c-cpp/src
+  blackscholes, streamcluster, swaptions, freqmine                  PARSEC 3.0, with threads
+  bfs, backprop, hotspot, needle                                    Rodinia, with OpenMP
+  MUTEX-lazy-list, SPIN-lazy-list, MUTEX-hashtable, SPIN-hashtable  Synchrobench
+  backprop-before, backprop-after                                   backprop as it is, and with the loops of bpnn_layerforward and
+                                                                    bpnn_adjust_weights exchanged, as the report advises. Both repeat the
+                                                                    training as often as REPEATS says, call `checked`, which does nothing,
+                                                                    and print "sum" and the sum of the first layer's weights
 
-FOLDER/openmp/backprop holds Rodinia's sources of backprop: the report says that its loops are in the wrong order, and the script
-builds it with the two loops exchanged (below). Printed are the advice, what `whatif` promises if these functions had no misses of
-the first level, what the change brings in the model, and what it brings here, by processor time, runs in turns.
+Of the last two are printed the advice, what `whatif` promises if these functions had no misses of the first level, what the change
+brings in the model, and what it brings here, by processor time, runs in turns.
 """
 import json
 import os
@@ -27,52 +30,6 @@ THREADS = 4
 CORE = ["--core", "zen4-like", "--set", "memory.llc.size=1M", "--set", "memory.llc.ways=16"]
 SMALL = "8192"  # units of the first layer, in the model
 HERE = (("8192", 100), ("65536", 20), ("524288", 4))  # … and here, with how many trainings
-
-# The paper's functions with the inner loop along the rows. `again` repeats a training, so that its time stands out.
-EXCHANGED = """
-#include "backprop.h"
-#include <stdlib.h>
-extern float squash(); /* defined without a prototype: it takes a double */
-void bpnn_layerforward(float *l1, float *l2, float **conn, int n1, int n2)
-{
-    float *sums = calloc(n2 + 1, sizeof *sums);
-    l1[0] = 1.0;
-    for (int k = 0; k <= n1; k++)
-        for (int j = 1; j <= n2; j++)
-            sums[j] += conn[k][j] * l1[k];
-    for (int j = 1; j <= n2; j++)
-        l2[j] = squash(sums[j]);
-    free(sums);
-}
-void bpnn_adjust_weights(float *delta, int ndelta, float *ly, int nly, float **w, float **oldw)
-{
-    ly[0] = 1.0;
-    for (int k = 0; k <= nly; k++)
-        for (int j = 1; j <= ndelta; j++) {
-            float new_dw = ((ETA * delta[j] * ly[k]) + (MOMENTUM * oldw[k][j]));
-            w[k][j] += new_dw;
-            oldw[k][j] = new_dw;
-        }
-}
-"""
-AGAIN = """
-#include "backprop.h"
-#include <stdio.h>
-#include <stdlib.h>
-extern void bpnn_train_kernel(BPNN *net, float *eo, float *eh);
-__attribute__((noinline)) void checked(void) { __asm__ volatile(""); }
-void again(BPNN *net, float *eo, float *eh)
-{
-    double sum = 0;
-    for (int i = 0; i < atoi(getenv("REPEATS")); i++)
-        bpnn_train_kernel(net, eo, eh);
-    checked();
-    for (int k = 0; k <= net->input_n; k++)
-        for (int j = 1; j <= net->hidden_n; j++)
-            sum += net->input_weights[k][j];
-    printf("sum %.17g\\n", sum);
-}
-"""
 
 
 def graph(path, nodes=2000):
@@ -136,27 +93,6 @@ def show(assay, name, program, arguments, folder):
 # ---- backprop made faster ----
 
 
-def build(source, folder):
-    before, after = folder / "before", folder / "after"
-    (folder / "exchanged.c").write_text(EXCHANGED)
-    (folder / "again.c").write_text(AGAIN)
-    compile_ = ["cc", "-O2", "-g", "-w", "-I", source]
-    def objects(name, files, *flags):
-        made = []
-        for file in files:
-            made.append(folder / f"{name}-{file.stem}.o")
-            subprocess.run([*compile_, *flags, "-c", "-o", made[-1], file], check=True)
-        return made
-    rest = objects("rest", [source / "backprop_kernel.c", source / "imagenet.c"], "-std=gnu89")
-    rest += objects("rest", [source / "facetrain.c"], "-std=gnu89", "-Dbpnn_train_kernel=again") + objects("rest", [folder / "again.c"])
-    old = objects("old", [source / "backprop.c"], "-std=gnu89")
-    new = objects("new", [source / "backprop.c"], "-std=gnu89", "-Dbpnn_layerforward=old_layerforward",
-                  "-Dbpnn_adjust_weights=old_adjust_weights") + objects("new", [folder / "exchanged.c"])
-    for program, own in ((before, old), (after, new)):
-        subprocess.run(["cc", "-o", program, *rest, *own, "-lm", "-lgomp"], check=True)
-    return before, after
-
-
 def ask(assay, verb, program, *options):
     made = subprocess.run([assay, verb, "-q", "--json", *CORE, "--from", "bpnn_train_kernel", "--to", "checked", *options, "--", program, SMALL], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "REPEATS": "1"})
@@ -172,8 +108,7 @@ def time_of(program, size, repeats):
     return usage.ru_utime, re.search(rb"sum (\S+)", text)[1]
 
 
-def make_faster(assay, source, folder):
-    before, after = build(source, folder)
+def make_faster(assay, before, after):
     for name, program in (("before", before), ("after", after)):
         found = ask(assay, "reuse", program)
         print(f"backprop {name}: {found['caches'][0]['misses']:,} misses of the L1 in {found['accesses']:,} accesses, "
@@ -202,11 +137,11 @@ def main():
         folder = pathlib.Path(name)
         inputs(folder)
         for program, arguments in programs().items():
-            if (given / "bin" / program).exists():
-                show(assay, program, given / "bin" / program, arguments, folder)
-        source = given / "openmp" / "backprop"
-        if source.exists():
-            make_faster(assay, source, folder)
+            if (given / program).exists():
+                show(assay, program, given / program, arguments, folder)
+    pair = [given / f"backprop-{which}" for which in ("before", "after")]
+    if all(program.exists() for program in pair):
+        make_faster(assay, *pair)
 
 
 main()
