@@ -96,6 +96,13 @@ static const struct as_option options_table[] = {
      MEMBER(weights),
      .value = "FILE",
      .help = "Also write their weights, as SimPoint does: WEIGHT PHASE."},
+    {.name = "phases",
+     .type = AS_OPTION_STRING,
+     MEMBER(phases),
+     .value = "FILE",
+     .help =
+         "With 'sweep', also write a row of comma-separated values for each interval: its phase, its CPI, and whether "
+         "it is the point of the phase."},
     {.name = "from-bb",
      .type = AS_OPTION_STRING,
      MEMBER(from_bb),
@@ -352,6 +359,8 @@ static const char *wrong_usage(const struct as_points_options *options, bool pro
     if (options->sweep &&
         (options->from_bb || options->from_simpoints || options->json || !program || strcmp(options->cpi, "on") != 0))
         return "sweep runs a program and prints text or --csv";
+    if (options->phases && !options->sweep)
+        return "--phases is for 'assay points sweep', which knows the CPI of all intervals";
     if (options->json && options->csv)
         return "either --json or --csv";
     if ((options->from_simpoints != NULL) != (options->from_weights != NULL))

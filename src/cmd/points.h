@@ -18,6 +18,7 @@ struct as_points_options {
     bool by_thread, json, csv;
     bool sweep; /* assay points sweep */
     const char *output, *bb, *simpoints, *weights, *from_bb, *from_simpoints, *from_weights, *warm, *core, *loop;
+    const char *phases; /* of a sweep: where the CPI of each interval goes */
     struct as_strlist set;
 };
 

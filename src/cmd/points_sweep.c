@@ -2,12 +2,13 @@
  *
  * The program runs twice, whole: once for its vectors, once on the modelled core, interval by interval, so that the CPI of
  * every interval is known. Then each choice of points is only arithmetic: its prediction is the weighted mean of the CPI of
- * its points, its error is known, and what it would cost are the instructions of its points. Four parameters are varied
- * with the most phases (max-k): dimensions, threshold, coverage (the part of the run that is looked at), and the length of
- * an interval, in multiples of the one that was asked for: neighbours are joined. Beside these stands one long point, the
+ * its points, its error is known, and what it would cost are the instructions of its points. Three parameters are varied
+ * with the most phases (max-k): dimensions, threshold and coverage (the part of the run that is looked at); all that for
+ * several lengths of an interval, multiples of the one that was asked for: neighbours are joined. Beside these stands one long point, the
  * usual practice: a single stretch that costs what the points cost together. */
 #include "cmd/points_sweep.h"
 #include "base/show.h"
+#include "cmd/output.h"
 #include "cmd/points.h"
 #include "cmd/points_blame.h"
 #include "cmd/progress.h"
@@ -142,56 +143,96 @@ static void predict(const struct sweep *sweep, const struct choices *from, const
     trial->error = fabs(trial->cpi / sweep->truth - 1);
 }
 
-static void try_one(struct sweep *sweep, const struct choices *from, struct trial trial)
+static struct as_choose_options how_to(const struct sweep *sweep, const struct trial *trial)
 {
     const struct as_points_options *options = sweep->session->options;
+    return (struct as_choose_options){.dims = trial->dims,
+                                      .max_k = trial->max_k,
+                                      .tries = (uint32_t)options->tries,
+                                      .seed = options->seed,
+                                      .threshold = trial->threshold,
+                                      .rule = (enum as_bic_rule)options->rule,
+                                      .threads = (uint32_t)options->jobs};
+}
+
+/* What points of the part of the run are chosen with that the trial covers. */
+static struct as_chooser *chooser_for(const struct sweep *sweep, const struct choices *from, const struct trial *trial)
+{
     struct as_vectors part = from->vectors;
-    struct as_choose_options how = {.dims = trial.dims,
-                                    .max_k = trial.max_k,
-                                    .tries = (uint32_t)options->tries,
-                                    .seed = options->seed,
-                                    .threshold = trial.threshold,
-                                    .rule = (enum as_bic_rule)options->rule,
-                                    .threads = (uint32_t)options->jobs};
-    struct as_choice choice;
-    size_t n = (size_t)ceil(trial.coverage * (double)part.list.len);
+    struct as_choose_options how = how_to(sweep, trial);
+    size_t n = (size_t)ceil(trial->coverage * (double)part.list.len);
     part.list.len = n ? n : 1;
-    as_choose(&part, &how, &choice);
+    return as_chooser_new(&part, &how);
+}
+
+static void try_with(struct sweep *sweep, const struct choices *from, struct as_chooser *chooser, struct trial trial)
+{
+    struct as_choose_options how = how_to(sweep, &trial);
+    struct as_choice choice;
+    as_chooser_choose(chooser, &how, &choice);
     predict(sweep, from, &choice, &trial);
     *as_vec_push(&sweep->trials) = trial;
     as_choice_free(&choice);
 }
 
-static void try_phases(struct sweep *sweep, const struct choices *own, struct trial usual)
+static void try_one(struct sweep *sweep, const struct choices *from, struct trial trial)
 {
-    struct trial trial = usual;
+    struct as_chooser *chooser = chooser_for(sweep, from, &trial);
+    try_with(sweep, from, chooser, trial);
+    as_chooser_free(chooser);
+}
+
+/* Each number of phases up to the one that was asked for, with all that is the same for them done once. */
+static void try_phases(struct sweep *sweep, const struct choices *from, struct as_chooser *chooser, struct trial trial)
+{
+    for (trial.max_k = 1; trial.max_k <= sweep->session->options->max_k; trial.max_k++)
+        try_with(sweep, from, chooser, trial);
+}
+
+static void try_dims(struct sweep *sweep, const struct choices *from, struct trial trial)
+{
     trial.sweep = "dims";
-    for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++)
-        try_one(sweep, own, trial);
-    trial.dims = usual.dims;
-    trial.sweep = "threshold";
-    for (int i = 0; i <= 20; i++) {
-        trial.threshold = i * 0.05;
-        try_one(sweep, own, trial);
-    }
-    trial.threshold = usual.threshold;
-    trial.sweep = "coverage";
-    for (int i = 1; i <= 10; i++) {
-        trial.coverage = i * 0.1;
-        try_one(sweep, own, trial);
+    for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++) {
+        struct as_chooser *chooser = chooser_for(sweep, from, &trial);
+        try_phases(sweep, from, chooser, trial);
+        as_chooser_free(chooser);
     }
 }
 
-/* With longer intervals, as long as there are a few of them. */
+static void try_thresholds(struct sweep *sweep, const struct choices *from, struct trial trial)
+{
+    struct as_chooser *chooser = chooser_for(sweep, from, &trial);
+    trial.sweep = "interval";
+    try_phases(sweep, from, chooser, trial);
+    trial.sweep = "threshold";
+    for (int i = 0; i <= 20; i++) {
+        trial.threshold = i * 0.05;
+        try_phases(sweep, from, chooser, trial);
+    }
+    as_chooser_free(chooser);
+}
+
+static void try_coverages(struct sweep *sweep, const struct choices *from, struct trial trial)
+{
+    trial.sweep = "coverage";
+    for (int i = 1; i <= 10; i++) {
+        trial.coverage = i * 0.1;
+        struct as_chooser *chooser = chooser_for(sweep, from, &trial);
+        try_phases(sweep, from, chooser, trial);
+        as_chooser_free(chooser);
+    }
+}
+
+/* The three sweeps for each length, with longer intervals as long as there are a few of them. */
 static void try_lengths(struct sweep *sweep, struct trial usual)
 {
     enum { FEWEST = 4 };
-    usual.sweep = "interval";
-    for (usual.joined = 1; usual.joined * FEWEST <= sweep->cpi.len; usual.joined *= 2) {
+    for (usual.joined = 1; usual.joined == 1 || usual.joined * FEWEST <= sweep->cpi.len; usual.joined *= 2) {
         struct choices choices;
         join(sweep, usual.joined, &choices);
-        for (usual.max_k = 1; usual.max_k <= sweep->session->options->max_k; usual.max_k++)
-            try_one(sweep, &choices, usual);
+        try_dims(sweep, &choices, usual);
+        try_thresholds(sweep, &choices, usual);
+        try_coverages(sweep, &choices, usual);
         free_choices(&choices);
     }
 }
@@ -220,30 +261,38 @@ static void try_all(struct sweep *sweep)
                           .coverage = 1,
                           .joined = 1,
                           .max_k = (uint32_t)options->max_k};
-    join(sweep, 1, &own);
-    for (uint32_t k = 1; k <= options->max_k; k++) {
-        struct trial trial = usual;
-        trial.max_k = k;
-        try_phases(sweep, &own, trial);
-    }
     try_lengths(sweep, usual);
+    join(sweep, 1, &own);
     usual.sweep = "default";
     try_one(sweep, &own, usual);
     try_long_point(sweep, usual);
     free_choices(&own);
 }
 
+static int compare_trials(const void *a, const void *b)
+{
+    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
+    if (x->simulated != y->simulated)
+        return x->simulated < y->simulated ? -1 : 1;
+    return (x->error > y->error) - (x->error < y->error);
+}
+
+/* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
 static void find_front(struct sweep *sweep)
 {
-    for (size_t i = 0; i < sweep->trials.len; i++) {
-        struct trial *trial = &sweep->trials.data[i];
-        trial->front = true;
-        for (size_t j = 0; j < sweep->trials.len && trial->front; j++) {
-            const struct trial *other = &sweep->trials.data[j];
-            bool no_worse = other->simulated <= trial->simulated && other->error <= trial->error;
-            trial->front = !no_worse || (other->simulated == trial->simulated && other->error == trial->error);
+    struct trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
+    for (size_t i = 0; i < sweep->trials.len; i++)
+        order[i] = &sweep->trials.data[i];
+    qsort(order, sweep->trials.len, sizeof *order, compare_trials);
+    double cheaper = INFINITY; /* the least error of those that cost less … */
+    for (size_t i = 0, first = 0; i < sweep->trials.len; i++) {
+        if (order[i]->simulated != order[first]->simulated) {
+            cheaper = fmin(cheaper, order[first]->error); /* … which the first of a cost has */
+            first = i;
         }
+        order[i]->front = order[i]->error < cheaper && order[i]->error == order[first]->error;
     }
+    free(order);
 }
 
 /* ---- what it shows ---- */
@@ -386,6 +435,29 @@ static void put_phases(const struct sweep *sweep, FILE *out)
     }
 }
 
+/* A row for each interval: its phase, its CPI, and whether it stands for its phase (Figure C.6). */
+static void put_intervals(const struct sweep *sweep, FILE *out)
+{
+    const struct as_choice *choice = &sweep->session->choice;
+    fprintf(out, "phase,weight,interval,instructions,cpi,point\n");
+    for (size_t i = 0; i < choice->groups.len; i++) {
+        const struct as_chosen_point *point = &choice->points.data[choice->groups.data[i]];
+        fprintf(out, "%" PRIu32 ",%.6f,%zu,%" PRIu64 ",%.9g,%d\n", choice->groups.data[i] + 1, point->weight, i,
+                sweep->session->vectors->list.data[i].instructions, sweep->cpi.data[i], point->interval == i);
+    }
+}
+
+static bool write_intervals(const struct sweep *sweep, struct as_error *err)
+{
+    struct as_output output = {0};
+    if (!sweep->session->options->phases)
+        return true;
+    if (!as_output_open(&output, sweep->session->options->phases, err))
+        return false;
+    put_intervals(sweep, output.file);
+    return as_output_finish(&output, err);
+}
+
 static void put_text(const struct sweep *sweep, FILE *out)
 {
     const struct as_points_session *session = sweep->session;
@@ -413,6 +485,7 @@ bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_err
             put_csv(&sweep, out);
         else
             put_text(&sweep, out);
+        ok = write_intervals(&sweep, err);
     }
     as_points_blame_free(sweep.blame);
     as_vec_free(&sweep.cpi);

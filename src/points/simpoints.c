@@ -73,12 +73,33 @@ static void run_jobs(struct work *work, uint32_t threads)
 
 /* ---- the search ---- */
 
+/* The best run of a k. */
+struct known {
+    struct as_tried tried;
+    struct as_groups_found found;
+};
+
+struct as_chooser {
+    struct as_cloud cloud;
+    double *weights;
+    uint32_t tries, threads;
+    uint64_t seed;
+    AS_VEC(struct known) known;
+};
+
 struct search {
-    const struct as_cloud *cloud;
+    struct as_chooser *chooser;
     const struct as_choose_options *options;
     struct as_choice *choice;
-    AS_VEC(struct as_groups_found) founds; /* the best of each k that was tried */
 };
+
+static const struct known *known_of(const struct as_chooser *chooser, uint32_t k)
+{
+    for (size_t i = 0; i < chooser->known.len; i++)
+        if (chooser->known.data[i].tried.k == k)
+            return &chooser->known.data[i];
+    return NULL;
+}
 
 static bool was_tried(const struct search *search, uint32_t k)
 {
@@ -89,34 +110,42 @@ static bool was_tried(const struct search *search, uint32_t k)
 }
 
 /* Keeps the best run of a k: the first of those with the best score. */
-static void keep_best(struct search *search, struct job *jobs, size_t n)
+static void keep_best(struct as_chooser *chooser, struct job *jobs, size_t n)
 {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         best = jobs[i].bic > jobs[best].bic ? i : best;
-    *as_vec_push(&search->founds) = jobs[best].found;
-    *as_vec_push(&search->choice->tried) =
-        (struct as_tried){.k = jobs[best].k, .bic = jobs[best].bic, .inertia = jobs[best].found.inertia};
+    *as_vec_push(&chooser->known) =
+        (struct known){.tried = {.k = jobs[best].k, .bic = jobs[best].bic, .inertia = jobs[best].found.inertia},
+                       .found = jobs[best].found};
     for (size_t i = 0; i < n; i++)
         if (i != best)
             as_groups_found_free(&jobs[i].found);
 }
 
-/* Tries each k of a list that was not tried yet, all of them at once. */
-static void try_all(struct search *search, const uint32_t *ks, size_t n)
+/* Groups into each k of a list for which that was not done yet, all of them at once. */
+static void learn(struct as_chooser *chooser, const uint32_t *ks, size_t n)
 {
-    uint32_t tries = search->options->tries;
-    struct job *jobs = as_alloc_array(n * tries, sizeof *jobs);
+    struct job *jobs = as_alloc_array(n * chooser->tries, sizeof *jobs);
     size_t used = 0;
     for (size_t i = 0; i < n; i++)
-        if (!was_tried(search, ks[i]) && (i == 0 || ks[i] != ks[i - 1]))
-            for (uint32_t j = 0; j < tries; j++)
-                jobs[used++] = (struct job){.k = ks[i], .seed = search->options->seed + j};
-    struct work work = {.cloud = search->cloud, .jobs = jobs, .n = used};
-    run_jobs(&work, search->options->threads);
-    for (size_t at = 0; at < used; at += tries)
-        keep_best(search, jobs + at, tries);
+        if (!known_of(chooser, ks[i]) && (i == 0 || ks[i] != ks[i - 1]))
+            for (uint32_t j = 0; j < chooser->tries; j++)
+                jobs[used++] = (struct job){.k = ks[i], .seed = chooser->seed + j};
+    struct work work = {.cloud = &chooser->cloud, .jobs = jobs, .n = used};
+    run_jobs(&work, chooser->threads);
+    for (size_t at = 0; at < used; at += chooser->tries)
+        keep_best(chooser, jobs + at, chooser->tries);
     free(jobs);
+}
+
+/* Tries each k of a list that was not tried in this search. */
+static void try_all(struct search *search, const uint32_t *ks, size_t n)
+{
+    learn(search->chooser, ks, n);
+    for (size_t i = 0; i < n; i++)
+        if (!was_tried(search, ks[i]))
+            *as_vec_push(&search->choice->tried) = known_of(search->chooser, ks[i])->tried;
 }
 
 /* The least score that is good enough, of those that are known. */
@@ -179,11 +208,11 @@ static void represent(const struct search *search, const struct as_groups_found 
 {
     struct as_choice *choice = search->choice;
     size_t *nearest = as_alloc_array(found->k, sizeof *nearest);
-    for (size_t i = 0; i < search->cloud->n; i++) {
+    for (size_t i = 0; i < search->chooser->cloud.n; i++) {
         uint32_t group = found->group[i];
-        double far =
-            sqrt(as_cloud_distance2(search->cloud->at + i * search->cloud->stride,
-                                    found->centres + (size_t)group * search->cloud->stride, search->cloud->stride));
+        double far = sqrt(as_cloud_distance2(search->chooser->cloud.at + i * search->chooser->cloud.stride,
+                                             found->centres + (size_t)group * search->chooser->cloud.stride,
+                                             search->chooser->cloud.stride));
         *as_vec_push(&choice->distances) = far;
         if (nearest[group] == 0 || far < choice->distances.data[nearest[group] - 1])
             nearest[group] = i + 1;
@@ -205,27 +234,47 @@ static void fill(struct search *search, const struct as_groups_found *found)
         number[choice->points.data[i].group] = i;
         choice->points.data[i].group = i;
     }
-    for (size_t i = 0; i < search->cloud->n; i++)
+    for (size_t i = 0; i < search->chooser->cloud.n; i++)
         *as_vec_push(&choice->groups) = number[found->group[i]];
     choice->k = (uint32_t)choice->points.len;
     free(number);
 }
 
+struct as_chooser *as_chooser_new(const struct as_vectors *vectors, const struct as_choose_options *options)
+{
+    struct as_chooser *chooser = as_alloc(sizeof *chooser);
+    chooser->weights = as_vectors_project(vectors, options->dims, options->seed, &chooser->cloud);
+    chooser->tries = options->tries;
+    chooser->threads = options->threads;
+    chooser->seed = options->seed;
+    return chooser;
+}
+
+void as_chooser_free(struct as_chooser *chooser)
+{
+    for (size_t i = 0; i < chooser->known.len; i++)
+        as_groups_found_free(&chooser->known.data[i].found);
+    as_vec_free(&chooser->known);
+    free(chooser->weights);
+    free(chooser);
+}
+
+void as_chooser_choose(struct as_chooser *chooser, const struct as_choose_options *options, struct as_choice *choice)
+{
+    struct search search = {.chooser = chooser, .options = options, .choice = choice};
+    size_t n = chooser->cloud.n;
+    *choice = (struct as_choice){0};
+    search_k(&search, options->max_k < n ? options->max_k : (uint32_t)n);
+    const struct as_tried *best = &choice->tried.data[fewest_good(&search)];
+    choice->bic = best->bic;
+    fill(&search, &known_of(chooser, best->k)->found);
+}
+
 void as_choose(const struct as_vectors *vectors, const struct as_choose_options *options, struct as_choice *choice)
 {
-    struct as_cloud cloud;
-    double *at = as_vectors_project(vectors, options->dims, options->seed, &cloud);
-    struct search search = {.cloud = &cloud, .options = options, .choice = choice};
-    uint32_t most = options->max_k < cloud.n ? options->max_k : (uint32_t)cloud.n;
-    *choice = (struct as_choice){0};
-    search_k(&search, most);
-    size_t best = fewest_good(&search);
-    choice->bic = choice->tried.data[best].bic;
-    fill(&search, &search.founds.data[best]);
-    for (size_t i = 0; i < search.founds.len; i++)
-        as_groups_found_free(&search.founds.data[i]);
-    as_vec_free(&search.founds);
-    free(at);
+    struct as_chooser *chooser = as_chooser_new(vectors, options);
+    as_chooser_choose(chooser, options, choice);
+    as_chooser_free(chooser);
 }
 
 void as_choice_free(struct as_choice *choice)

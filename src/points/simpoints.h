@@ -59,6 +59,14 @@ double as_bic(const struct as_cloud *cloud, const struct as_groups_found *found)
 void as_choose(const struct as_vectors *vectors, const struct as_choose_options *options, struct as_choice *choice);
 void as_choice_free(struct as_choice *choice);
 
+/* The same for several choices of one run's vectors: what k-means found for a number of groups is kept, since it depends on
+ * neither `max_k` nor the threshold. as_chooser_new takes dims, tries, seed and threads of the options, as_chooser_choose the
+ * others. The vectors need not outlive as_chooser_new. */
+struct as_chooser;
+struct as_chooser *as_chooser_new(const struct as_vectors *vectors, const struct as_choose_options *options);
+void as_chooser_choose(struct as_chooser *chooser, const struct as_choose_options *options, struct as_choice *choice);
+void as_chooser_free(struct as_chooser *chooser);
+
 /* SimPoint's files: "INTERVAL NUMBER" and "WEIGHT NUMBER", a line for each point. False: writing failed (errno). */
 bool as_choice_write_points(const struct as_choice *choice, FILE *out) AS_MUST_CHECK;
 bool as_choice_write_weights(const struct as_choice *choice, FILE *out) AS_MUST_CHECK;

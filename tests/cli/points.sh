@@ -79,12 +79,12 @@ for adds, part, function in rows:
     assert abs(float(adds)) < 0.02 or float(adds) * float(part) > 0, (adds, part, function)
 END
 check "… and the code that makes points differ from their phases" python3 blame.py <<<"$out"
-check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv -- "${short[@]}"
+check "… as CSV" "$ASSAY" points sweep --interval 100k --max-k 4 --csv -o sweep.csv --phases phases.csv -- "${short[@]}"
 cat >sweep.py <<'END'
 import csv
 rows = list(csv.DictReader(open("sweep.csv")))
 lengths = sorted({int(r["interval"]) for r in rows if r["sweep"] == "interval"})
-assert len(rows) == 4 * (50 + 21 + 10 + len(lengths)) + 2, len(rows)
+assert len(rows) == 4 * (50 + 21 + 10 + 1) * len(lengths) + 2, len(rows)
 assert len(lengths) > 2 and lengths[0] == 100000 and all(b == 2 * a for a, b in zip(lengths, lengths[1:])), lengths
 # Joined intervals are intervals, the first length is the one that was asked for, and a long point is one stretch.
 def choices(sweep, **fields): return [r for r in rows if r["sweep"] == sweep and all(r[k] == v for k, v in fields.items())]
@@ -96,8 +96,24 @@ assert all(int(r["phases"]) <= int(r["max_k"]) for r in rows)
 assert all(abs(abs(float(r["cpi"]) / float(r["true_cpi"]) - 1) - float(r["error"])) < 1e-6 for r in rows)
 front = [(int(r["simulated"]), float(r["error"])) for r in rows if r["front"] == "1"]
 assert front and not any(a[0] < b[0] and a[1] < b[1] for a in front for b in front)
+behind = [(int(r["simulated"]), float(r["error"])) for r in rows if r["front"] == "0"]
+assert all(any(a[0] <= b[0] and a[1] <= b[1] for a in front) for b in behind)
+# A choice is the same whatever was chosen before it: the usual one is in each sweep.
+same = [r["cpi"] for r in choices("dims", dims="15", max_k="4", interval="100000")] + [
+    r["cpi"] for r in choices("threshold", threshold="0.90", max_k="4", interval="100000")] + [
+    r["cpi"] for r in choices("coverage", coverage="1.00", max_k="4", interval="100000")]
+assert same == [usual["cpi"]] * 3, same
+# The intervals by phase: their mean is the true CPI, and the points with their weights are the usual prediction.
+phases = list(csv.DictReader(open("phases.csv")))
+whole = sum(int(r["instructions"]) for r in phases)
+mean = sum(float(r["cpi"]) * int(r["instructions"]) for r in phases) / whole
+assert abs(mean / float(usual["true_cpi"]) - 1) < 1e-3, (mean, usual)  # the last interval is not as long in each run
+points = [r for r in phases if r["point"] == "1"]
+assert len(points) == int(usual["phases"]) == len({r["phase"] for r in phases})
+assert abs(sum(float(r["weight"]) * float(r["cpi"]) for r in points) / float(usual["cpi"]) - 1) < 1e-5
 END
 check "… every choice with its error" python3 sweep.py
+check_status 2 "phases without a sweep" "$ASSAY" points --phases phases.csv -- "$demo" 3
 check_status 2 "a sweep of vectors" "$ASSAY" points sweep --from-bb ours.bb
 # shellcheck disable=SC2016
 check_fails 130 'interrupted: a sweep needs two whole runs' "a sweep whose second run is interrupted" "$ASSAY" points sweep -q \
