@@ -92,9 +92,7 @@ as_arcs as_arcs_find(const struct as_flow *flow, uint32_t module, const uint8_t 
 
 enum { NO_EDGE_YET = AS_CFG_NONE - 1 };
 
-/* By function: the one that it is a part of, moved away, which alone leads to its begin, by jumps; AS_CFG_NONE: none. The caller
- * frees. */
-static uint32_t *find_wholes(const struct as_flow *flow, uint32_t module)
+uint32_t *as_arcs_wholes(const struct as_flow *flow, uint32_t module)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     uint32_t *wholes = as_alloc_array(m->functions.len + 1, sizeof *wholes);
@@ -119,10 +117,9 @@ static uint32_t *find_wholes(const struct as_flow *flow, uint32_t module)
 }
 
 /* Where control comes from outside, whether it was sampled there or not. */
-static void find_doors(const struct as_flow *flow, uint32_t module, bool moved, bool *door)
+static void find_doors(const struct as_flow *flow, uint32_t module, const uint32_t *wholes, bool moved, bool *door)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
-    uint32_t *wholes = find_wholes(flow, module);
     for (uint32_t i = 0; i < m->blocks.len; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
         uint32_t called = block->last_class == AS_CLASS_CALL && block->target
@@ -139,7 +136,6 @@ static void find_doors(const struct as_flow *flow, uint32_t module, bool moved, 
         if (pad != AS_CFG_NONE)
             door[pad] = true;
     }
-    free(wholes);
 }
 
 static void reach(const struct as_flow *flow, uint32_t module, uint32_t block, bool *reached, uint32_t *open)
@@ -180,14 +176,14 @@ static void add_doors(const struct as_flow *flow, uint32_t module, bool *door)
     free(open);
 }
 
-as_arcs as_arcs_find_sampled(const struct as_flow *flow, uint32_t module, bool moved)
+as_arcs as_arcs_find_sampled(const struct as_flow *flow, uint32_t module, const uint32_t *wholes, bool moved)
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     uint32_t n = (uint32_t)m->blocks.len;
     bool *entered = as_alloc(3 * (size_t)n + 3), *left = entered + n + 1, *door = left + n + 1;
     uint8_t *lost = moved ? as_calls_lost(flow, module) : NULL;
     as_arcs arcs = take_edges(flow, module, entered, left);
-    find_doors(flow, module, moved, door);
+    find_doors(flow, module, wholes, moved, door);
     add_doors(flow, module, door);
     for (uint32_t i = 0; i < n; i++) {
         const struct as_cfg_block *block = &m->blocks.data[i];
@@ -217,7 +213,7 @@ static void join(uint32_t *part, uint32_t *sizes, uint32_t a, uint32_t b)
     sizes[first] += sizes[second];
 }
 
-uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_arcs *arcs)
+uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const uint32_t *wholes, const as_arcs *arcs)
 {
     enum { MOST_BLOCKS = 2000 };
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
@@ -227,11 +223,9 @@ uint32_t *as_arcs_parts(const struct as_flow *flow, uint32_t module, const as_ar
         part[i] = i;
         sizes[i] = m->functions.data[i].n;
     }
-    uint32_t *wholes = flow->samples ? find_wholes(flow, module) : NULL;
     for (uint32_t i = 0; wholes && i < n; i++)
         if (wholes[i] != AS_CFG_NONE)
             join(part, sizes, root_of(part, i), root_of(part, wholes[i]));
-    free(wholes);
     for (size_t i = 0; i < arcs->len; i++) {
         const struct as_arc *arc = &arcs->data[i];
         if (arc->edge == AS_ARC_NO_EDGE || !as_arcs_cross(flow, &flow->edges.data[arc->edge]))

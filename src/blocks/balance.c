@@ -125,9 +125,11 @@ static void divide(struct parts *parts)
     parts->n = (uint32_t)m->functions.len;
     parts->place = as_alloc_array(m->blocks.len + 1, sizeof *parts->place);
     parts->nets = as_alloc_array(m->functions.len + 1, sizeof *parts->nets);
-    parts->arcs = parts->flow->samples ? as_arcs_find_sampled(parts->flow, parts->module, parts->moved)
-                                       : as_arcs_find(parts->flow, parts->module, NULL, NULL);
-    parts->part = as_arcs_parts(parts->flow, parts->module, &parts->arcs);
+    uint32_t *wholes = parts->flow->samples ? as_arcs_wholes(parts->flow, parts->module) : NULL;
+    parts->arcs = wholes ? as_arcs_find_sampled(parts->flow, parts->module, wholes, parts->moved)
+                         : as_arcs_find(parts->flow, parts->module, NULL, NULL);
+    parts->part = as_arcs_parts(parts->flow, parts->module, wholes, &parts->arcs);
+    free(wholes);
     for (uint32_t i = 0; i < m->blocks.len; i++) {
         struct network *net = &parts->nets[parts->part[m->blocks.data[i].function]];
         net->flow = parts->flow;

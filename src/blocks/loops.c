@@ -545,11 +545,12 @@ static void search_module(const struct as_flow *flow, uint32_t module, const str
 {
     const struct as_cfg_module *m = as_cfg_get(flow->cfg, module);
     as_arcs arcs = as_arcs_find(flow, module, NULL, NULL);
+    uint32_t *wholes = flow->samples ? as_arcs_wholes(flow, module) : NULL;
     double *returns = find_returns(flow, module);
     drop_unwinding(flow, module, returns, &arcs);
     struct module_graphs all = {.flow = flow,
                                 .module = module,
-                                .part = as_arcs_parts(flow, module, &arcs),
+                                .part = as_arcs_parts(flow, module, wholes, &arcs),
                                 .number = as_alloc_array(m->blocks.len + 1, sizeof(uint32_t)),
                                 .graphs = as_alloc_array(m->functions.len + 1, sizeof(struct graph))};
     for (uint32_t i = 0; i < m->blocks.len; i++) {
@@ -566,6 +567,7 @@ static void search_module(const struct as_flow *flow, uint32_t module, const str
     add_pads(&all);
     add_longjmps(&all, returns);
     free(returns);
+    free(wholes);
     for (uint32_t i = 0; i < m->functions.len; i++) {
         all.graphs[i].flow = flow;
         all.graphs[i].module = module;

@@ -266,30 +266,31 @@ static void leak(struct as_reader *reader)
     as_gates_ring(reader->wire);
 }
 
-/* The same where threads run side by side: after some time in which nothing was written. To ask the kernel takes time. */
-static void let_stuck_by(struct as_reader *reader, bool idle)
+/* Whether something has been true each time that this was asked, for so many seconds. */
+static bool lasts(struct as_pace *pace, bool now_true, double seconds)
 {
-    double now = idle ? as_clock_seconds() : 0;
-    if (!idle || reader->pace.since == 0)
-        reader->pace.since = now;
-    else if (now > reader->pace.since + idle_seconds && all_are_stuck(reader))
-        leak(reader);
-    else if (now > reader->pace.since + idle_seconds)
-        reader->pace.since = now;
+    double now = now_true ? as_clock_seconds() : 0;
+    if (!now_true || pace->since == 0)
+        pace->since = now;
+    return now_true && now > pace->since + seconds;
 }
 
-/* Inside QEMU somebody waits for threads that wait at their gates: all go on for one block. */
-static bool let_all_by(struct as_reader *reader)
+/* Inside QEMU a thread waits for others that wait at their gates: all go on for one block. Where threads take turns, only a thread
+ * that is stuck at every look is taken for one: a block out of turn changes the order of the run. */
+static void let_by_in_turns(struct as_reader *reader)
 {
-    double now = as_clock_seconds();
-    if (!all_are_stuck(reader))
-        reader->pace.since = 0;
-    else if (reader->pace.since == 0)
-        reader->pace.since = now;
-    if (reader->pace.since == 0 || now < reader->pace.since + stuck_seconds)
-        return false;
-    leak(reader);
-    return false;
+    if (lasts(&reader->pace, all_are_stuck(reader), stuck_seconds))
+        leak(reader);
+}
+
+/* Where threads run side by side, one look is enough, after some time in which nothing was written: to ask the kernel takes time. */
+static void let_by_side_by_side(struct as_reader *reader, bool idle)
+{
+    if (!lasts(&reader->pace, idle, idle_seconds))
+        return;
+    reader->pace.since = 0;
+    if (all_are_stuck(reader))
+        leak(reader);
 }
 
 /* Whether a thread is about to come back from a system call, as soon as the host has a processor for it. */
@@ -354,7 +355,7 @@ static void order(struct as_reader *reader, bool on)
 static bool pace_all(struct as_reader *reader, bool idle)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
-    let_stuck_by(reader, idle);
+    let_by_side_by_side(reader, idle);
     if (is_awaited(reader))
         return false;
     uint32_t running = count_running(reader);
@@ -466,8 +467,10 @@ static bool take_turns(struct as_reader *reader, bool idle)
     struct as_pace *pace = &reader->pace;
     if (!idle)
         return false;
-    if (!all_at_rest(reader))
-        return let_all_by(reader);
+    if (!all_at_rest(reader)) {
+        let_by_in_turns(reader);
+        return false;
+    }
     if (pace->reads) {
         if (!all_drained(reader))
             return false;
