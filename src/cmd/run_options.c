@@ -271,7 +271,8 @@ static void note_regions(const struct as_engine_result *result)
         return;
     as_log_warn("%s", result->region_trouble);
     if (result->region_troubles > 1)
-        as_log_warn("%" PRIu32 " more regions were not measured as requested", result->region_troubles - 1);
+        as_log_warn("%" PRIu32 " more %s not measured as requested", result->region_troubles - 1,
+                    result->region_troubles == 2 ? "region was" : "regions were");
 }
 
 int as_run_end_report(const struct as_run_end *end)

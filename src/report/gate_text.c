@@ -67,16 +67,16 @@ static uint64_t rounded(double number)
 /* ": 29 samples before and 42 samples after can only show a growth of 145 % or more; …". */
 static void add_inconclusive(struct as_str *text, const struct as_gate_finding *finding, const struct as_diff *diff)
 {
-    const char *what = diff->views[AS_DIFF_AFTER]->summary.sampled ? "regions" : "samples";
+    const char *what = diff->views[AS_DIFF_AFTER]->summary.sampled ? "region" : "sample";
     as_str_add(text, ": ");
     for (int side = 0; side < AS_DIFF_SIDES; side++) {
         const struct as_summary *summary = &diff->views[side]->summary;
+        uint64_t n = summary->sampled ? summary->samples : (uint64_t)diff->samples[side];
         as_str_add(text, side ? " and " : "");
         if (summary->exact || summary->counted)
             as_str_add(text, "exact times");
         else
-            as_str_addf(text, "%s %s", AS_COUNT(summary->sampled ? summary->samples : (uint64_t)diff->samples[side]),
-                        what);
+            as_str_addf(text, "%s %s%s", AS_COUNT(n), what, n == 1 ? "" : "s");
         as_str_add(text, side ? " after" : " before");
     }
     if (isinf(finding->least))

@@ -316,6 +316,8 @@ check_status 0 "a gate of few samples" "$ASSAY" report s42.db --diff s29.db --fa
 check_same "… says how many it needs" "INCONCLUSIVE t: +44.83 % (within noise), at most 2 % allowed: 29 samples before and 42 samples after can only show a growth of 145 % or more; the limit needs about 130,000 on each side
 INCONCLUSIVE 1 function: none grew significantly by more than 2 %, 1 did within noise" "$(tail -2 <<<"$out")"
 check_same "… warns" 1 "$(grep -c 'too few samples to tell' <<<"$err")"
+check "a single sample" "$ASSAY" import -q -o s1.db - < <(samples 1)
+check_same "… is one sample" 2 "$("$ASSAY" report s1.db --diff s1.db --fail-over=2% | grep -o '1 sample \(before\|after\)' | wc -l)"
 check_same "… as Markdown and JUnit XML" "1 2 2" "$(grep -c '^### Inconclusive' few.md) $(grep -c '^- \*\*inconclusive\*\*' few.md) $(grep -c '<skipped message=' few.xml)"
 check_status 1 "… fails with --strict" "$ASSAY" report s42.db --diff s29.db --fail-over=2% --strict --junit few.xml --markdown few.md
 check_same "… as JUnit XML and Markdown, too" "1 1 1" "$(grep -c 'failures="1" errors="0" skipped="0"' few.xml) $(grep -c '^### Failed (--strict): too few' few.md) $(grep -c '^- \*\*failed\*\*' few.md)"

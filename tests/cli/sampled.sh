@@ -55,9 +55,10 @@ check_same "… there is something in common" 1 "$(one long.db "SELECT ($in_seri
 check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (SELECT instruction, count(DISTINCT name = 'replicate common') AS kinds
     FROM times JOIN series ON series.id = times.series WHERE name LIKE 'replicate %' GROUP BY instruction) WHERE kinds > 1")"
 # A single region agrees with itself: what it stands for is as uncertain as one region of other programs is.
-check "a single region" "$ASSAY" record -q --budget 8M --sample-period 400M --sample-unit 10k --sample-warm 20k -o single.db -- ./two
+check "a single region" "$ASSAY" record -q --budget 8M --sample-period 45M --sample-unit 10k --sample-warm 20k -o single.db -- ./two
 check_same "… is not taken for certain" 1 "$(one single.db "SELECT count(*) FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval' AND value > 0.1")"
 check_json "… nor are its rows" 'd["rows"][0]["share_error"] > 0.05' "$ASSAY" report --json single.db
+check_same "… nor for several" 1 "$("$ASSAY" report single.db | tr -s '\n ' ' ' | grep -cw 'from 1 region')"
 # Code that runs once, between regions: its times in the replicates are the mean times one factor each.
 {
     echo 'static volatile long x;'
