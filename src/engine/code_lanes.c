@@ -93,6 +93,8 @@ static bool on_message(struct as_reader *reader, uint64_t head, const uint64_t *
         return true;
     case AS_WIRE_PROGRAM:
         return as_code_table_add_program(&reader->code, words, n);
+    case AS_WIRE_DUMP:
+        return as_code_table_add_dump(&reader->code, words, n);
     case AS_WIRE_CODE:
         return as_code_table_add_block(&reader->code, words, n);
     case AS_WIRE_NOTE:

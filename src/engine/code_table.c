@@ -17,6 +17,9 @@ void as_code_table_free(struct as_code_table *table)
         as_vec_free(&table->images.data[i]->sites.list);
         as_map_free(&table->images.data[i]->sites.by_address);
         free(table->images.data[i]->program);
+        for (size_t k = 0; k < table->images.data[i]->dumps.len; k++)
+            free(table->images.data[i]->dumps.data[k]);
+        as_vec_free(&table->images.data[i]->dumps);
         free(table->images.data[i]);
     }
     for (size_t i = 0; i < table->blocks.len; i++) {
@@ -498,6 +501,16 @@ bool as_code_table_add_program(struct as_code_table *table, const uint64_t *word
     struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
     if (image && !image->program)
         image->program = as_strdup((const char *)&words[1]);
+    return image != NULL;
+}
+
+bool as_code_table_add_dump(struct as_code_table *table, const uint64_t *words, size_t n)
+{
+    if (n < 2 || words[n - 1] >> 56 != 0)
+        return false;
+    struct as_image *image = as_code_table_find_image(table, (uint32_t)words[0]);
+    if (image)
+        *as_vec_push(&image->dumps) = as_strdup((const char *)&words[1]);
     return image != NULL;
 }
 

@@ -90,6 +90,8 @@ void as_sites_add(struct as_sites *sites, uint64_t address, uint32_t landmark);
 
 /* The path of an image's program, as a message has it. False: it is malformed. */
 bool as_code_table_add_program(struct as_code_table *table, const uint64_t *words, size_t n);
+/* Likewise the path of a jitdump that a process of the image has mapped. */
+bool as_code_table_add_dump(struct as_code_table *table, const uint64_t *words, size_t n);
 /* The image of that number, or NULL. */
 struct as_image *as_code_table_find_image(const struct as_code_table *table, uint32_t number);
 

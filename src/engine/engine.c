@@ -59,18 +59,32 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     result->end.asked = as_signals_interrupts() > 0 && !result->end.stopped && !result->end.interrupted;
 }
 
-/* Names of code that the program generated, from the files that runtimes write for profilers, by process. */
+/* Where the files of a process are that does not say so. */
+static void read_usual_places(const struct as_image *image, int pid, int64_t since)
+{
+    enum { MAP_FILE, PLACES = 3 };
+    static const char *const places[PLACES] = {"/tmp/perf-%d.map", "/tmp/jit-%d.dump", "./jit-%d.dump"};
+    char path[64];
+    /* A file must not be read under two names: its pieces would be there twice. */
+    for (size_t k = 0; k < (image->dumps.len ? MAP_FILE + 1 : PLACES); k++) {
+        snprintf(path, sizeof path, places[k], pid);
+        as_space_read_jit(image->space, path, since);
+    }
+}
+
+/* Names of code that the program generated, from the files that runtimes write for profilers. */
 static void read_generated(const struct as_reader *reader, int64_t since)
 {
-    static const char *const places[] = {"/tmp/perf-%d.map", "/tmp/jit-%d.dump", "./jit-%d.dump"};
+    for (size_t i = 0; i < reader->code.images.len; i++) {
+        const struct as_image *image = reader->code.images.data[i];
+        for (size_t k = 0; k < image->dumps.len; k++)
+            as_space_read_jit(image->space, image->dumps.data[k], since);
+    }
     for (size_t i = 0; i < reader->processes.len; i++) {
         const struct as_process *process = reader->processes.data[i];
         const struct as_image *image = as_code_table_find_image(&reader->code, process->image);
-        char path[64];
-        for (size_t k = 0; image && as_space_has_anonymous(image->space) && k < sizeof places / sizeof *places; k++) {
-            snprintf(path, sizeof path, places[k], process->pid);
-            as_space_read_jit(image->space, path, since);
-        }
+        if (image && as_space_has_anonymous(image->space))
+            read_usual_places(image, process->pid, since);
     }
 }
 

@@ -36,7 +36,8 @@ struct as_sites {
 struct as_image {
     uint32_t number; /* 1, 2 … */
     enum as_arch arch;
-    char *program; /* its path; NULL: not known */
+    char *program;        /* its path; NULL: not known */
+    AS_VEC(char *) dumps; /* paths of the jitdumps that its processes mapped */
     struct as_space *space;
     struct as_sites sites;
 };

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 13,
+    AS_WIRE_VERSION = 14,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -106,6 +106,7 @@ enum as_wire_message {
     AS_WIRE_NOTE,        /* a message of QEMU: text bytes padded with 0 */
     AS_WIRE_EXECUTE,     /* 1: followed into the program, 0: it runs untraced; path bytes padded with 0 */
     AS_WIRE_PROGRAM,     /* image, path bytes of its program padded with 0; missing where QEMU does not report it */
+    AS_WIRE_DUMP,        /* image, path bytes of the jitdump that the process has mapped, padded with 0 */
 };
 enum { AS_WIRE_MESSAGE_MAX = 8192 }; /* words; longer ones are never written and a reader may refuse them */
 

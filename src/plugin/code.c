@@ -116,29 +116,72 @@ static void restore_newlines(char *path)
     }
 }
 
-/* The mapping of /proc/self/maps that covers a host address. `path` gets "" for anonymous memory. */
-static bool find_mapping(uint64_t host, struct module_range *range, char *path, size_t path_size)
+struct mapping {
+    struct module_range range;
+    char path[4096 + 64]; /* "" for anonymous memory */
+    char dump[4096 +
+              64]; /* of memory without a file: the jitdump that the process has mapped; "": none, or it is known */
+    bool found;
+};
+
+/* The process whose jitdump was reported. */
+static pid_t dump_of;
+
+/* A runtime maps its jitdump so that profilers learn where it is. A forked child has its parent's mapped, too. */
+static bool is_dump(const char *path)
+{
+    char name[32];
+    const char *slash = strrchr(path, '/');
+    snprintf(name, sizeof name, "/jit-%d.dump", (int)as_plugin.pid);
+    return slash && strcmp(slash, name) == 0;
+}
+
+static bool has_file(const char *path)
+{
+    static const char memory[] = "/memfd:";
+    return path[0] == '/' && strncmp(path, memory, sizeof memory - 1) != 0;
+}
+
+static void take_mapping(struct mapping *mapping, uint64_t host, char *line)
+{
+    unsigned long start, end, offset;
+    int path_at = 0;
+    if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path_at) < 3)
+        return;
+    line[strcspn(line, "\n")] = 0;
+    const char *path = path_at ? line + path_at : "";
+    if (host >= start && host < end) {
+        mapping->range = (struct module_range){.start = start, .end = end, .offset = offset};
+        snprintf(mapping->path, sizeof mapping->path, "%s", path);
+        mapping->found = true;
+    } else if (dump_of != as_plugin.pid && is_dump(path)) {
+        snprintf(mapping->dump, sizeof mapping->dump, "%s", path);
+    }
+}
+
+/* The mapping of /proc/self/maps that covers a host address. */
+static void find_mapping(uint64_t host, struct mapping *mapping)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char *line = NULL;
     size_t capacity = 0;
-    bool found = false;
-    while (maps && !found && getline(&line, &capacity, maps) > 0) {
-        unsigned long start, end, offset;
-        int path_at = 0;
-        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path_at) < 3 || host < start ||
-            host >= end)
-            continue;
-        *range = (struct module_range){.start = start, .end = end, .offset = offset};
-        line[strcspn(line, "\n")] = 0;
-        snprintf(path, path_size, "%s", path_at ? line + path_at : "");
-        restore_newlines(path);
-        found = true;
+    while (maps && getline(&line, &capacity, maps) > 0) {
+        take_mapping(mapping, host, line);
+        if (mapping->found && (has_file(mapping->path) || mapping->dump[0] || dump_of == as_plugin.pid))
+            break;
     }
+    restore_newlines(mapping->path);
+    restore_newlines(mapping->dump);
     free(line);
     if (maps)
         fclose(maps);
-    return found;
+}
+
+static void report_dump(const char *path)
+{
+    dump_of = as_plugin.pid;
+    message[0] = as_plugin.image;
+    send_message(AS_WIRE_DUMP, append_text(1, path));
 }
 
 static void wait_until_read(const struct as_wire_lane *lane)
@@ -153,13 +196,14 @@ static void wait_until_read(const struct as_wire_lane *lane)
 static void report_module(uint64_t address, struct module_range *known)
 {
     uint32_t generation = atomic_load(&maps_generation);
-    char path[4096 + 64] = "";
-    struct module_range range = {0};
-    if (!find_mapping(address + as_plugin.guest_base, &range, path, sizeof path))
+    struct mapping mapping = {0};
+    find_mapping(address + as_plugin.guest_base, &mapping);
+    if (!mapping.found)
         return;
+    struct module_range range = mapping.range;
     range.start -= as_plugin.guest_base;
     range.end -= as_plugin.guest_base;
-    range.path_hash = hash_text(path);
+    range.path_hash = hash_text(mapping.path);
     range.checked = generation;
     bool same = known && known->start == range.start && known->end == range.end && known->offset == range.offset &&
                 known->path_hash == range.path_hash;
@@ -167,13 +211,15 @@ static void report_module(uint64_t address, struct module_range *known)
         *known = range;
     else
         add_range(&range);
+    if (!has_file(mapping.path) && mapping.dump[0])
+        report_dump(mapping.dump);
     if (same)
         return;
     message[0] = as_plugin.image;
     message[1] = range.start;
     message[2] = range.end;
     message[3] = range.offset;
-    send_message(AS_WIRE_MODULE, append_text(4, path));
+    send_message(AS_WIRE_MODULE, append_text(4, mapping.path));
     if (as_plugin.wire->gated) /* the landmarks in it must be known before its code is translated */
         wait_until_read(as_plugin.code);
 }

@@ -12,6 +12,7 @@ tidy() {
     done
 }
 
+dumps=$TMP/.debug/jit/runtime-1 && mkdir -p "$dumps"
 # The loops of each function are known: the first has 65536 of two instructions, each other one twice as many.
 for program in jit jit-riscv64; do
     [ -x "$WORKLOADS/$program" ] || { skip "$program" "no RISC-V cross compiler" && continue; }
@@ -19,6 +20,9 @@ for program in jit jit-riscv64; do
         check_json "$program $kind: stat names each function, with what it executed" '(lambda of: [of["jit_first"] // 131072, of["jit_second"] // 131072, of["jit_third"] // 131072] == [1, 2, 4])(
                 {f["function"]: f["instructions"] for f in d["functions"]})' "$ASSAY" stat --json -- "$WORKLOADS/$program" $kind 65536
         tidy
+        # Runtimes put their dumps where the user likes ($JITDUMPDIR, ~/.debug/jit), and map them.
+        [ $kind = map ] || check_json "… wherever the dump is" '[f["function"] for f in d["functions"]].count("jit_first") == 1' \
+            "$ASSAY" stat --json -- "$WORKLOADS/$program" dump 65536 "$dumps"
         check "$program $kind: record" "$ASSAY" record -q -o jit.db -- "$WORKLOADS/$program" $kind 65536
         tidy
         check_json "… keeps apart what was at one address" '(lambda of: of["jit_second"] > 1.8 * of["jit_first"] and of["jit_third"] > 1.8 * of["jit_second"])(

@@ -360,6 +360,20 @@ static void test_modules(void **state)
     assert_true(as_code_table_add_module(&table, words, 5));
 }
 
+static void test_dumps(void **state)
+{
+    uint64_t words[3] = {1};
+    memcpy(&words[1], "/x/jit-7.dump", 14);
+    assert_true(as_code_table_add_dump(&table, words, 3));
+    assert_int_equal(table.images.data[0]->dumps.len, 1);
+    assert_string_equal(table.images.data[0]->dumps.data[0], "/x/jit-7.dump");
+    for (size_t n = 0; n < 3; n++) /* cut before the path's end */
+        assert_false(as_code_table_add_dump(&table, words, n));
+    words[0] = 9;
+    assert_false(as_code_table_add_dump(&table, words, 3));
+    assert_int_equal(table.images.data[0]->dumps.len, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -378,6 +392,7 @@ int main(void)
         TEST(test_malformed_blocks),
         TEST(test_random_messages),
         TEST(test_modules),
+        TEST(test_dumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
