@@ -1,8 +1,9 @@
 /* See signals.h. */
 #include "base/signals.h"
 
+#include "base/witness.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -38,41 +39,22 @@ static void pass_on(int signal)
         atomic_store(&early, signal);
 }
 
-/* The text of /proc/PID/status, as far as it fits. In a signal handler only system calls are allowed. */
-static void read_status(pid_t pid, char *text, size_t size)
-{
-    char path[40] = "/proc/", digits[12];
-    size_t at = strlen(path), n = 0;
-    for (; pid > 0; pid /= 10)
-        digits[n++] = (char)('0' + pid % 10);
-    while (n > 0)
-        path[at++] = digits[--n];
-    memcpy(path + at, "/status", sizeof "/status");
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : 0;
-    text[got > 0 ? got : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
-}
-
 /* Whether the program ignores SIGINT. One that has not started will, if Assay does. */
 static bool program_ignores(void)
 {
-    static const char field[] = "\nSigIgn:\t";
-    enum { DIGITS = 16 }; /* of a mask of 64 signals, the first one last */
-    char status[4096];
     pid_t pid = atomic_load(&program);
     if (pid <= 0)
         return true;
-    if (current.ignores)
-        return current.ignores(current.context);
-    read_status(pid, status, sizeof status);
-    const char *mask = strstr(status, field);
-    if (!mask || strlen(mask) < sizeof field - 1 + DIGITS)
-        return true;
-    char last = mask[sizeof field - 1 + DIGITS - 1];
-    int digit = last <= '9' ? last - '0' : last - 'a' + 10;
-    return digit >> (SIGINT - 1) & 1;
+    return current.ignores ? current.ignores(current.context) : as_signal_field_has(pid, "\nSigIgn", SIGINT, true);
+}
+
+/* Whether the program has got the signal of a process by itself, as a member of Assay's group. The witness is asked in any case: what it
+ * has seen is for this signal. */
+static bool program_has_it(int signal)
+{
+    bool to_group = as_witness_saw(signal);
+    pid_t pid = atomic_load(&program);
+    return to_group && pid > 0 && getpgid(pid) == getpgrp();
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -82,7 +64,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (signal == SIGINT && in_background && !by_process)
         return;
     bool ignored = signal == SIGINT && in_background && program_ignores(); /* asked before it may end */
-    if (by_process && signal != SIGALRM)
+    if (by_process && signal != SIGALRM && !program_has_it(signal))
         pass_on(signal);
     bool ends = signal == SIGALRM;
     if (is_interrupt(signal)) {
@@ -101,6 +83,7 @@ static void put_back(void)
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &old_actions[i], NULL);
+    as_witness_end();
     catching = shielding = false;
 }
 
@@ -122,6 +105,8 @@ void as_signals_catch(const struct as_signals *how)
         if (caught[i] == SIGALRM ? how->stop != NULL : !ignored || caught[i] == SIGINT)
             sigaction(caught[i], &action, NULL);
     }
+    if (!how->attached && !how->waits_for_all)
+        as_witness_start();
     catching = true;
 }
 

@@ -483,8 +483,8 @@ bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], str
         return as_error_set(err, "only programs of x86-64 can be looked ahead of: --source=model follows the program");
     if (native->options.pmu && !as_native_counters_exist(err))
         return false;
-    as_signals_catch(
-        &(struct as_signals){.attached = pid != 0, .stop = stop, .context = native, .patience = pid ? 1 : 2});
+    as_signals_catch(&(struct as_signals){
+        .attached = pid != 0, .waits_for_all = true, .stop = stop, .context = native, .patience = pid ? 1 : 2});
     native->tracer = pid ? as_tracer_attach(pid, err) : as_tracer_launch(argv, native->options.stdout_to_stderr, err);
     if (!native->tracer) {
         as_signals_restore();

@@ -387,6 +387,45 @@ int main(int argc, char **argv)
 }
 END
 cc -O1 -o minds minds.c
+# What is sent to the whole process group reaches the program once, not a second time through Assay.
+cat >once.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t caught, over;
+static void on_interrupt(int number) { caught++; }
+static void on_end(int number) { over = 1; }
+int main(void)
+{
+    signal(SIGINT, on_interrupt);
+    signal(SIGUSR1, on_end);
+    FILE *file = fopen("counting", "w");
+    fprintf(file, "%d\n", getpid());
+    fclose(file);
+    while (!caught)
+        ;
+    fclose(fopen("caught", "w"));
+    while (!over)
+        ;
+    return caught;
+}
+END
+cc -O1 -o once once.c
+for source in model timer; do
+    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- true 2>/dev/null; then
+        skip "an interrupt of the process group: $source" "no timer source here"
+        continue
+    fi
+    rm -f counting caught
+    "$ASSAY" record -q --source=$source -o once.db -- ./once 2>once.txt &
+    pid=$!
+    wait_until test -s counting
+    kill -INT -- -$pid
+    wait_until test -e caught && wait_until took_signal $pid 2
+    kill -USR1 "$(cat counting)"
+    wait $pid
+    check_same "an interrupt of the process group comes once ($source)" 1 $?
+done
 for source in model timer; do
     if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- true 2>/dev/null; then
         skip "an interrupt in the background, handled: $source" "no timer source here"

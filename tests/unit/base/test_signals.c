@@ -77,6 +77,95 @@ static int leave_attached_alone(void)
     return end_of(program) == SIGKILL ? 0 : 1;
 }
 
+/* A program that counts how often it gets SIGINT, and ends with that number at SIGTERM, which it lets come last. */
+static pid_t start_counter(void)
+{
+    sigset_t both;
+    int signal, count = 0;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, NULL);
+    pid_t pid = fork();
+    while (pid == 0) {
+        sigwait(&both, &signal);
+        if (signal == SIGTERM)
+            _exit(count);
+        count++;
+    }
+    sigprocmask(SIG_UNBLOCK, &both, NULL);
+    return pid;
+}
+
+static bool has_pending(pid_t pid)
+{
+    char path[64], line[256];
+    unsigned long mask = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "ShdPnd: %lx", &mask) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return mask != 0;
+}
+
+static bool any_child_has_pending(void)
+{
+    char path[64];
+    int pid;
+    bool any = false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "r");
+    while (children && fscanf(children, "%d", &pid) == 1)
+        any |= has_pending(pid);
+    if (children)
+        fclose(children);
+    return any;
+}
+
+/* Each signal is sent when the one before was taken by all: two that are pending are one. */
+static void send_and_wait(pid_t to, unsigned interrupts)
+{
+    kill(to, SIGINT);
+    while (as_signals_interrupts() < interrupts || any_child_has_pending())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* One signal to the group, one to Assay alone, one more to the group: the program gets each once. */
+static int pass_on_what_it_lacks(void)
+{
+    int status;
+    setpgid(0, 0);
+    pid_t program = start_counter();
+    as_signals_catch(&(struct as_signals){0});
+    as_signals_pass_to(program);
+    send_and_wait(0, 1);
+    send_and_wait(getpid(), 2);
+    send_and_wait(0, 3);
+    kill(program, SIGTERM);
+    waitpid(program, &status, 0);
+    as_signals_restore();
+    bool alone = waitpid(-1, NULL, 0) < 0; /* nothing of Assay's is left */
+    return WIFEXITED(status) && WEXITSTATUS(status) == 3 && alone ? 0 : 1;
+}
+
+/* A program in a group of its own has not got what was sent to Assay's. */
+static int pass_on_to_another_group(void)
+{
+    int status;
+    setpgid(0, 0);
+    pid_t program = start_counter();
+    setpgid(program, program);
+    as_signals_catch(&(struct as_signals){0});
+    as_signals_pass_to(program);
+    send_and_wait(0, 1);
+    kill(program, SIGTERM);
+    waitpid(program, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? 0 : 1;
+}
+
 static volatile sig_atomic_t stops;
 
 static void count_stop(void *context)
@@ -169,6 +258,8 @@ static void test_signals(void **state)
 {
     assert_int_equal(status_of(pass_on), 0);
     assert_int_equal(status_of(pass_on_early), 0);
+    assert_int_equal(status_of(pass_on_what_it_lacks), 0);
+    assert_int_equal(status_of(pass_on_to_another_group), 0);
     assert_int_equal(status_of(leave_attached_alone), 0);
     assert_int_equal(status_of(stop_at_the_second), 0);
     assert_int_equal(status_of(insist_in_both_ways), 0);
