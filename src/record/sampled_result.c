@@ -8,7 +8,8 @@
 
 /* ---- adding a stratum ---- */
 
-/* What the mean instruction costs, for code of which nothing is known. */
+/* What the mean instruction costs, for code of which nothing is known: that of the stratum, or, where the program ended before its
+ * first region, of all before. */
 static double mean_cost(const struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     double units = 0, executions = 0;
@@ -16,7 +17,8 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
         units += as_sampled_units(&stratum->costs.data[id]);
         executions += stratum->costs.data[id].executions;
     }
-    for (size_t id = 0; executions == 0 && id < sampled->costs.len; id++) {
+    bool none = executions == 0;
+    for (size_t id = 0; none && id < sampled->costs.len; id++) {
         units += as_sampled_units(&sampled->costs.data[id]);
         executions += as_sampled_at(&sampled->counts, id);
     }

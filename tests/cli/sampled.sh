@@ -58,7 +58,10 @@ check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (
 check "a single region" "$ASSAY" record -q --budget 8M --sample-period 45M --sample-unit 10k --sample-warm 20k -o single.db -- ./two
 check_same "… is not taken for certain" 1 "$(one single.db "SELECT count(*) FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval' AND value > 0.1")"
 check_json "… nor are its rows" 'd["rows"][0]["share_error"] > 0.05' "$ASSAY" report --json single.db
-check_same "… nor for several" 1 "$("$ASSAY" report single.db | tr -s '\n ' ' ' | grep -cw 'from 1 region')"
+# A program that ends before the first region behind its budget: the rest costs what the measured part did.
+check "no region" "$ASSAY" record -q --budget 8M --sample-period 400M --sample-unit 10k --sample-warm 20k -o none.db -- ./two
+check_same "… is within a half of the truth" 1 "$(($(one none.db "$cycles") * 2 < $(one true.db "$cycles") * 3 && $(one none.db "$cycles") * 2 > $(one true.db "$cycles")))"
+check_same "a single region is not taken for several" 1 "$("$ASSAY" report single.db | tr -s '\n ' ' ' | grep -cw 'from 1 region')"
 # Code that runs once, between regions: its times in the replicates are the mean times one factor each.
 {
     echo 'static volatile long x;'
