@@ -2,7 +2,9 @@
 #include "view/time_window.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "score/sampling_error.h"
 
 #include <math.h>
@@ -79,31 +81,75 @@ bool as_time_window_refuse(struct as_store *store, uint32_t number, const char *
 
 /* ---- choosing ---- */
 
-/* Estimates the error at one level from the samples of its rows, as an import does. */
-static bool estimate(struct as_view *view, enum as_store_level level, const char *granularity, struct as_error *err)
+/* Sums by key, in the order in which keys were first added. */
+struct groups {
+    struct as_map index; /* key to group + 1 */
+    AS_VEC(uint64_t) units;
+    AS_VEC(uint64_t) samples;
+};
+
+static void add_to_group(struct groups *groups, uint64_t key, const struct as_store_row *row)
+{
+    uint64_t *index = as_map_put(&groups->index, key);
+    if (*index == 0) {
+        *as_vec_push(&groups->units) = 0;
+        *as_vec_push(&groups->samples) = 0;
+        *index = groups->units.len;
+    }
+    groups->units.data[*index - 1] += row->units;
+    groups->samples.data[*index - 1] += row->samples;
+}
+
+/* The groups of an import: code without a function by module, code without a line by function. Rows by line would put all that
+ * a module has no lines of into one group, and a line would seem to be better known than its function. */
+static uint64_t function_key(const struct as_store_row *row)
+{
+    return row->function != AS_STORE_NONE ? row->function : UINT64_C(1) << 32 | row->module;
+}
+
+static uint64_t line_key(const struct as_store_row *row)
+{
+    return row->line ? (uint64_t)row->file << 32 | row->line : UINT64_C(1) << 63 | function_key(row);
+}
+
+enum { LEVELS = 3 };
+
+static void put_estimates(struct as_view *view, struct groups groups[LEVELS], bool lines)
+{
+    static const char *const names[LEVELS] = {"instruction", "line", "function"};
+    size_t n;
+    double all = (double)as_store_series(view->store, &n)[view->series].samples;
+    for (size_t i = 0; i < LEVELS; i++) {
+        double error = as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
+                                         groups[i].samples.data, all * as_summary_effective(view->store, view->series));
+        if (!isnan(error) && (i != 1 || lines))
+            as_store_put_estimate(view->store, &(struct as_store_estimate){view->series, "estimate", names[i], error});
+    }
+}
+
+/* Estimates the errors from the samples of the part, as an import does from all. */
+static bool estimate(struct as_view *view, struct as_error *err)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
     struct as_store_rows rows;
-    size_t n;
+    struct groups groups[LEVELS] = {0};
+    bool lines = false; /* lines are known */
     query.series = view->series;
-    query.level = level;
+    query.level = AS_STORE_BY_INSTRUCTION;
     if (!as_store_query(view->store, &query, &rows, err))
         return false;
-    uint64_t *units = as_alloc_array(rows.n + 1, sizeof *units), *samples = as_alloc_array(rows.n + 1, sizeof *samples);
     for (size_t i = 0; i < rows.n; i++) {
-        units[i] = rows.rows[i].units;
-        samples[i] = rows.rows[i].samples;
+        lines |= rows.rows[i].line != 0;
+        add_to_group(&groups[0], rows.rows[i].id, &rows.rows[i]);
+        add_to_group(&groups[1], line_key(&rows.rows[i]), &rows.rows[i]);
+        add_to_group(&groups[2], function_key(&rows.rows[i]), &rows.rows[i]);
     }
-    bool lines = level != AS_STORE_BY_LINE;
-    for (size_t i = 0; i < rows.n; i++)
-        lines |= rows.rows[i].id != AS_STORE_NONE;
-    double all = (double)as_store_series(view->store, &n)[view->series].samples;
-    double error =
-        as_sampling_error(as_weights_of(units, rows.n), samples, all * as_summary_effective(view->store, view->series));
-    if (!isnan(error) && lines)
-        as_store_put_estimate(view->store, &(struct as_store_estimate){view->series, "estimate", granularity, error});
-    free(units);
-    free(samples);
+    put_estimates(view, groups, lines);
+    for (size_t i = 0; i < LEVELS; i++) {
+        as_map_free(&groups[i].index);
+        as_vec_free(&groups[i].units);
+        as_vec_free(&groups[i].samples);
+    }
     as_store_rows_free(&rows);
     return true;
 }
@@ -142,8 +188,7 @@ bool as_time_window_choose(struct as_view *view, struct as_error *err)
     end = end > whole ? whole : end;
     view->part = as_format("%.6g s to %.6g s of %.6g s", begin, end, whole);
     view->part_seconds = end - begin;
-    return estimate(view, AS_STORE_BY_INSTRUCTION, "instruction", err) &&
-           estimate(view, AS_STORE_BY_LINE, "line", err) && estimate(view, AS_STORE_BY_FUNCTION, "function", err);
+    return estimate(view, err);
 }
 
 bool as_time_window_describe(struct as_view *view, struct as_error *err)

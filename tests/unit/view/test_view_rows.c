@@ -486,6 +486,46 @@ static void a_part_of_the_time(void **state)
     as_view_free(&view);
 }
 
+/* Samples of functions of which no line is known, and of one of which it is. */
+static void write_lineless(void)
+{
+    enum { FUNCTIONS = 5, EACH = 30 };
+    struct as_store_writer *writer = bed_writer("lineless.db");
+    as_store_add_meta(writer, AS_META_SOURCE, "timer");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/nowhere/p"});
+    as_store_add_file(writer, "p.c");
+    as_store_add_series(
+        writer,
+        &(struct as_store_series){
+            .name = "task-clock", .unit = "nanoseconds", .scale = 1, .precise = -1, .samples = FUNCTIONS * EACH});
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        char name[] = {(char)('a' + i), '\0'};
+        uint32_t file = i ? AS_STORE_NONE : 0, line = i ? 0 : 12;
+        as_store_add_function(writer, &(struct as_store_function){name, NULL, 0, AS_STORE_NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = {16 * (i + 1), 0, i, AS_STORE_NONE, file,
+                                                                              line, AS_STORE_NONE}});
+        as_store_add_time(writer, &(struct as_store_time){0, 0, i, 1000 * EACH, EACH, 0});
+    }
+    for (uint32_t i = 0; i < FUNCTIONS * EACH; i++)
+        as_store_add_moment(
+            writer, &(struct as_store_moment){0, 0, i % FUNCTIONS, 1000 * i, AS_STORE_NONE, AS_STORE_NONE, 0, 1000, 1});
+    bed_commit(writer);
+}
+
+/* No line is better known than the function that it is in: code without a line counts by function. */
+static void errors_of_a_part(void **state)
+{
+    write_lineless();
+    struct as_view view = view_bed_open_with(&(struct as_view_options){.file = "lineless.db", .time = "0s..1000s"});
+    double line = as_store_estimate_of(view.store, 0, "estimate", "line"),
+           function = as_store_estimate_of(view.store, 0, "estimate", "function");
+    assert_int_equal(view.summary.samples, 150);
+    assert_true(function > 0.05);
+    assert_true(line == function); /* each function has one line, or none */
+    as_view_free(&view);
+}
+
 static void times_that_are_not_there(void **state)
 {
     static const struct {
@@ -588,6 +628,7 @@ int main(void)
         cmocka_unit_test(nothing_in_no_function),
         cmocka_unit_test(times_as_text),
         cmocka_unit_test(a_part_of_the_time),
+        cmocka_unit_test(errors_of_a_part),
         cmocka_unit_test(times_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
