@@ -327,6 +327,13 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
             }
 }
 
+static void add_left(const struct as_summary *summary, struct as_str *line)
+{
+    if (summary->left_running)
+        as_str_addf(line, "note: %s process%s still running when the program had ended; the profile ends there",
+                    AS_COUNT(summary->left_running), summary->left_running == 1 ? " was" : "es were");
+}
+
 /* How callers were found, of samples on this machine. */
 static void add_chains(const struct as_summary *summary, struct as_str *line)
 {
@@ -374,6 +381,8 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
                     summary->source && strcmp(summary->source, "model") != 0 ? " (--source=model does)" : "");
     put_line(&line, out, term);
     add_chains(summary, &line);
+    put_line(&line, out, term);
+    add_left(summary, &line);
     put_line(&line, out, term);
     put_missing(summary, out, term);
     put_surroundings(summary, out, term);

@@ -71,6 +71,19 @@ double as_summary_effective(const struct as_store *store, uint32_t series)
     return effective > 0 && effective <= 1 ? effective : 1;
 }
 
+/* Of which cycles an exact series is exact: nothing is known of what ran when it was no longer traced. */
+static const char *exact_how(const struct as_summary *summary)
+{
+    if (summary->left_running)
+        return "every cycle of what was traced is accounted for; processes that went on when the program had ended "
+               "were "
+               "not traced further";
+    if (summary->partial)
+        return "every cycle of what was traced is accounted for, and that is not the whole run";
+    return summary->part ? "every cycle of this part of the run is accounted for"
+                         : "every cycle of the run is accounted for";
+}
+
 /* Finds the best known estimate of the series' error. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
@@ -86,8 +99,7 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
     if (summary->exact) {
         summary->error = 0;
         set_error_by_level(summary, 0);
-        summary->error_how = summary->part ? "every cycle of this part of the run is accounted for"
-                                           : "every cycle of the run is accounted for";
+        summary->error_how = exact_how(summary);
         return;
     }
     if (summary->counted) {
@@ -215,6 +227,12 @@ static const struct as_store_quality *find_part(const struct as_store *store, co
     return NULL;
 }
 
+static uint64_t count_of(const struct as_store *store, const char *key)
+{
+    const struct as_store_quality *row = find_part(store, key, 1);
+    return row && row->value < 1e15 ? (uint64_t)row->value : 0;
+}
+
 /* The error by function is that of names that are known; the others are those of another function. */
 static void find_guessed(const struct as_store *store, struct as_summary *summary)
 {
@@ -266,6 +284,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     };
     as_store_runs(store, &summary->n_runs);
     summary->merged = as_store_meta(store, AS_META_MERGED) != NULL;
+    summary->left_running = count_of(store, "left_running");
     summary->run_cycles = spread_of(store, "cycles", summary->n_runs);
     summary->run_seconds = spread_of(store, "seconds", summary->n_runs);
     summary->sampled = !shown->exact && shown->name && strcmp(shown->name, AS_STORE_SAMPLED) == 0;
@@ -308,12 +327,6 @@ const char *as_summary_noun(const struct as_summary *summary)
     bool is_time =
         !*unit || as_unit_is_time(unit) || strcmp(unit, "samples") == 0 || summary->exact || summary->sampled;
     return is_time ? "time" : unit;
-}
-
-static uint64_t count_of(const struct as_store *store, const char *key)
-{
-    const struct as_store_quality *row = find_part(store, key, 1);
-    return row && row->value < 1e15 ? (uint64_t)row->value : 0;
 }
 
 uint64_t as_summary_sampled_cycles(const struct as_store *store)

@@ -44,7 +44,8 @@ struct as_summary {
     uint64_t samples; /* for an exact series: the cycles of the run, all of which it covers */
     double effective; /* the part of the samples that as many of equal weight make up for: 1 for equal ones */
     uint64_t lost, throttled, dropped, period;
-    double seconds; /* NAN: unknown */
+    uint64_t left_running; /* processes that went on when the recording had ended */
+    double seconds;        /* NAN: unknown */
     double clocked; /* seconds that clocks of the kernel counted, which run only while the program does; 0: none did */
     double error;   /* at error_level, a fraction; NAN: unknown */
     const char *error_level; /* "instruction"; "program" for an estimate from regions: of the cycles of all of it */

@@ -229,6 +229,32 @@ static void claims_to_be_exact(void **state)
     as_view_free(&wrong);
 }
 
+/* What error is stated of an exact profile that has `key` in its quality or its facts. */
+static void check_exact_of(const char *key, const char *partial, const char *wanted)
+{
+    struct as_store_writer *writer = bed_writer("traced.db");
+    as_store_add_series(writer, &(struct as_store_series){
+                                    .name = "golden", .exact = true, .unit = "cycles", .scale = 1, .precise = -1});
+    if (key)
+        as_store_add_quality(writer, key, 2, "processes");
+    if (partial)
+        as_store_add_meta(writer, AS_META_PARTIAL, partial);
+    bed_commit(writer);
+    struct as_view view = view_bed_open("traced.db", NULL);
+    assert_true(view.summary.error == 0);
+    assert_int_equal(view.summary.left_running, key ? 2 : 0);
+    if (!strstr(view.summary.error_how, wanted))
+        fail_msg("%s", view.summary.error_how);
+    as_view_free(&view);
+}
+
+static void exact_as_far_as_traced(void **state)
+{
+    check_exact_of(NULL, NULL, "every cycle of the run is");
+    check_exact_of("left_running", NULL, "of what was traced is accounted for; processes that went on");
+    check_exact_of(NULL, "killed", "of what was traced is accounted for, and that is not the whole run");
+}
+
 static void no_measurements(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -315,6 +341,7 @@ int main(void)
         cmocka_unit_test(guesses_have_no_error),
         cmocka_unit_test(error_of_few_samples),
         cmocka_unit_test(claims_to_be_exact),
+        cmocka_unit_test(exact_as_far_as_traced),
         cmocka_unit_test(no_measurements),
         cmocka_unit_test(files_change),
         cmocka_unit_test(build_ids),
