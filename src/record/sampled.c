@@ -70,9 +70,10 @@ void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more)
     numbers->data[id] += more;
 }
 
-static void count(struct as_sampled *sampled, const struct as_block *block, uint32_t first, uint32_t end,
-                  uint64_t times)
+static void count(struct as_sampled *sampled, const struct as_thread *thread, const struct as_block *block,
+                  uint32_t first, uint32_t end, uint64_t times)
 {
+    as_sampled_counts_add(&sampled->thread_counts, thread->number, block, first, end, times);
     sampled->executed += times * (end - first);
     if (first > 0 || end < block->n) {
         for (uint32_t i = first; i < end; i++)
@@ -85,6 +86,12 @@ static void count(struct as_sampled *sampled, const struct as_block *block, uint
     }
     sampled->runs.data[block->index] += times;
     sampled->blocks.data[block->index] = block;
+}
+
+static void count_again(struct as_sampled *sampled, const struct as_thread *thread, uint32_t id)
+{
+    as_sampled_numbers_add(&sampled->again, id, 1);
+    as_sampled_counts_again(&sampled->thread_counts, thread->number, id);
 }
 
 static void note_timed(struct as_sampled *sampled, const struct as_block *block)
@@ -107,25 +114,35 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     if (sampled->mode == AS_MODE_SETTLE || sampled->mode == AS_MODE_DETAIL)
         note_timed(sampled, exec->block);
     if (exec->continues)
-        as_sampled_numbers_add(&sampled->again, exec->block->insns[exec->first]->id, 1);
+        count_again(sampled, thread, exec->block->insns[exec->first]->id);
     if (exec->continues && sampled->mode == AS_MODE_DETAIL)
         as_sampled_numbers_add(&sampled->timed_again, exec->block->insns[exec->first]->id, 1);
-    count(context, exec->block, exec->first + exec->continues, exec->end, 1);
+    count(context, thread, exec->block, exec->first + exec->continues, exec->end, 1);
 }
 
 static void on_iterated(void *context, struct as_thread *thread, const struct as_insn *insn)
 {
-    as_sampled_numbers_add(&((struct as_sampled *)context)->again, insn->id, 1);
+    count_again(context, thread, insn->id);
 }
 
 static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                        uint32_t end, uint64_t times)
 {
-    count(context, block, first, end, times);
+    count(context, thread, block, first, end, times);
 }
 
-static const struct as_sink sampled_sink = {
-    .block = on_block, .skipped = on_skipped, .iterated = on_iterated, .stretch = on_stretch, .unmeasured = true};
+static void on_thread_end(void *context, struct as_thread *thread)
+{
+    struct as_sampled *sampled = context;
+    as_sampled_counts_end(&sampled->thread_counts, as_model_engine(sampled->modelled->model), thread->number);
+}
+
+static const struct as_sink sampled_sink = {.thread_end = on_thread_end,
+                                            .block = on_block,
+                                            .skipped = on_skipped,
+                                            .iterated = on_iterated,
+                                            .stretch = on_stretch,
+                                            .unmeasured = true};
 
 /* Moves the counts since the last stratum to the open one. */
 static void take_counts(struct as_sampled *sampled)
@@ -417,10 +434,11 @@ void as_sampled_free(struct as_sampled *sampled)
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++)
         as_vec_free(&sampled->replicates[i]);
     for (size_t i = 0; i < sampled->threads.len; i++) {
-        free(sampled->threads.data[i].rows);
+        as_vec_free(&sampled->threads.data[i].rows);
         as_pics_free(&sampled->threads.data[i].pics);
     }
     as_vec_free(&sampled->threads);
+    as_sampled_counts_free(&sampled->thread_counts);
     as_pics_free(&sampled->paths);
     free(sampled);
 }

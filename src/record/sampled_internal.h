@@ -1,9 +1,10 @@
-/* Shared by the parts of a sampled run: sampled.c (plan, strata), sampled_result.c (the estimate), points_run.c (simulation
- * points instead of strata). */
+/* Shared by the parts of a sampled run: sampled.c (plan, strata), sampled_result.c (the estimate), sampled_threads.c
+ * (its threads), points_run.c (simulation points instead of strata). */
 #ifndef AS_RECORD_SAMPLED_INTERNAL_H
 #define AS_RECORD_SAMPLED_INTERNAL_H
 
 #include "record/sampled.h"
+#include "record/sampled_counts.h"
 
 /* The measurements of an instruction, summed over threads. Each iteration of a rep instruction counts as an execution here and
  * in a stratum's counts: one that copies 64 KiB takes a thousand times as long as one that copies 64 bytes. */
@@ -54,6 +55,7 @@ struct as_sampled {
     as_sampled_numbers cut;
     as_sampled_numbers again; /* further iterations */
     uint64_t executed;
+    struct as_sampled_counts thread_counts; /* of the whole run */
     /* Blocks that were executed since the last region, in what settles or is measured: those whose costs have changed. */
     enum as_mode mode;
     AS_VEC(bool) timed;
@@ -75,7 +77,12 @@ struct as_sampled {
     /* The estimate as rows of threads. */
     AS_VEC(struct as_sampled_thread {
         uint32_t number;
-        struct as_oracle_row *rows; /* by id */
+        AS_VEC(struct as_sampled_row {
+            uint32_t id;
+            double weight; /* the thread's part of the instruction's time, next to those of other threads */
+            struct as_oracle_row row;
+        })
+        rows; /* by id */
         struct as_pics pics;
     })
     threads;
@@ -119,6 +126,8 @@ void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more)
 /* Adds a stratum to the estimate. */
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum);
 void as_stratum_free(struct as_stratum *stratum);
+/* Divides the estimate between the threads. */
+void as_sampled_make_threads(struct as_sampled *sampled);
 /* Converts the estimate to rows. */
 void as_sampled_make_rows(struct as_sampled *sampled);
 

@@ -255,107 +255,6 @@ static void sort_parts(as_sampled_parts *parts)
     parts->len = kept;
 }
 
-/* A thread's share of an instruction's time. */
-static double share_of(const struct as_sampled *sampled, uint32_t thread, uint32_t id, double whole)
-{
-    const struct as_oracle_row *row = as_oracle_thread_row(sampled->modelled->oracle, thread, id);
-    return row && whole > 0 ? (double)as_oracle_row_units(row) / whole : 0;
-}
-
-static double whole_of(const struct as_sampled *sampled, uint32_t id, uint32_t threads)
-{
-    double sum = 0;
-    for (uint32_t number = 0; number <= threads; number++) {
-        const struct as_oracle_row *row =
-            as_oracle_thread_row(sampled->modelled->oracle, number ? number : AS_NO_THREAD, id);
-        sum += row ? (double)as_oracle_row_units(row) : 0;
-    }
-    return sum;
-}
-
-/* Rounds an instruction's time in a thread: the row is the sum of its states. */
-static void fill_row(struct as_oracle_row *row, const struct as_sampled_cost *cost, double share, double executions)
-{
-    for (int state = 0; state < AS_STATE_COUNT; state++)
-        row->units[state] = (uint64_t)llround(share * cost->units[state]);
-    row->executions = (uint64_t)llround(executions);
-}
-
-/* Fills the components of a row, rounded so that they add up to it: the largest takes the remainder. */
-static void fill_parts(struct as_pics *pics, const struct as_sampled_part *parts, size_t n, double share,
-                       const struct as_oracle_row *row)
-{
-    uint64_t units = as_oracle_row_units(row), sum = 0;
-    size_t first = pics->len, largest = first;
-    for (size_t i = 0; i < n && (units || row->executions); i++) {
-        struct as_pics_entry entry = {.id = parts[i].id,
-                                      .events = parts[i].events,
-                                      .units = (uint64_t)llround(share * parts[i].units),
-                                      .count = (uint64_t)llround(share * parts[i].count)};
-        as_pics_push(pics, &entry);
-        sum += entry.units;
-        largest = pics->data[pics->len - 1].units > pics->data[largest].units ? pics->len - 1 : largest;
-    }
-    if (pics->len > first)
-        pics->data[largest].units += units - sum; /* modulo 2^64 */
-}
-
-static void fill_thread(struct as_sampled *sampled, struct as_sampled_thread *thread, uint32_t threads, bool rest,
-                        double *left)
-{
-    size_t at = 0;
-    thread->rows = as_alloc_array(sampled->n + 1, sizeof *thread->rows);
-    for (uint32_t id = 0; id < sampled->n; id++) {
-        const struct as_sampled_cost *cost = &sampled->costs.data[id];
-        size_t first = at;
-        while (at < sampled->parts.len && sampled->parts.data[at].id == id)
-            at++;
-        double whole = whole_of(sampled, id, threads), count = as_sampled_instructions(sampled, id);
-        double share = whole > 0 ? share_of(sampled, thread->number, id, whole) : rest;
-        double executions = rest ? left[id] : round(share * count); /* the last thread gets the remainder */
-        executions = executions < left[id] ? executions : left[id];
-        left[id] -= executions;
-        fill_row(&thread->rows[id], cost, share, executions);
-        fill_parts(&thread->pics, sampled->parts.data + first, at - first, share, &thread->rows[id]);
-        sampled->summary.units += as_oracle_row_units(&thread->rows[id]);
-    }
-}
-
-/* Makes the threads with rows; the one that ran most is the last, and gets all remainders. */
-static void make_threads(struct as_sampled *sampled)
-{
-    uint32_t threads = 0, busiest = 0;
-    uint64_t most = 0;
-    while (as_model_process(sampled->modelled->model, threads + 1))
-        threads++;
-    for (uint32_t number = 0; number <= threads; number++) {
-        uint32_t thread = number ? number : AS_NO_THREAD;
-        struct as_pics pics = as_oracle_thread_pics(sampled->modelled->oracle, thread);
-        uint64_t units = as_pics_total(&pics);
-        as_pics_free(&pics);
-        if (units == 0)
-            continue;
-        *as_vec_push(&sampled->threads) = (struct as_sampled_thread){.number = thread};
-        if (units > most) {
-            most = units;
-            busiest = (uint32_t)sampled->threads.len - 1;
-        }
-    }
-    if (sampled->threads.len == 0 && sampled->points) /* copies of this process have measured the only thread */
-        *as_vec_push(&sampled->threads) = (struct as_sampled_thread){.number = threads};
-    if (sampled->threads.len == 0)
-        return;
-    struct as_sampled_thread last = sampled->threads.data[busiest];
-    sampled->threads.data[busiest] = sampled->threads.data[sampled->threads.len - 1];
-    sampled->threads.data[sampled->threads.len - 1] = last;
-    double *left = as_alloc_array(sampled->n + 1, sizeof *left);
-    for (size_t id = 0; id < sampled->n; id++)
-        left[id] = as_sampled_instructions(sampled, id);
-    for (size_t i = 0; i < sampled->threads.len; i++)
-        fill_thread(sampled, &sampled->threads.data[i], threads, i + 1 == sampled->threads.len, left);
-    free(left);
-}
-
 /* Scales paths to the time of all rows; the largest takes the rounding error. */
 static void make_paths(struct as_sampled *sampled)
 {
@@ -422,7 +321,7 @@ void as_sampled_make_rows(struct as_sampled *sampled)
     sampled->n = sampled->costs.len;
     sort_parts(&sampled->parts);
     sort_parts(&sampled->path_parts);
-    make_threads(sampled);
+    as_sampled_make_threads(sampled);
     make_paths(sampled);
     if (sampled->summary.units)
         sampled->summary.error = error_of(sampled);
@@ -472,20 +371,29 @@ static const struct as_sampled_thread *thread_of(const struct as_sampled *sample
 const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id)
 {
     const struct as_sampled_thread *own = thread_of(sampled, thread);
-    if (!own || id >= sampled->n || !(own->rows[id].executions || as_oracle_row_units(&own->rows[id])))
+    size_t low = 0, high = own ? own->rows.len : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (own->rows.data[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct as_sampled_row *found = own && low < own->rows.len ? &own->rows.data[low] : NULL;
+    if (!found || found->id != id || !(found->row.executions || as_oracle_row_units(&found->row)))
         return NULL;
-    return &own->rows[id];
+    return &found->row;
 }
 
 struct as_modelled_start as_sampled_start(const struct as_sampled *sampled)
 {
     struct as_oracle_row *rows = as_alloc_array(sampled->n + 1, sizeof *rows);
     for (size_t i = 0; i < sampled->threads.len; i++)
-        for (size_t id = 0; id < sampled->n; id++) {
-            const struct as_oracle_row *own = &sampled->threads.data[i].rows[id];
-            rows[id].executions += own->executions;
+        for (size_t at = 0; at < sampled->threads.data[i].rows.len; at++) {
+            const struct as_sampled_row *own = &sampled->threads.data[i].rows.data[at];
+            rows[own->id].executions += own->row.executions;
             for (int state = 0; state < AS_STATE_COUNT; state++)
-                rows[id].units[state] += own->units[state];
+                rows[own->id].units[state] += own->row.units[state];
         }
     struct as_modelled_start start = as_modelled_start_of_rows(sampled->modelled->model, rows, sampled->n);
     free(rows);

@@ -160,6 +160,43 @@ check "a program that executes others" "$ASSAY" record -q --budget 100k --sample
 for seed in 2 3 4; do # an exec in a part that is not measured must not confuse the Oracle
     check "… with other regions ($seed)" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --seed "$seed" --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l; ls /'
 done
+# Children that execute the same code as their parent, and then another program: most of that is in no region.
+cat >family.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void spin(volatile long n) { while (n--) ; }
+int main(int argc, char **argv)
+{
+    for (int i = 0; argc == 1 && i < 3; i++) {
+        spin(200000);
+        if (fork() == 0) {
+            spin(100000);
+            execl("./other", "other", "-", (char *)0);
+            _exit(1);
+        }
+        wait(0);
+    }
+    if (argc > 1)
+        spin(40000);
+    return 0;
+}
+END
+gcc -O1 -static family.c -o family && cp family other
+parts=(--budget 50k --sample-period 50k --sample-unit 5k --sample-warm 5k)
+check "processes" "$ASSAY" record -q --budget 0 -o family_true.db -- ./family
+check "… sampled" "$ASSAY" record -q "${parts[@]}" -o family.db -- ./family
+for db in family_true family; do "$ASSAY" report --json --limit 0 --by process "$db.db" >"$db.json"; done
+named='sorted((r["process"], r["command"]) for r in'
+holds "… have their numbers and names" "$named d['rows']) == [(1, 'family'), (2, 'other'), (3, 'other'), (4, 'other')]" family_true.json
+holds "… as in a full run" "$named d[0]['rows']) == $named d[1]['rows'])" family.json family_true.json
+near() { # KEY TOLERANCE
+    holds "… with their $1" "all(abs(a['$1'] - b['$1']) <= $2 for a in d[0]['rows'] for b in d[1]['rows'] if a['process'] == b['process'])" \
+        family.json family_true.json
+}
+near executions 2000
+near share 0.05
+check "more processes than have rows" "$ASSAY" record -q "${parts[@]}" -o many.db -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8; do (:); done; done'
+check_same "… the others have a common one" 1 "$(one many.db "SELECT count(*) FROM threads WHERE name = 'other threads' AND instructions > 0")"
 
 # ---- a run that is interrupted ----
 
