@@ -244,6 +244,8 @@ bool as_blocks_show_json(const struct as_blocks_shown *shown, FILE *out)
     as_json_string(json, "of", shown->what);
     as_json_string(json, "method", shown->method);
     json_number(json, "instructions", total);
+    if (shown->part)
+        as_json_string(json, "part", shown->part);
     as_json_string(json, "unit", shown->unit ? shown->unit : "instructions");
     json_trouble(json, shown);
     json_modules(json, shown);

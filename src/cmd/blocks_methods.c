@@ -167,13 +167,22 @@ static void advise(const struct trial *trial, struct as_str *text)
     compare(trial, "classic", "lbr", "each stack counts many blocks and has no skid", text);
 }
 
+/* The part of the run that was seen, in words. Returns `text`; NULL: all of it. */
+static const char *part_of(const struct trial *trial, char text[AS_ENGINE_PART])
+{
+    const struct as_model_result *result = &trial->modelled.result;
+    return as_engine_part(&result->engine, result->instructions, text, AS_ENGINE_PART) ? text : NULL;
+}
+
 static void print_text(const struct trial *trial, FILE *out)
 {
     struct as_str advice = {0};
+    char text[AS_ENGINE_PART];
+    if (!part_of(trial, text))
+        snprintf(text, sizeof text, "%s instructions", AS_COUNT((uint64_t)as_flow_total(trial->truth)));
     fprintf(out, "\nCounts of blocks of '%s' by ways of sampling, against the exact ones:\n\n",
             AS_SHOW(trial->argv[0]));
-    fprintf(out, "  %s, %s; %s instructions; errors in %%\n\n", trial->modelled.machine.name, trial->pmu.name,
-            AS_COUNT((uint64_t)as_flow_total(trial->truth)));
+    fprintf(out, "  %s, %s; %s; errors in %%\n\n", trial->modelled.machine.name, trial->pmu.name, text);
     fprintf(out, "%-12s %9s %9s %8s %9s %9s %9s  %s\n", "way", "period", "samples", "blocks", "balanced", "functions",
             "covered", "top ten");
     for (size_t i = 0; i < trial->n; i++) {
@@ -209,6 +218,9 @@ static bool print_json(const struct trial *trial, FILE *out)
     as_json_string(json, "machine", trial->modelled.machine.name);
     as_json_string(json, "pmu", trial->pmu.name);
     as_json_u64(json, "instructions", (uint64_t)as_flow_total(trial->truth));
+    char text[AS_ENGINE_PART];
+    if (part_of(trial, text))
+        as_json_string(json, "part", text);
     as_json_u64(json, "skid", trial->options->skid);
     as_json_array(json, "ways");
     for (size_t i = 0; i < trial->n; i++) {

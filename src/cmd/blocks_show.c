@@ -318,8 +318,8 @@ void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
     double total = as_flow_total(shown->flow);
     size_t blocks;
     double runs = executions(shown, &blocks);
-    fprintf(out, "\nBlocks %s '%s' (%s):\n\n", shown->recorded ? "of" : "executed by", AS_SHOW(shown->what),
-            shown->how);
+    fprintf(out, "\nBlocks %s '%s' (%s%s%s):\n\n", shown->recorded ? "of" : "executed by", AS_SHOW(shown->what),
+            shown->how, shown->part ? "; " : "", shown->part ? shown->part : "");
     fprintf(out, "%18s  %s\n", COUNT(total), unit_of(shown));
     if (!shown->unit)
         fprintf(out, "%18s  block executions\n", COUNT(runs));

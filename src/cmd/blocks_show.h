@@ -11,6 +11,7 @@ struct as_blocks_fit;
 struct as_blocks_shown {
     const struct as_flow *flow;
     const char *what;                          /* the program or the recording, as the user named it */
+    const char *part;                          /* of a run that was seen, in words; NULL: all of it */
     const char *how;                           /* "exact counts, from QEMU's user mode" */
     bool recorded;                             /* what: a recording or profile, not the program */
     const char *method;                        /* "exact", "lbr" …: for programs that read it */

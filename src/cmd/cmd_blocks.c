@@ -257,6 +257,9 @@ static int show(const struct as_blocks_options *options, char **argv, const stru
                                     .method = "exact",
                                     .seconds = result->seconds};
     struct as_error err = AS_ERROR_INIT;
+    char part[AS_ENGINE_PART];
+    if (as_engine_part(result, as_counter_total(counters->counter).instructions, part, sizeof part))
+        shown.part = part;
     bool measured = as_flow_total(flow) > 0;
     int failed = measured ? as_blocks_write(options, &shown, output) : 0;
     as_flow_free(flow);

@@ -285,6 +285,9 @@ static int show_program(const struct comm_options *options, const struct as_comm
     struct as_comm_result result = as_comm_run_result(run);
     struct as_comm_shown shown = {
         .argv = argv, .options = comm, .result = &result, .run = run, .mpi = mpi, .seconds = ended->seconds};
+    char part[AS_ENGINE_PART];
+    if (as_engine_part(ended, as_comm_run_instructions(run), part, sizeof part))
+        shown.part = part;
     warn_about(run);
     warn_about_agent(options, &result);
     int failed = show(options, &shown, output);

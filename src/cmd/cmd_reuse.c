@@ -398,6 +398,7 @@ static int write_result(struct session *session)
     struct as_reuse_shown shown = {.argv = session->argv,
                                    .engine = session->engine,
                                    .result = &session->result,
+                                   .instructions = as_access_stream_executed(session->stream),
                                    .machine = &session->machine,
                                    .options = &session->analysis,
                                    .exact = session->exact,

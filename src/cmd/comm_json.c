@@ -317,6 +317,8 @@ static void json_source(struct as_json *json, const struct as_comm_shown *shown)
     as_json_string(json, "unit", shown->result->is_time ? "nanoseconds" : "transfers");
     if (shown->run)
         as_json_u64(json, "instructions", as_comm_run_instructions(shown->run));
+    if (shown->part)
+        as_json_string(json, "part", shown->part);
     as_json_double(json, "seconds", shown->seconds);
     if (shown->run)
         as_json_u64(json, "late_accesses", as_comm_run_late(shown->run));

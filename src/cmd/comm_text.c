@@ -353,7 +353,9 @@ static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
     const struct as_pair_matrix *matrix = exact ? exact : shown->result->estimate;
     size_t n = shown->result->n_threads;
     fprintf(out, "%zu thread%s, ", n, n == 1 ? "" : "s");
-    if (shown->run)
+    if (shown->part)
+        fprintf(out, "%s\n", shown->part);
+    else if (shown->run)
         fprintf(out, "%s instructions\n", AS_COUNT(as_comm_run_instructions(shown->run)));
     else
         fprintf(out, "%.2f seconds on this machine\n", shown->seconds);

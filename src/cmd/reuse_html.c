@@ -220,6 +220,8 @@ static void put_advice(const struct as_reuse_shown *shown, FILE *out)
 
 static void put_title(const struct as_reuse_shown *shown, FILE *out)
 {
+    char text[AS_ENGINE_PART];
+    const char *part = as_reuse_part(shown, text);
     as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
     fprintf(out, " – reuse – Assay</title></head><body>\n<h1>Reuse distances of <code>");
@@ -227,12 +229,12 @@ static void put_title(const struct as_reuse_shown *shown, FILE *out)
         as_html_text(out, *word);
         fputc(word[1] ? ' ' : '<', out);
     }
-    fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u bytes</p>\n",
+    fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u bytes%s%s</p>\n",
             shown->native                   ? "from samples and watchpoints on this machine"
             : shown->estimate               ? "from samples and watchpoints on the modelled machine"
             : shown->options->shape.sampled ? "from a sample of the lines"
                                             : "exact",
-            1u << shown->options->shape.shift);
+            1u << shown->options->shape.shift, part ? "; " : "", part ? part : "");
 }
 
 void as_reuse_show_html(const struct as_reuse_shown *shown, FILE *out)

@@ -302,6 +302,8 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
 
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
 {
+    char text[AS_ENGINE_PART];
+    const char *part = as_reuse_part(shown, text);
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
     as_json_array(json, "program");
@@ -318,6 +320,10 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
     if (shown->machine)
         as_json_string(json, "core", shown->machine->name);
     as_json_u64(json, "granularity", UINT64_C(1) << shown->options->shape.shift);
+    if (shown->instructions)
+        as_json_u64(json, "instructions", shown->instructions);
+    if (part)
+        as_json_string(json, "part", part);
     as_json_u64(json, "threads", shown->result->threads);
     as_json_double(json, "seconds", shown->result->seconds);
     as_json_i64(json, "exit_status", shown->result->end.exit_status);

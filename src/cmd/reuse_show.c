@@ -22,6 +22,12 @@ static struct as_reuse_place place_in(struct as_space *space, uint64_t address, 
     return place;
 }
 
+const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGINE_PART])
+{
+    bool cut = !shown->native && as_engine_part(shown->result, shown->instructions, text, AS_ENGINE_PART);
+    return cut ? text : NULL;
+}
+
 struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = {0};

@@ -21,6 +21,7 @@ struct as_reuse_shown {
     char **argv;
     const struct as_engine *engine;
     const struct as_engine_result *result;
+    uint64_t instructions; /* that were seen; 0: not known, on this machine */
     const struct as_machine *machine;
     const struct as_reuse_options *options;
     const struct as_reuse *exact;      /* NULL: not asked for */
@@ -41,6 +42,9 @@ struct as_reuse_shown {
     struct as_reuse_advice advice[AS_REUSE_ADVICE_MOST];
     size_t n_advice;
 };
+
+/* The part of the run that was seen, in words. Returns `text`; NULL: all of it was, or it ran on this machine. */
+const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGINE_PART]);
 
 /* Where a piece of code is, for people and for programs. */
 struct as_reuse_place {

@@ -289,11 +289,12 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
         return;
     }
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    char how[64] = "exact";
+    char how[64] = "exact", text[AS_ENGINE_PART];
+    const char *part = as_reuse_part(shown, text);
     if (shown->options->shape.sampled)
         snprintf(how, sizeof how, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
-    fprintf(out, "\nReuse distances of '%s', %s, in granules of %u bytes:\n\n", shown->argv[0], how,
-            1u << shown->options->shape.shift);
+    fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u bytes:\n\n", shown->argv[0], part ? ", " : "",
+            part ? part : "", how, 1u << shown->options->shape.shift);
     print_counts(shown, out);
     as_reuse_print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
                              &as_reuse_all_threads(shown->exact)->distances, NULL);

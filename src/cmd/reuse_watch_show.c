@@ -107,8 +107,11 @@ static void print_native(const struct as_reuse_native_info *info, FILE *out)
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
-    fprintf(out, "\nReuse distances of '%s' %s, from samples and watchpoints of %u bytes on %s machine:\n\n",
-            shown->argv[0], shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes,
+    char text[AS_ENGINE_PART];
+    const char *part = as_reuse_part(shown, text);
+    fprintf(out, "\nReuse distances of '%s'%s%s%s %s, from samples and watchpoints of %u bytes on %s machine:\n\n",
+            shown->argv[0], part ? ", " : "", part ? part : "", part ? "," : "",
+            shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes,
             shown->native ? "this" : "the modelled");
     print_counts(shown, out);
     if (shown->native)
