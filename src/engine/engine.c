@@ -164,6 +164,11 @@ bool as_engine_is_single(const struct as_engine *engine)
     return threads == 1 && as_reader_count_alive(&engine->reader) == 1;
 }
 
+const char *as_engine_qemu(const struct as_engine *engine, enum as_arch arch)
+{
+    return engine->child.wire->qemu[arch];
+}
+
 uint64_t as_engine_progress(const struct as_engine *engine)
 {
     return as_reader_progress(&engine->reader);

@@ -396,6 +396,9 @@ void as_engine_treat_as(struct as_engine *engine, enum as_mode mode);
 /* Whether one thread of one process is all that runs. */
 bool as_engine_is_single(const struct as_engine *engine);
 
+/* The path of the QEMU that programs of an architecture run in; "": none was found. */
+const char *as_engine_qemu(const struct as_engine *engine, enum as_arch arch);
+
 /* Instructions executed so far, roughly: for progress. */
 uint64_t as_engine_progress(const struct as_engine *engine);
 

@@ -22,7 +22,7 @@
 #endif
 
 /* Reads what the command prints within a minute, which a busy machine may need; more than fits is left unread. */
-static bool read_output(int fd, char *text, size_t size)
+static size_t read_output(int fd, char *text, size_t size)
 {
     size_t length = 0;
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -40,36 +40,38 @@ static bool read_output(int fd, char *text, size_t size)
         length += (size_t)n;
     }
     text[length] = 0;
-    return length > 0;
+    return length;
 }
 
-static bool ask_version(const char *path, char *text, size_t size)
+size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text, size_t size)
 {
     int ends[2];
     pid_t pid;
     posix_spawn_file_actions_t actions;
-    char *argv[] = {(char *)path, "--version", NULL};
+    char *argv[] = {(char *)path, (char *)argument, NULL};
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
+        return 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (kept >= 0)
+        posix_spawn_file_actions_adddup2(&actions, kept, kept); /* no longer closed on execution */
     int failed = posix_spawn(&pid, path, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    bool ok = !failed && read_output(ends[0], text, size);
+    size_t length = failed ? 0 : read_output(ends[0], text, size);
     close(ends[0]);
     if (!failed) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
     }
-    return ok;
+    return length;
 }
 
 static bool check_version(struct as_qemu *qemu, struct as_error *err)
 {
     char text[512];
-    if (!ask_version(qemu->path, text, sizeof text))
+    if (!as_qemu_ask(qemu->path, "--version", -1, text, sizeof text))
         return as_error_set(err, "%s does not run: '%s --version' printed nothing", qemu->path, qemu->path);
     const char *number = strstr(text, "version ");
     if (!number || sscanf(number, "version %d.%d", &qemu->major, &qemu->minor) != 2)

@@ -17,6 +17,10 @@ enum { AS_QEMU_OLDEST = 6, AS_QEMU_NEWEST = 8 }; /* major versions whose plugin 
 /* `given` NULL: qemu-ARCH or qemu-ARCH-static on PATH. Runs it once to learn its version. */
 bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, struct as_error *err) AS_MUST_CHECK;
 
+/* Runs QEMU with one argument and returns how many bytes it printed, at most `size` - 1, which are in `text` with a zero
+ * behind them. It inherits the descriptor `kept`; -1: none. Not for programs that must end by themselves. */
+size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text, size_t size);
+
 /* assay-engine.so: beside the running program (the build tree), or in ../lib… of an installation. */
 bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err) AS_MUST_CHECK;
 

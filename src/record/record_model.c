@@ -152,7 +152,7 @@ static void add_meta(struct as_store_writer *writer, const struct model_run *run
     as_store_add_meta(writer, AS_META_SOURCE, "model");
     as_store_add_meta(writer, AS_META_ARCH, image ? as_arch_name(image->arch) : NULL);
     as_store_add_meta(writer, AS_META_CORE, modelled->machine.name);
-    as_record_add_processor(writer, run->options, image && image->arch == AS_ARCH_X86_64);
+    as_record_add_processor(writer, run->options, as_model_engine(modelled->model));
     as_store_add_meta(writer, AS_META_SERIES,
                       estimate_of(run)   ? AS_SAMPLED_SERIES
                       : modelled->oracle ? "golden"

@@ -116,8 +116,7 @@ static void add_meta(const struct as_record *record, const struct as_unit_run *r
     as_store_add_meta(writer, AS_META_SOURCE, record->options->source);
     as_store_add_meta(writer, AS_META_SOURCE_WHY, why);
     as_store_add_meta(writer, AS_META_CORE, modelled->machine.name);
-    const struct as_image *image = as_engine_image(as_model_engine(modelled->model), 1);
-    as_record_add_processor(writer, record->options, image && image->arch == AS_ARCH_X86_64);
+    as_record_add_processor(writer, record->options, as_model_engine(modelled->model));
     as_store_add_meta_u64(writer, AS_META_PERIOD, run->request.counters[0].period);
     as_store_add_meta_u64(writer, AS_META_CYCLES, result->cycles);
     as_store_add_meta_u64(writer, AS_META_INSTRUCTIONS, result->instructions);

@@ -101,6 +101,13 @@ check_json "--json is the summary" '(d["summary"]["source"] == "model" and d["su
     and math.isclose(sum(d["summary"]["states"].values()), 1) and len(d["functions"]) == 3 and all(f["low"] == f["share"] == f["high"] for f in d["functions"]))' \
     record --json -o json.db -- sh -c 'echo noise'
 check_same "… and the program's stdout goes to stderr" noise "$(grep -v '^assay' <<<"$err")"
+cat >timer.c <<'END'
+#include <unistd.h>
+int main(void) { alarm(1000); return 0; }
+END
+gcc -o timer timer.c
+check "a program that sets a timer" record -o timer.db -- ./timer
+check_same "… the summary says what depends on this computer" 1 "$(tr '\n' ' ' <<<"$err" | tr -s ' ' | grep -c 'note: the program sets timers')"
 check "a program that sleeps" record -o sleeps.db -- sleep 0.01
 check_same "… the summary says what is missing" 1 "$(tr '\n' ' ' <<<"$err" | tr -s ' ' | grep -c 'note: the program sleeps or waits with a timeout: that waiting is not in the profile')"
 db "… and of others nothing" 'one("SELECT count(*) FROM quality WHERE key = \"clock\"") == 0' demo.db
