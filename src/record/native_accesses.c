@@ -48,6 +48,7 @@ struct as_native_accesses {
     AS_VEC(struct stop) stops;
     size_t next_stop;           /* the stop to try next */
     struct as_map stop_numbers; /* hash of a stop, to number + 1 */
+    struct as_map revisits;     /* thread, to how many watchpoints are armed at stops of earlier samples */
     uint64_t none[REASONS];     /* numbers of samples */
     uint32_t maps_pid;          /* the process whose maps were read last, and when */
     double maps_time;
@@ -72,6 +73,7 @@ void as_native_accesses_free(struct as_native_accesses *accesses)
         as_vec_free(&accesses->stops.data[i].found);
     as_vec_free(&accesses->stops);
     as_map_free(&accesses->stop_numbers);
+    as_map_free(&accesses->revisits);
     as_map_free(&accesses->nameless);
     as_code_watch_free(accesses->watch);
     as_code_free(accesses->code);
@@ -178,12 +180,19 @@ static size_t stop_of(struct as_native_accesses *accesses, const struct as_perf_
 /* The purpose of a watchpoint, in the 64 bits that it carries. */
 struct errand {
     uint32_t stop;
-    uint16_t left, hops;
+    uint16_t left;
+    uint8_t hops;
+    bool revisit; /* the stop is not the latest sample's */
 };
 
 static uint64_t tag_of(struct errand errand)
 {
-    return (uint64_t)errand.stop << 32 | (uint64_t)errand.left << 16 | errand.hops;
+    return (uint64_t)errand.stop << 32 | (uint64_t)errand.left << 16 | (uint64_t)errand.hops << 8 | errand.revisit;
+}
+
+static struct errand errand_of(uint64_t tag)
+{
+    return (struct errand){(uint32_t)(tag >> 32), (uint16_t)(tag >> 16), (uint8_t)(tag >> 8), tag & 1};
 }
 
 /* Some time has passed since the sample: the loop may have ended, and the program may reach the stop again at its
@@ -205,11 +214,14 @@ static bool is_unmet(const struct stop *stop)
 }
 
 /* Returns a stop of the thread that was not reached yet, so that each gets its turn however few samples wait there;
- * else `wanted` (NO_PLACE: none). */
+ * else `wanted` (NO_STOP: none). Code that ran at the start never comes again, and a stop there holds its register until it
+ * expires. So only one register of a thread is for stops of earlier samples: the other one is for what it executes now. */
 static size_t pick_stop(struct as_native_accesses *accesses, uint32_t tid, size_t wanted)
 {
     enum { LOOK = 64 };
     if (wanted != NO_STOP && is_unmet(&accesses->stops.data[wanted]))
+        return wanted;
+    if (*as_map_put(&accesses->revisits, tid))
         return wanted;
     for (size_t i = 0; i < LOOK && i < accesses->stops.len; i++) {
         size_t number = accesses->next_stop++ % accesses->stops.len;
@@ -225,8 +237,10 @@ static void arm_stop(struct as_native_accesses *accesses, uint32_t tid, size_t w
     if (number == NO_STOP)
         return;
     struct stop *stop = &accesses->stops.data[number];
-    struct errand errand = {.stop = (uint32_t)number, .left = stop->left};
-    stop->tries += arm(accesses, tid, stop->ip, errand, is_unmet(stop));
+    struct errand errand = {.stop = (uint32_t)number, .left = stop->left, .revisit = number != wanted};
+    bool armed = arm(accesses, tid, stop->ip, errand, is_unmet(stop));
+    stop->tries += armed;
+    *as_map_put(&accesses->revisits, tid) += armed && errand.revisit;
 }
 
 static void wait_for(struct as_native_accesses *accesses, const struct as_perf_sample *sample,
@@ -250,7 +264,7 @@ static bool access_of_hit(struct as_native_accesses *accesses, const struct as_p
         as_reconstruct(accesses->code, sample, draw(accesses, found->skipped), found);
     if (found->how != AS_RECONSTRUCT_NONE)
         return true;
-    struct errand next = {.stop = errand.stop, .left = (uint16_t)found->left, .hops = (uint16_t)(errand.hops + 1)};
+    struct errand next = {.stop = errand.stop, .left = (uint16_t)found->left, .hops = (uint8_t)(errand.hops + 1)};
     if (found->watch && next.hops < HOPS)
         (void)arm(accesses, sample->tid, found->ip, next, true);
     return false;
@@ -259,10 +273,11 @@ static bool access_of_hit(struct as_native_accesses *accesses, const struct as_p
 static void take_hit(void *context, uint64_t tag, const struct as_perf_sample *sample)
 {
     struct as_native_accesses *accesses = context;
-    struct errand errand = {(uint32_t)(tag >> 32), (uint16_t)(tag >> 16), (uint16_t)tag};
+    struct errand errand = errand_of(tag);
     struct as_reconstruction found;
     uint32_t numbers[AS_INSN_MAX_MEM];
     uint32_t tid = accesses->stops.data[errand.stop].tid;
+    *as_map_put(&accesses->revisits, tid) -= errand.revisit;
     if (!sample || !access_of_hit(accesses, sample, errand, &found)) {
         arm_stop(accesses, tid, NO_STOP); /* if no watchpoint of the thread is armed */
         return;

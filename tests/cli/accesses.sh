@@ -28,6 +28,31 @@ for function in stream regions chase ways; do
     }
     by_chance found
 done
+# Many places that run once, and then one that runs on: what waits at the former in vain must leave a register for the latter.
+cat >phases.c <<'END'
+#include <stdlib.h>
+static void *ring[1 << 16];
+#define PHASE(n) __attribute__((noinline)) static void *phase_##n(void *at, long turns) \
+    { for (long i = 0; i < turns; i++) { at = *(void **)at; if ((size_t)at & 8 * (n)) at = *(void **)at; } return at; }
+PHASE(1) PHASE(2) PHASE(3) PHASE(4) PHASE(5) PHASE(6) PHASE(7) PHASE(8) PHASE(9) PHASE(10) PHASE(11) PHASE(12)
+int main(void)
+{
+    void *(*phases[])(void *, long) = {phase_1, phase_2, phase_3, phase_4, phase_5, phase_6,
+                                       phase_7, phase_8, phase_9, phase_10, phase_11};
+    void *at = ring;
+    for (size_t i = 0; i < 1 << 16; i++)
+        ring[i] = &ring[(i * 5 + 12345) % (1 << 16)];
+    for (int i = 0; i < 11; i++)
+        at = phases[i](at, 500000);
+    return phase_12(at, 30000000) == NULL;
+}
+END
+gcc -O1 -o phases phases.c
+in_the_last_phase() {
+    timer -q -o phases.db --rate 997 --accesses -- ./phases
+    check "what ran once does not keep the registers from what runs on" test "$(sum phases.db "'watch_hit'" | sed 's/\..*//')" -ge 8
+}
+by_chance in_the_last_phase
 between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; } # a few instructions have two
 all_of_it() {
     check "a program of known accesses" timer -o all.db --rate 4000 --accesses -- "$victim" all 20000
