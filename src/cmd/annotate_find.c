@@ -36,6 +36,23 @@ static bool module_is(const struct as_view *view, uint32_t module, const char *n
                     (strlen(last) == length && strncmp(last, name, length) == 0));
 }
 
+static bool is_part(const struct as_view *view, uint32_t function)
+{
+    const char *name = view->function[function].name;
+    return name && as_clone_length(name) < strlen(name);
+}
+
+/* A function and parts that the compiler split from it have the same name without parameters: "worker(int)" and
+ * "worker(int) [clone .cold]". The name then means the function. */
+static void prefer_whole(const struct as_view *view, numbers *found)
+{
+    size_t whole = 0;
+    for (size_t i = 0; i < found->len; i++)
+        if (!is_part(view, found->data[i]))
+            found->data[whole++] = found->data[i];
+    found->len = whole ? whole : found->len;
+}
+
 static void find_named(const struct as_view *view, const char *name, const char *module, size_t module_length,
                        numbers *found)
 {
@@ -43,6 +60,7 @@ static void find_named(const struct as_view *view, const char *name, const char 
         if (is_named(&view->function[i], name) &&
             (!module || module_is(view, view->function[i].module, module, module_length)))
             *as_vec_push(found) = i;
+    prefer_whole(view, found);
 }
 
 static bool read_address(const char *text, uint64_t *address)
@@ -77,6 +95,7 @@ static void find_short(const struct as_view *view, const char *symbol, numbers *
     for (uint32_t i = 0; i < view->n_functions; i++)
         if (view->function[i].name && as_cpp_name_is(view->function[i].name, symbol))
             *as_vec_push(found) = i;
+    prefer_whole(view, found);
 }
 
 /* Clones and parts that a compiler made of the function: "step.constprop.0", "step.cold". */

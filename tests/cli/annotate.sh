@@ -148,6 +148,26 @@ check "functions of one short name" g++ -g -O1 -o few "$PWD/src/few.cc"
 check "… in a profile" "$RECORDER" record -q -o few.db -- ./few
 check_fails 2 "'few' is ambiguous: void b::few<long>.* at 0x.*, a::few.* at 0x" "… are listed by their time" note few few.db
 check_json "the only one of its name" 'd["function"] == "void b::one<long>(long)"' note one few.db --json
+# A part that the compiler split from a function has the function's name, and more.
+cat >src/split.cc <<'END'
+volatile long rare, sum;
+__attribute__((noinline, cold)) void seldom(long i) { rare += i; }
+namespace a {
+__attribute__((noinline)) void worker(long n)
+{
+    for (long i = 0; i < n; i++)
+        if (__builtin_expect(i % 64 == 63, 0)) { seldom(i); rare += sum; } else sum += i;
+}
+}
+int main() { a::worker(2000); }
+END
+check "a function in two parts" g++ -g -O2 -freorder-blocks-and-partition -o split "$PWD/src/split.cc"
+check "… in a profile" "$RECORDER" record -q -o split.db -- ./split
+check_same "… both of which ran" 2 "$(sqlite3 split.db "SELECT count(*) FROM functions WHERE name LIKE 'a::worker(long)%'")"
+for name in a::worker worker split:a::worker; do
+    check_json "… by its name: $name" 'd["function"] == "a::worker(long)"' note "$name" split.db --json
+done
+check_json "… and its other part" 'd["function"] == "a::worker(long) [clone .cold]"' note 'a::worker(long) [clone .cold]' split.db --json
 check_fails 2 'it was inlined into loop;' "an inlined function" note twice
 for name in helper 'helper(int)'; do check_fails 2 'it was inlined into main;' "… of C++: $name" note "$name" names.db; done
 check_fails 2 'it was inlined into loop;' "… with parameters that nobody recorded" note 'twice(int)'
