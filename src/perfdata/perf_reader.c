@@ -1,5 +1,6 @@
 /* The reader: recognises the kind of file, reads its header, and loops over its records. */
 #include "perfdata/perf_session.h"
+#include "perfdata/perf_unpack.h"
 
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -424,6 +425,17 @@ static bool looks_like_text(const uint8_t *bytes, size_t size)
     return size > 0;
 }
 
+static bool refuse(const uint8_t *bytes, size_t size, struct as_error *err)
+{
+    const char *unpacker = as_perf_unpacker_of(bytes, size);
+    if (!unpacker)
+        return as_error_set(err, "this is neither a perf.data file nor the text of perf script");
+    return as_error_set(err,
+                        "the file was compressed with %s; gzip and zstd are read as they are, so unpack this one first "
+                        "(%s -dc FILE | assay import -)",
+                        unpacker, unpacker);
+}
+
 static bool find_format(struct as_perf_reader *reader, struct as_error *err)
 {
     size_t size;
@@ -444,7 +456,7 @@ static bool find_format(struct as_perf_reader *reader, struct as_error *err)
     if (size >= sizeof old_magic_text && memcmp(bytes, old_magic_text, sizeof old_magic_text) == 0)
         return as_error_set(err, "the perf.data file has the format used before Linux 2.6.39, which is not supported");
     if (!looks_like_text(bytes, size))
-        return as_error_set(err, "this is neither a perf.data file nor the text of perf script");
+        return refuse(bytes, size, err);
     reader->info.format = AS_PERF_SCRIPT;
     return true;
 }

@@ -32,6 +32,20 @@ enum as_perf_packing as_perf_packing_of(const uint8_t *head, size_t n_head)
     return n_head >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ? AS_PERF_ZSTD : AS_PERF_NOT_PACKED;
 }
 
+const char *as_perf_unpacker_of(const uint8_t *head, size_t n_head)
+{
+    if (n_head >= 6 && memcmp(head,
+                              "\xfd"
+                              "7zXZ",
+                              6) == 0)
+        return "xz";
+    if (n_head >= 3 && memcmp(head, "BZh", 3) == 0)
+        return "bzip2";
+    if (n_head >= 4 && memcmp(head, "\x04\x22\x4d\x18", 4) == 0)
+        return "lz4";
+    return NULL;
+}
+
 /* Reads the next compressed bytes; returns false at the end, or if they cannot be read (as for a broken file). */
 static bool refill(struct unpack *unpack)
 {

@@ -15,6 +15,9 @@ enum as_perf_packing { AS_PERF_NOT_PACKED, AS_PERF_GZIP, AS_PERF_ZSTD };
 /* Returns how a file that begins with these bytes is compressed. */
 enum as_perf_packing as_perf_packing_of(const uint8_t *head, size_t n_head);
 
+/* The program that unpacks a file that begins with these bytes, where Assay cannot; NULL: none is known. */
+const char *as_perf_unpacker_of(const uint8_t *head, size_t n_head);
+
 /* Unpacks `head` and everything that follows it in `from`. Returns the descriptor of the temporary file, or -1. Sets
  * `*broken` if the compressed data is damaged or ends early: the file then contains what came before. */
 int as_perf_unpack(enum as_perf_packing packing, int from, const uint8_t *head, size_t n_head, bool *broken,

@@ -208,6 +208,14 @@ print(d["summary"]["samples"], d["unit"])'; }
         "$ASSAY" import -o packed.db packed 2>packed.err
         check "$pack: cut short, which is said" grep -q 'the compressed file is damaged or ends early' packed.err
     done
+    for pack in xz bzip2; do
+        if command -v $pack >/dev/null; then
+            $pack -qc run.txt >packed
+            check_stderr_line "compressed with $pack; gzip and zstd are read as they are" "$pack: says how to unpack it" "$ASSAY" import -q -o none.db packed
+        else
+            skip "$pack: says how to unpack it" "$pack is not installed"
+        fi
+    done
     printf '\x1f\x8b\x08garbage' >packed
     refused() { ! "$ASSAY" import -q -o none.db packed 2>packed.err && [ ! -e none.db ] && [ "$(wc -l <packed.err)" = 1 ]; }
     check "gzip: garbage is refused in one line" refused
