@@ -249,7 +249,8 @@ struct session {
 static void tick(void *context)
 {
     struct session *session = context;
-    as_progress_update(&session->progress, as_engine_progress(session->engine));
+    uint64_t executed = as_engine_progress(session->engine);
+    as_progress_update(&session->progress, executed, executed);
 }
 
 /* ---- before the run ---- */

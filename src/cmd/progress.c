@@ -63,16 +63,16 @@ static double seconds_if_due(struct as_progress *progress)
     return time - progress->started;
 }
 
-void as_progress_update(struct as_progress *progress, uint64_t instructions)
+void as_progress_update(struct as_progress *progress, uint64_t executed, uint64_t measured)
 {
     double seconds = seconds_if_due(progress);
     if (seconds <= 0)
         return;
     char rate[64], rest[32] = "", text[96];
-    double each = (double)instructions / seconds;
-    snprintf(rate, sizeof rate, "%.0f M instructions, %.*f MIPS", (double)instructions / 1e6, each < 1e7, each / 1e6);
-    if (progress->goal > instructions && each > 0)
-        snprintf(rest, sizeof rest, ", %.0f s to go", (double)(progress->goal - instructions) / each);
+    double each = (double)executed / seconds;
+    snprintf(rate, sizeof rate, "%.0f M instructions, %.*f MIPS", (double)executed / 1e6, each < 1e7, each / 1e6);
+    if (progress->goal > measured && measured)
+        snprintf(rest, sizeof rest, ", %.0f s to go", seconds * (double)(progress->goal - measured) / (double)measured);
     snprintf(text, sizeof text, "%s%s", rate, rest);
     if (progress->terminal)
         redraw(progress, text);
@@ -107,7 +107,8 @@ void as_progress_end(struct as_progress *progress)
 void as_progress_tick(void *context)
 {
     struct as_progress_watch *watch = context;
-    as_progress_update(&watch->progress, as_engine_progress(watch->engine));
+    uint64_t executed = as_engine_progress(watch->engine);
+    as_progress_update(&watch->progress, executed, executed);
 }
 
 static void start(void *context, uint64_t goal)
@@ -115,9 +116,9 @@ static void start(void *context, uint64_t goal)
     as_progress_start(context, goal);
 }
 
-static void update(void *context, uint64_t instructions)
+static void update(void *context, uint64_t executed, uint64_t measured)
 {
-    as_progress_update(context, instructions);
+    as_progress_update(context, executed, measured);
 }
 
 static void write_rows(void *context, uint64_t rows)

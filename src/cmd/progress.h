@@ -14,11 +14,12 @@ struct as_progress {
     bool on, terminal, shown, writing;
     double started, next;
     double gap;    /* seconds between the last line of a log and the next */
-    uint64_t goal; /* instructions, 0: unknown */
+    uint64_t goal; /* measured instructions, 0: unknown */
 };
 
 void as_progress_start(struct as_progress *progress, uint64_t goal);
-void as_progress_update(struct as_progress *progress, uint64_t instructions); /* cheap */
+/* Cheap. The goal is of the measured instructions. */
+void as_progress_update(struct as_progress *progress, uint64_t executed, uint64_t measured);
 /* The same for a profile that is written behind a run, or without one: it starts by itself. */
 void as_progress_write(struct as_progress *progress, uint64_t rows);
 void as_progress_end(struct as_progress *progress); /* erases the line */

@@ -108,7 +108,7 @@ struct as_model_result {
 bool as_model_run(struct as_model *model, const struct as_engine_options *options, struct as_fanout *fanout,
                   struct as_model_result *result, struct as_error *err) AS_MUST_CHECK;
 
-uint64_t as_model_progress(const struct as_model *model); /* instructions so far */
+uint64_t as_model_progress(const struct as_model *model); /* measured instructions so far */
 
 /* After the run. */
 bool as_model_count_memo(const struct as_model *model,

@@ -7,7 +7,8 @@
 
 struct as_meter {
     void (*start)(void *context, uint64_t goal); /* instructions; 0: unknown */
-    void (*update)(void *context, uint64_t instructions);
+    /* Instructions that were executed, and how many of them were measured, which the goal is of. */
+    void (*update)(void *context, uint64_t executed, uint64_t measured);
     void (*write)(void *context, uint64_t rows); /* of the profile, so far */
     void (*end)(void *context);                  /* of the run, and of writing */
 };

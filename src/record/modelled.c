@@ -100,7 +100,8 @@ void as_modelled_set_events(struct as_modelled *modelled, uint32_t events)
 static void tick(void *context)
 {
     struct as_modelled *modelled = context;
-    modelled->meter->update(modelled->meter_context, as_model_progress(modelled->model));
+    modelled->meter->update(modelled->meter_context, as_engine_progress(as_model_engine(modelled->model)),
+                            as_model_progress(modelled->model));
 }
 
 static void tell_memo(const struct as_model *model)

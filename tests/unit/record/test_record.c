@@ -31,9 +31,9 @@ static void meter_start(void *context, uint64_t goal)
     ((struct metered *)context)->started++;
 }
 
-static void meter_update(void *context, uint64_t instructions)
+static void meter_update(void *context, uint64_t executed, uint64_t measured)
 {
-    ((struct metered *)context)->instructions = instructions;
+    ((struct metered *)context)->instructions = measured;
 }
 
 static void meter_write(void *context, uint64_t rows)
