@@ -9,6 +9,7 @@ struct as_run_end {
     bool interrupted; /* the user ended the run before the program ended */
     bool running;     /* … and the program goes on */
     bool asked;       /* the user interrupted it, and it handled that and ended */
+    int asked_by;     /* the signal that it handled */
     int exit_status;  /* the program's: 0-255, or 128 + signal */
     int signal;       /* that killed it; 0: none */
 };

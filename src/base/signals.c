@@ -19,6 +19,7 @@ static struct as_signals current; /* changes only while no signal is caught */
 static _Atomic pid_t program;     /* 0: not started yet */
 static _Atomic int early;         /* a signal that came before the program had started; 0: none */
 static _Atomic unsigned interrupts;
+static _Atomic int last; /* of them; 0: none */
 static _Atomic bool insisted;
 
 enum { PATIENCE = 2 }; /* the program gets the first interrupt and may end by itself */
@@ -68,6 +69,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         pass_on(signal);
     bool ends = signal == SIGALRM;
     if (is_interrupt(signal)) {
+        atomic_store(&last, signal);
         unsigned patience = current.patience ? current.patience : PATIENCE;
         ends = atomic_fetch_add(&interrupts, 1) + 1 >= (ignored ? 1 : patience);
         if (ends)
@@ -96,6 +98,7 @@ void as_signals_catch(const struct as_signals *how)
     atomic_store(&program, 0);
     atomic_store(&early, 0);
     atomic_store(&interrupts, 0);
+    atomic_store(&last, 0);
     atomic_store(&insisted, false);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &old_actions[i]);
@@ -130,6 +133,11 @@ void as_signals_alarm(double seconds)
 unsigned as_signals_interrupts(void)
 {
     return atomic_load(&interrupts);
+}
+
+int as_signals_last(void)
+{
+    return atomic_load(&last);
 }
 
 bool as_signals_insisted(void)

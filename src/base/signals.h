@@ -33,6 +33,7 @@ void as_signals_catch(const struct as_signals *how);
 void as_signals_pass_to(pid_t pid);
 void as_signals_alarm(double seconds); /* stops the run after that time */
 unsigned as_signals_interrupts(void);  /* since as_signals_catch */
+int as_signals_last(void);             /* the last of them: SIGINT or SIGTERM; 0: there was none */
 /* Whether the user wants the run to end now, whatever the program makes of the signals: `patience` interrupts came, or one
  * SIGINT where it was ignored before, by the program too. */
 bool as_signals_insisted(void);

@@ -57,6 +57,7 @@ static void fill_result(struct as_engine_result *result, const struct as_reader 
     if (!result->end.stopped) /* else that it was killed was our doing */
         as_run_end_take(&result->end, child->wait_status);
     result->end.asked = as_signals_interrupts() > 0 && !result->end.stopped && !result->end.interrupted;
+    result->end.asked_by = as_signals_last();
 }
 
 /* Where the files of a process are that does not say so. */

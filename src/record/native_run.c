@@ -123,6 +123,7 @@ static void describe_end(struct as_native_result *result, bool attached)
     if (status != -1)
         as_run_end_take(&result->end, status);
     result->end.asked = status != -1 && !attached && as_signals_interrupts() > 0;
+    result->end.asked_by = as_signals_last();
 }
 
 /* Whether there is a program to start: a process that runs already has none, and the whole machine may have none. */

@@ -91,7 +91,9 @@ static char *partial_of(const struct as_run_end *end, bool in_engine)
                                "records it on this machine itself"
                              : "");
     if (end->asked)
-        return as_format("interrupted by the user; the program handled that and ended by itself, with status %d",
+        return as_format("%s; the program handled that and ended by itself, with status %d",
+                         end->asked_by == SIGTERM ? "the program was sent signal 15 (Terminated)"
+                                                  : "interrupted by the user",
                          end->exit_status);
     return NULL;
 }

@@ -359,6 +359,14 @@ check_same "an interrupt that the program handles: its own status" 3 $?
 db "… and a part of the run, marked" '"interrupted" in meta("partial") and meta("status") == "3"' handled.db
 check_same "… which the terminal is told, too" 1 \
     "$(tr '\n' ' ' <handled.txt | tr -s ' ' | grep -c 'PARTIAL: interrupted by the user; the program handled that and ended by itself, with status 3')"
+# SIGTERM is not the user's Ctrl-C.
+"$ASSAY" record -o told.db -- sh -c 'trap "exit 4" TERM; echo yes >telling; while :; do :; done' >/dev/null 2>&1 &
+pid=$!
+wait_until test -s telling
+kill -TERM $pid
+wait $pid
+check_same "SIGTERM that the program handles: its own status" 4 $?
+db "… and the signal by name" 'meta("partial") == "the program was sent signal 15 (Terminated); the program handled that and ended by itself, with status 4"' told.db
 # A fault may be QEMU's.
 "$ASSAY" record -o fault.db -- sh -c 'kill -SEGV $$' >/dev/null 2>fault.txt
 check_same "a program that faults: its status" 139 $?
