@@ -103,6 +103,19 @@ static void put_node(const struct as_tree *tree, FILE *out, const struct as_term
     fprintf(out, "%s\n", deep);
 }
 
+/* Rows of functions are made of executions, all of which are known; paths are known in the regions alone. */
+static void put_sampled(const struct as_view *view, FILE *out, const struct as_term *term)
+{
+    if (!view->summary.sampled)
+        return;
+    as_show_wrapped(
+        out, term,
+        "note: times by call path are those of the regions, extended to the run; by function they come from the "
+        "executions of the whole run, and are more accurate. So the two differ a little",
+        0, 6);
+    fputs("\n\n", out);
+}
+
 static void put_text(const void *state, FILE *out, const struct as_term *term)
 {
     const struct shown *shown = state;
@@ -111,6 +124,7 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     struct columns columns = lay_out(tree, term);
     const struct as_tree_node *node;
     as_head_text(tree->view, out, term);
+    put_sampled(tree->view, out, term);
     put_header(out, term, &columns);
     while ((node = as_tree_walk_next(&walk)))
         put_node(tree, out, term, &columns, node);

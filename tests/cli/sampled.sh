@@ -84,6 +84,8 @@ check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples 
 check "annotate" "$ASSAY" annotate walk long.db
 check_same "… with executions, which are exact" 1 "$(grep -c '^ *share .*executions$' <<<"$out")"
 check_same "… that are shown" 1 "$(grep -cE ' [0-9][0-9,]* +[^ ]* *\+0x0 ' <<<"$out")"
+check "call paths" "$ASSAY" report --calls long.db
+check_same "… with why their times are not those by function" 1 "$(grep -c '^note: times by call path are those of the regions' <<<"$out")"
 check "the page" "$ASSAY" report --html page.html long.db
 check "the same seed" "$ASSAY" record -q --budget 8M "${how[@]}" -o again.db -- ./two
 check_same "… the same estimate" "$(one long.db "$cycles")" "$(one again.db "$cycles")"
