@@ -165,6 +165,8 @@ static void add_meta(struct as_store_writer *writer, const struct model_run *run
     as_store_add_meta_u64(writer, AS_META_RANDOM, run->schedule.random);
     if (run->schedule.random)
         as_store_add_meta_u64(writer, "seed", run->schedule.seed);
+    if (run->options->engine.deterministic)
+        as_store_add_meta_u64(writer, AS_META_DETERMINISTIC, 1);
     as_store_add_meta_u64(writer, AS_META_CYCLES, result->cycles);
     as_store_add_meta_u64(writer, AS_META_INSTRUCTIONS, result->instructions);
     as_store_add_meta_double(writer, AS_META_SECONDS, (double)result->elapsed / modelled->machine.frequency);

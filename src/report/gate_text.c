@@ -120,6 +120,13 @@ static void add_rows(struct as_str *text, const struct as_gate_result *result, c
         as_str_addf(text, ", %s did within noise", AS_COUNT(result->noisy_rows));
 }
 
+/* Threads may be all that a slowdown is made of. NULL: there is none, or there are no such threads. */
+static const char *doubt_of(const struct as_gate_result *result, const struct as_diff *diff)
+{
+    bool slower = result->obstacles.len == 0 && result->verdict == AS_GATE_FAILED;
+    return slower ? as_diff_threads_note(diff) : NULL;
+}
+
 void as_gate_text(const struct as_gate_result *result, const struct as_diff *diff, FILE *out)
 {
     struct as_str text = {0};
@@ -136,6 +143,8 @@ void as_gate_text(const struct as_gate_result *result, const struct as_diff *dif
         add_rows(&text, result, diff);
         as_str_add(&text, "\n");
     }
+    if (doubt_of(result, diff))
+        as_str_addf(&text, "note: %s\n", doubt_of(result, diff));
     fputs(as_str_get(&text), out);
     as_str_free(&text);
 }
@@ -207,6 +216,8 @@ void as_gate_markdown(const struct as_gate_result *result, const struct as_diff 
     put_items(result, diff, out);
     if (*diff->differences)
         fprintf(out, "- the profiles differ in more than the program: %s\n", diff->differences);
+    if (doubt_of(result, diff))
+        fprintf(out, "- note: %s\n", doubt_of(result, diff));
     fprintf(out, "\n| %s | before (%s) | after | change |\n|---|---:|---:|---:|\n", as_view_level_name(diff->level),
             unit_of(diff));
     put_row(out, "all", diff->cycles, diff->significant);
@@ -270,10 +281,11 @@ static void put_finding(const struct as_gate_result *result, const struct as_gat
                         const struct as_diff *diff, FILE *out)
 {
     struct as_str text = {0};
-    char details[128];
+    char details[512];
+    const char *doubt = doubt_of(result, diff);
     add_finding(&text, result, finding, diff);
-    snprintf(details, sizeof details, "%s %s before, %s after", AS_COUNT(whole(finding->before)), unit_of(diff),
-             AS_COUNT(whole(finding->after)));
+    snprintf(details, sizeof details, "%s %s before, %s after%s%s", AS_COUNT(whole(finding->before)), unit_of(diff),
+             AS_COUNT(whole(finding->after)), doubt ? "; " : "", doubt ? doubt : "");
     put_case(result, diff, finding->row ? AS_SHOW(finding->row->name) : "whole program", finding->verdict,
              as_str_get(&text), details, out);
     as_str_free(&text);

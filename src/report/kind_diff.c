@@ -128,6 +128,16 @@ static void put_inlined(const struct as_diff *diff, FILE *out, const struct as_t
     as_str_free(&note);
 }
 
+static void put_threads(const struct as_diff *diff, FILE *out, const struct as_term *term)
+{
+    const char *text = as_diff_threads_note(diff);
+    if (!text)
+        return;
+    fputs("note: ", out);
+    as_show_wrapped(out, term, text, 6, 6);
+    fputs("\n\n", out);
+}
+
 /* A remark of a head: a line, and the indented ones behind it. */
 static size_t remark_length(const char *text)
 {
@@ -192,6 +202,7 @@ static void put_totals(const struct as_diff *diff, FILE *out, const struct as_te
     fprintf(out, "\n%s %s before, %s after: %s\n\n", AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_BEFORE])),
             AS_SHOW(diff->views[AS_DIFF_AFTER]->summary.unit), AS_COUNT((uint64_t)llround(diff->cycles[AS_DIFF_AFTER])),
             verdict_of(diff->cycles, diff->significant, verdict, sizeof verdict));
+    put_threads(diff, out, term);
     put_inlined(diff, out, term);
 }
 
@@ -304,6 +315,7 @@ void as_diff_json(const struct as_diff *diff, struct as_json *json, size_t limit
         as_summary_json(&diff->views[side]->summary, json, names[side]);
     }
     as_json_string(json, "differ_in", diff->differences);
+    as_json_bool(json, "threads_vary", diff->threads_vary);
     as_json_string(json, "by", as_view_level_name(diff->level));
     as_json_string(json, "unit", diff->views[AS_DIFF_AFTER]->summary.unit);
     as_filters_json(diff->views[AS_DIFF_AFTER], json);

@@ -46,10 +46,11 @@ enum {
 #define AS_META_INSTRUCTIONS "instructions"
 #define AS_META_SECONDS "seconds"
 #define AS_META_FREQUENCY "frequency"
-#define AS_META_MERGED "merged"   /* number of profiles it was merged from; absent if it was not merged */
-#define AS_META_FOUND "found "    /* and a module's path: where its file was found, if not there (import --symfs) */
-#define AS_META_PARTIAL "partial" /* why the profile does not cover the whole run; absent if it does */
-#define AS_META_PART "part"       /* which part of the run was measured, in words; absent if all of it was */
+#define AS_META_MERGED "merged" /* number of profiles it was merged from; absent if it was not merged */
+#define AS_META_FOUND "found "  /* and a module's path: where its file was found, if not there (import --symfs) */
+#define AS_META_DETERMINISTIC "deterministic" /* its threads ran in a fixed order; absent if they did not */
+#define AS_META_PARTIAL "partial"             /* why the profile does not cover the whole run; absent if it does */
+#define AS_META_PART "part" /* which part of the run was measured, in words; absent if all of it was */
 
 /* Keys of quality that are read again. */
 #define AS_QUALITY_SAMPLED_CYCLES "sampled_cycles" /* that the samples of TIP and TEA are parts of */

@@ -122,6 +122,32 @@ static double variance_of(const struct as_rows *list, size_t row)
     return isinf(spread_of(list->view)) ? INFINITY : whole * whole + share * share;
 }
 
+static bool threads_vary(const struct as_view *view)
+{
+    const struct as_summary *summary = &view->summary;
+    return summary->has_threads && (summary->exact || summary->sampled) &&
+           !as_store_meta(view->store, AS_META_DETERMINISTIC);
+}
+
+const char *as_diff_threads_note(const struct as_diff *diff)
+{
+    return diff->threads_vary
+               ? "the program has several threads or processes: their order, and so their times, differs from "
+                 "run to run even if nothing else does; 'assay record --deterministic' fixes it"
+               : NULL;
+}
+
+/* What was measured once has no error of sampling: code of the program's start, for the most part. But with threads in another order it
+ * takes another time, in pieces as long as a region by as much as regions differ. */
+static double variance_of_once(const struct as_rows *list, size_t row)
+{
+    if (!list->once || !threads_vary(list->view))
+        return 0;
+    double time = as_view_cycles(list->view, list->once[row]), region = as_summary_region_cycles(&list->view->summary);
+    double deviation = time * as_region_prior_of(1, region > 0 ? time / region : 1).deviation;
+    return deviation * deviation;
+}
+
 static bool add_side(struct as_diff *diff, int side, struct as_error *err)
 {
     const struct as_view *view = diff->views[side];
@@ -138,6 +164,7 @@ static bool add_side(struct as_diff *diff, int side, struct as_error *err)
             continue;
         struct as_diff_row *row = row_of(diff, view, &rows.rows[i]);
         row->variance[side] += view->summary.sampled ? variance_of(&list, i) : 0;
+        row->once[side] += variance_of_once(&list, i);
         row->cycles[side] += as_view_cycles(view, rows.rows[i].units);
         row->samples[side] += (double)rows.rows[i].samples;
         row->executions[side] += (double)rows.rows[i].executions;
@@ -207,7 +234,10 @@ static void judge_all(struct as_diff *diff)
     judge(diff, diff->cycles, diff->samples, diff->spread, &diff->deviation, &diff->significant);
     for (size_t i = 0; i < diff->rows.len; i++) {
         struct as_diff_row *row = &diff->rows.data[i];
-        const double spread[AS_DIFF_SIDES] = {sqrt(row->variance[AS_DIFF_BEFORE]), sqrt(row->variance[AS_DIFF_AFTER])};
+        bool both = row->cycles[AS_DIFF_BEFORE] > 0 && row->cycles[AS_DIFF_AFTER] > 0; /* else it is new, or gone */
+        double spread[AS_DIFF_SIDES];
+        for (int side = 0; side < AS_DIFF_SIDES; side++)
+            spread[side] = sqrt(row->variance[side] + (both ? row->once[side] : 0));
         judge(diff, row->cycles, row->samples, spread, &row->deviation, &row->significant);
     }
 }
@@ -281,6 +311,7 @@ struct as_diff *as_diff_new_of_shares(const struct as_view *before, const struct
         return NULL;
     }
     find_differences(diff);
+    diff->threads_vary = threads_vary(before) || threads_vary(after);
     judge_all(diff);
     if (diff->rows.len)
         qsort(diff->rows.data, diff->rows.len, sizeof *diff->rows.data, largest_first);

@@ -109,14 +109,18 @@ static bool find_prior(const struct as_rows *list, struct as_region_prior *prior
     return prior->deviation >= 0 && prior->deviation < 1;
 }
 
-/* The part of what differs between replicates that a row has. */
-static double *moving_shares(const struct as_rows *list, const struct shared *shared)
+/* The part of what differs between replicates that a row has; and what does not. */
+static double *moving_shares(struct as_rows *list, const struct shared *shared)
 {
     struct as_map common = {0};
     double *shares = as_alloc_array(list->rows.n + 1, sizeof *shares);
     uint64_t fixed = add_units(&common, list, &shared->common, 1), total = list->rows.total;
-    for (size_t i = 0; i < list->rows.n && total > fixed; i++) {
+    list->once = as_alloc_array(list->rows.n + 1, sizeof *list->once);
+    for (size_t i = 0; i < list->rows.n; i++) {
         const uint64_t *own = as_map_get(&common, key_of(list, &list->rows.rows[i]));
+        list->once[i] = own ? *own : 0;
+        if (total <= fixed)
+            continue;
         double moving = (double)list->rows.rows[i].units - (own ? (double)*own : 0);
         shares[i] = moving / (double)(total - fixed);
     }

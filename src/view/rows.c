@@ -213,6 +213,7 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
 void as_rows_free(struct as_rows *list)
 {
     free(list->errors);
+    free(list->once);
     free(list->alike);
     free(list->starts);
     as_store_rows_free(&list->rows);

@@ -30,6 +30,7 @@ struct as_rows {
     const char **starts; /* of threads: by thread, the function that one without a name began with; else NULL */
     bool *alike;         /* of functions: by row, whether another one of its module has the same name; else NULL */
     double *errors;      /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
+    uint64_t *once;      /* by row: units of it that were measured once, in no region; NULL: as for `errors` */
 };
 
 /* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses a value that the

@@ -334,6 +334,13 @@ uint64_t as_summary_sampled_cycles(const struct as_store *store)
     return count_of(store, AS_QUALITY_SAMPLED_CYCLES);
 }
 
+double as_summary_region_cycles(const struct as_summary *summary)
+{
+    const struct as_store_quality *measured = find_part(summary->store, "sampled", 0);
+    double regions = (double)summary->samples;
+    return measured && regions > 0 ? fmin(measured->value, 1) * (double)summary->cycles / regions : 0;
+}
+
 uint64_t as_summary_lost(const struct as_store *store)
 {
     return count_of(store, "lost") + count_of(store, "lost_samples");

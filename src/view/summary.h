@@ -90,6 +90,9 @@ const char *as_summary_noun(const struct as_summary *summary);
  * of another sampler, or no cycle was shared. */
 uint64_t as_summary_sampled_cycles(const struct as_store *store);
 
+/* The cycles of a region of a run that was measured in regions, about; 0: not known. */
+double as_summary_region_cycles(const struct as_summary *summary);
+
 /* What was lost of all series of a recording; a series may have lost less. */
 uint64_t as_summary_lost(const struct as_store *store);
 

@@ -272,6 +272,19 @@ check_same "… is refused before the report is printed" "" "$("$ASSAY" report l
 check_fails 2 'need --fail-over' "--junit without a limit" "$ASSAY" report slow.db --diff assay.db --junit x.xml
 check_fails 2 'need --fail-over' "--strict without a limit" "$ASSAY" report slow.db --diff assay.db --strict
 
+# Threads in an order of chance may be all that a slowdown is made of.
+threaded() { # FILE CYCLES
+    cp "$1" "$2"
+    sqlite3 "$2" "insert into threads select max(id) + 1, max(number) + 1, max(process), 'more', 0, 0, 0 from threads"
+}
+threaded short.db short2.db
+threaded long.db long2.db
+check_status 1 "a gate of threads" "$ASSAY" report long2.db --diff short2.db --fail-over=2% --markdown threads.md --junit threads.xml
+check_same "… says that their order differs from run to run" "2 1 1" "$(grep -c '^note: the program has several threads' <<<"$out") $(grep -c '^- note: the program has several' threads.md) $(grep -c 'several threads .*--deterministic' threads.xml)"
+for file in short2.db long2.db; do sqlite3 "$file" "insert into meta values('deterministic', '1')"; done
+check_status 1 "… in a fixed order" "$ASSAY" report long2.db --diff short2.db --fail-over=2%
+check_same "… it does not" 0 "$(grep -c 'several threads' <<<"$out")"
+
 # … of different work it is neither a pass nor a slowdown.
 not_judged() { # NAME AFTER BEFORE WHY
     check_status 125 "a gate of $1" "$ASSAY" report "$2" --diff "$3" --fail-over=1000% --fail-row-over=100000% --markdown not.md --junit not.xml

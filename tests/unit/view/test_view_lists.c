@@ -666,6 +666,73 @@ static void factors_stand_for_times(void **state)
     (void)state;
 }
 
+/* A run of 10,000 cycles with two threads, in 100 regions: `start` of it was measured once, and is the same in all replicates. */
+static void write_started(const char *path, uint64_t start, bool deterministic)
+{
+    static const char *const names[] = {"start", "work"};
+    struct as_store_writer *writer = bed_writer(path);
+    struct as_store_series series = {
+        .name = AS_STORE_SAMPLED, .unit = "cycles", .scale = 1, .precise = -1, .samples = 100};
+    as_store_add_meta(writer, AS_META_PROGRAM, "/opt/shop");
+    as_store_add_meta_u64(writer, AS_META_CYCLES, 10000);
+    if (deterministic)
+        as_store_add_meta_u64(writer, AS_META_DETERMINISTIC, 1);
+    for (uint32_t i = 1; i <= 2; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i, 100, NULL, 5000, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    for (uint32_t i = 0; i < 2; i++)
+        add_function(writer, i, names[i]);
+    as_store_add_series(writer, &series);
+    as_store_add_time(writer, &(struct as_store_time){0, 0, 0, start, 0, 0});
+    as_store_add_time(writer, &(struct as_store_time){0, 0, 1, 10000 - start, 0, 0});
+    series.name = AS_STORE_REPLICATE_COMMON;
+    series.samples = 0;
+    as_store_add_time(writer, &(struct as_store_time){as_store_add_series(writer, &series), 0, 0, start, 0, 0});
+    for (uint32_t group = 0; group < 10; group++) {
+        char name[32];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", group + 1);
+        series.name = name;
+        as_store_add_time(writer, &(struct as_store_time){as_store_add_series(writer, &series), 0, 1,
+                                                          10000 - start + group % 2, 0, 0});
+    }
+    as_store_add_estimate(writer, &(struct as_store_estimate){0, "interval", "program", 0.0001});
+    bed_commit(writer);
+}
+
+static const struct as_diff_row *row_named(const struct as_diff *diff, const char *name)
+{
+    for (size_t i = 0; i < diff->rows.len; i++)
+        if (strcmp(diff->rows.data[i].name, name) == 0)
+            return &diff->rows.data[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+static void check_started(bool deterministic)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_started("slow.db", 300, deterministic);
+    write_started("quick.db", 100, deterministic);
+    struct as_view before = view_bed_open("slow.db", NULL), after = view_bed_open("quick.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    assert_int_equal(diff->threads_vary, !deterministic);
+    assert_int_equal(as_diff_threads_note(diff) != NULL, !deterministic);
+    assert_int_equal(row_named(diff, "start")->significant, deterministic);
+    assert_true(row_named(diff, "work")->significant);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
+}
+
+/* What was measured once is another time with threads in another order, and no change of the program. */
+static void threads_in_another_order(void **state)
+{
+    check_started(false);
+    check_started(true);
+    (void)state;
+}
+
 /* Their deviations are those of the replicates and of the interval, however many regions there are. */
 static void regions_have_deviations(void **state)
 {
@@ -797,6 +864,7 @@ int main(void)
         cmocka_unit_test(gate_of_exact_profiles),
         cmocka_unit_test(sampled_differences_are_noise),
         cmocka_unit_test(regions_have_deviations),
+        cmocka_unit_test(threads_in_another_order),
         cmocka_unit_test(factors_stand_for_times),
         cmocka_unit_test(gate_of_different_work),
         cmocka_unit_test(percentages),
