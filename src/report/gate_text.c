@@ -238,11 +238,14 @@ static void put_xml(FILE *out, const char *text)
 }
 
 /* A test that could not be run. */
-static void put_error_case(const char *program, const char *why, FILE *out)
+static void put_error_case(const char *program, size_t number, const char *why, FILE *out)
 {
     fputs("  <testcase classname=\"", out);
     put_xml(out, program);
-    fputs("\" name=\"comparable\">\n    <error message=\"", out);
+    fputs("\" name=\"comparable", out);
+    if (number > 1) /* what reads the file tells cases apart by name */
+        fprintf(out, " (%zu)", number);
+    fputs("\">\n    <error message=\"", out);
     put_xml(out, why);
     fputs("\"/>\n  </testcase>\n", out);
 }
@@ -312,7 +315,7 @@ void as_gate_junit(const struct as_gate_result *result, const struct as_diff *di
     put_suite(tests, of[AS_GATE_FAILED] + (result->gate.strict ? of[AS_GATE_INCONCLUSIVE] : 0), result->obstacles.len,
               result->gate.strict ? 0 : of[AS_GATE_INCONCLUSIVE], out);
     for (size_t i = 0; i < result->obstacles.len; i++)
-        put_error_case(AS_SHOW(program_of(diff)), AS_SHOW(result->obstacles.data[i]), out);
+        put_error_case(AS_SHOW(program_of(diff)), i + 1, AS_SHOW(result->obstacles.data[i]), out);
     for (size_t i = 0; i < result->findings.len; i++)
         put_finding(result, &result->findings.data[i], diff, out);
     if (tells_rows(result))
@@ -331,7 +334,7 @@ void as_gate_refuse_markdown(const char *why, FILE *out)
 void as_gate_refuse_junit(const char *why, FILE *out)
 {
     put_suite(1, 0, 1, 0, out);
-    put_error_case("assay", AS_SHOW(why), out);
+    put_error_case("assay", 1, AS_SHOW(why), out);
     fputs("</testsuite>\n", out);
 }
 

@@ -296,6 +296,8 @@ check_status 3 "… one that fails" "$RECORDER" record -q -o status.db -- sh -c 
 check "… one that is counted in samples" "$ASSAY" import -q -o counted.db - < <(printf 'sh 7 40%04d f (/bin/sh)\n' {1..40})
 check "… one that is counted in cycles of a processor" "$ASSAY" import -q -o cycles.db - < <(printf 'sh 7 %d.0: 1000 cycles:u:\n\t401136 f+0x6 (/bin/sh)\n\n' {1..40})
 check "… a part" "$RECORDER" record -q -o part.db --max 20k -- sh -c 'exit 0'
+"$ASSAY" report crashed.db --diff crashed.db --fail-over=2% --junit twice.xml >/dev/null
+check_same "two reasons are two cases" 'name="comparable (2)" name="comparable"' "$(grep -o 'name="comparable[^"]*"' twice.xml | sort | xargs -d '\n')"
 not_judged "a program that crashed" crashed.db whole.db 'the profile after is PARTIAL: the program was killed by signal 6'
 not_judged "a part and a whole" part.db whole.db 'other part of the run: all before, --max 20k after'
 not_judged "two programs" threads.db whole.db 'other program: .* before, threads after'
