@@ -32,7 +32,16 @@ static bool waits_to_start(const struct as_reader *reader, uint32_t lane)
            atomic_load(&wire->published) > as_wire_event_words[AS_WIRE_THREAD_START];
 }
 
-/* Where threads take turns, who is read is decided by that. */
+/* A fork is known by what its parent had published when the child began. Where the parent had not waited for that, it may be the end of a
+ * chunk in the middle of a record, which nobody can read up to: then a little more is allowed each time that nothing could be read. */
+static uint64_t end_of_fork(const struct as_reader *reader, uint32_t parent, uint64_t fork)
+{
+    enum { MORE = 64 }; /* words */
+    bool reached = atomic_load(&reader->wire->lanes[parent].consumed) >= fork;
+    return reached ? fork : fork + (uint64_t)MORE * reader->useless_rounds;
+}
+
+/* Where threads take turns, who is read is decided by that. A lane may meanwhile be that of another thread. */
 void as_bounds_hold_parents(struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
@@ -40,9 +49,11 @@ void as_bounds_hold_parents(struct as_reader *reader)
         if (!waits_to_start(reader, i))
             continue;
         const uint64_t *words = as_wire_ring(reader->wire, i);
-        uint64_t parent = words[ORIGIN] >> 48 & (AS_WIRE_LANES - 1), fork = words[ORIGIN] & ((UINT64_C(1) << 48) - 1);
-        if (words[PARENT] && fork < reader->bounds[parent])
-            reader->bounds[parent] = fork;
+        uint32_t parent = words[ORIGIN] >> 48 & (AS_WIRE_LANES - 1);
+        uint64_t end = end_of_fork(reader, parent, words[ORIGIN] & ((UINT64_C(1) << 48) - 1));
+        const struct as_stream *stream = reader->streams[parent];
+        if (words[PARENT] && stream && stream->thread.number == (uint32_t)words[PARENT] && end < reader->bounds[parent])
+            reader->bounds[parent] = end;
     }
 }
 

@@ -272,6 +272,28 @@ static void test_parent_is_read_up_to_the_fork(void **state)
     expect_told("2 shows 1\n1 awaits 1\n");
 }
 
+/* A parent that goes on while its child begins may have published half a record by then. */
+static void test_fork_in_the_middle_of_a_record(void **state)
+{
+    struct as_process *process = as_alloc(sizeof *process);
+    share_a_page();
+    add_thread(1, 1);
+    store(1, SHARED_HERE, 10);
+    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
+    begin_fork(process);
+    store(1, SHARED_HERE, 20);
+    atomic_store(&child.wire->lanes[0].consumed, fork - 1); /* the reader stops before what is cut */
+    look_on_all();
+    assert_int_equal(as_handover_limit(&reader, 0), fork);
+    reader.useless_rounds = 1;
+    look_on_all();
+    assert_in_range(as_handover_limit(&reader, 0), fork + 1, UINT64_MAX);
+    atomic_store(&child.wire->lanes[0].consumed, fork);
+    look_on_all();
+    assert_int_equal(as_handover_limit(&reader, 0), fork);
+    free(process);
+}
+
 /* What is published later may have been executed beside a thread that is not known. */
 static void test_thread_alone_is_read_as_far_as_it_was(void **state)
 {
@@ -393,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_share_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_begin_to_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parent_is_read_up_to_the_fork, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fork_in_the_middle_of_a_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread_alone_is_read_as_far_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_a_futex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_asleep, set_up, tear_down),
