@@ -52,10 +52,10 @@ gcc -o features features.c
 missing=$(grep -vxFf <(qemu-x86_64 ./features) <(./features))
 note=$(sqlite3 near.db "SELECT text FROM quality WHERE key = 'cpuid'")
 for feature in $missing; do
-    check "… without $feature" grep -qE "(without|,) $feature[,;]" <<<"$note"
+    check "… without $feature" grep -qE "(without|,) ${feature}[,;]" <<<"$note"
 done
 for feature in $(qemu-x86_64 ./features); do
-    check_same "… not without $feature" "" "$(grep -oE "(without|,) $feature[,;]" <<<"$note")"
+    check_same "… not without $feature" "" "$(grep -oE "(without|,) ${feature}[,;]" <<<"$note")"
 done
 check_json "… in JSON" 'any(q["key"] == "cpuid" for q in d["summary"]["quality"])' "$ASSAY" report --json near.db
 
