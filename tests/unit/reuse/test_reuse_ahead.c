@@ -129,7 +129,7 @@ static void walks_on(void)
 
 static bool is_further_on(const struct as_ahead_result *result)
 {
-    return result->outcome == AS_REUSE_REUSE && result->distance < N + 8 &&
+    return result->outcome == AS_REUSE_REUSE && result->distance < 2 * N &&
            result->last.index > result->use_index + 4 * N && result->last.address >= (uintptr_t)(array + N) &&
            result->last.address < (uintptr_t)(array + 16 * N);
 }
