@@ -1,11 +1,11 @@
 /* Signals to Assay while it runs a program.
  *
- * What reaches the program by itself, Assay only counts: Ctrl-C on the terminal, and a signal that a process sent to the whole process
- * group (witness.h shows that). A signal that was sent to Assay alone is passed on to the program; if it comes before the program has started, it is passed on when it has. A process that
- * Assay is attached to is left alone. Signals that were ignored before stay ignored, but for one: a shell ignores SIGINT for
- * what it starts in the background, so that Ctrl-C does not reach it. One that somebody sends to Assay then ends the run
- * at once if the program ignores it too, as it does unless it has changed that. A program that handles the signal gets it, and
- * ends by itself.
+ * What reaches the program by itself, Assay only counts: Ctrl-C on the terminal, and a signal that a process sent to the whole
+ * process group (witness.h shows that). A signal that was sent to Assay alone is passed on to the program; if it comes before
+ * the program has started, it is passed on when it has. A process that Assay is attached to is left alone. Signals that were
+ * ignored before stay ignored, but for one: a shell ignores SIGINT for what it starts in the background, so that Ctrl-C does not
+ * reach it. One that somebody sends to Assay then ends the run at once if the program ignores it too, as it does unless it has
+ * changed that. A program that handles the signal gets it, and ends by itself.
  *
  * Signal handlers belong to the process, so one program is watched over at a time. Calls: catch; pass_to as soon as the
  * program runs; restore, or shield to save what was found.
@@ -18,8 +18,8 @@
 
 struct as_signals {
     bool attached; /* the program was running before */
-    bool
-        waits_for_all; /* the caller waits until it has no child left: there is no witness, and each signal is passed on */
+    /* The caller waits until it has no child left. There is no witness then, and each signal is passed on. */
+    bool waits_for_all;
     /* Called in the signal handler when the user wants the run to end: at interrupt number `patience` (SIGINT or
      * SIGTERM), or when the alarm goes off. NULL: the caller asks as_signals_insisted. */
     void (*stop)(void *context);

@@ -49,10 +49,9 @@ void as_bounds_hold_parents(struct as_reader *reader)
         if (!waits_to_start(reader, i))
             continue;
         const uint64_t *words = as_wire_ring(reader->wire, i);
-        uint32_t parent = words[ORIGIN] >> 48 & (AS_WIRE_LANES - 1);
-        uint64_t end = end_of_fork(reader, parent, words[ORIGIN] & ((UINT64_C(1) << 48) - 1));
-        const struct as_stream *stream = reader->streams[parent];
-        if (words[PARENT] && stream && stream->thread.number == (uint32_t)words[PARENT] && end < reader->bounds[parent])
+        uint32_t parent = as_wire_origin_lane(words[ORIGIN]);
+        uint64_t end = end_of_fork(reader, parent, as_wire_origin_position(words[ORIGIN]));
+        if (as_reader_parent(reader, (uint32_t)words[PARENT], words[ORIGIN]) && end < reader->bounds[parent])
             reader->bounds[parent] = end;
     }
 }

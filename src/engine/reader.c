@@ -61,13 +61,17 @@ void as_lane_give_room(struct as_reader *reader, uint32_t number, uint64_t consu
     }
 }
 
+const struct as_stream *as_reader_parent(const struct as_reader *reader, uint32_t parent, uint64_t origin)
+{
+    const struct as_stream *stream = reader->streams[as_wire_origin_lane(origin)];
+    return parent && stream && stream->thread.number == parent ? stream : NULL;
+}
+
 /* Whether the thread that forked this one has been read up to the fork. */
 static bool parent_is_read(const struct as_reader *reader, uint32_t parent, uint64_t origin)
 {
-    const struct as_stream *stream = reader->streams[origin >> 48 & (AS_WIRE_LANES - 1)];
-    const struct as_wire_lane *lane = &reader->wire->lanes[origin >> 48 & (AS_WIRE_LANES - 1)];
-    return !parent || !stream || stream->thread.number != parent ||
-           atomic_load(&lane->consumed) >= (origin & ((UINT64_C(1) << 48) - 1));
+    const struct as_wire_lane *lane = &reader->wire->lanes[as_wire_origin_lane(origin)];
+    return !as_reader_parent(reader, parent, origin) || atomic_load(&lane->consumed) >= as_wire_origin_position(origin);
 }
 
 /* Whether everything that the process did in programs before this one has been read. Its lanes are sealed. */
@@ -117,7 +121,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
                                         .pid = process->pid,
                                         .tid = (int32_t)words[2],
                                         .image = image};
-    const struct as_stream *parent = reader->streams[words[4] >> 48 & (AS_WIRE_LANES - 1)];
+    const struct as_stream *parent = reader->streams[as_wire_origin_lane(words[4])];
     if (words[3] && parent)
         stream->thread.parent = parent->thread.number;
     stream->code = &reader->code;

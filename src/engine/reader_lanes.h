@@ -10,6 +10,8 @@ void as_lane_give_room(struct as_reader *reader, uint32_t lane, uint64_t consume
 bool as_reader_read_lane(struct as_reader *reader, uint32_t lane, uint32_t state, bool *progress) AS_MUST_CHECK;
 /* Returns NULL if there is no process of that number. */
 struct as_process *as_reader_find_process(struct as_reader *reader, uint32_t number);
+/* The thread that forked a process, by the words of AS_WIRE_THREAD_START; NULL: there was none, or another thread has its lane. */
+const struct as_stream *as_reader_parent(const struct as_reader *reader, uint32_t parent, uint64_t origin);
 /* Marks the lanes of a process, of programs before an image, as written to their end. Their writers must be gone. */
 void as_reader_seal_lanes(struct as_reader *reader, uint32_t process, uint32_t before_image);
 /* Reads all code lanes. Returns false if a message is malformed. `*progress` is set if there was any. */

@@ -214,6 +214,23 @@ struct as_wire_header {
 
 #define AS_WIRE_SIZE (sizeof(struct as_wire_header) + (size_t)AS_WIRE_LANES * AS_WIRE_RING * sizeof(uint64_t))
 
+/* Where a process was forked, as its first thread tells (AS_WIRE_THREAD_START): the parent's lane, and a position in it. */
+enum { AS_WIRE_ORIGIN_SHIFT = 48 };
+static inline uint64_t as_wire_origin(uint64_t lane, uint64_t position)
+{
+    return lane << AS_WIRE_ORIGIN_SHIFT | position;
+}
+
+static inline uint32_t as_wire_origin_lane(uint64_t origin)
+{
+    return origin >> AS_WIRE_ORIGIN_SHIFT & (AS_WIRE_LANES - 1);
+}
+
+static inline uint64_t as_wire_origin_position(uint64_t origin)
+{
+    return origin & ((UINT64_C(1) << AS_WIRE_ORIGIN_SHIFT) - 1);
+}
+
 /* Of the threads at their gates those of a lane, and of few others. */
 static inline uint32_t as_wire_gate_bit(uint32_t lane)
 {

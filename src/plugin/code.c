@@ -118,10 +118,10 @@ static void restore_newlines(char *path)
 
 struct mapping {
     struct module_range range;
-    char path[4096 + 64]; /* "" for anonymous memory */
-    char dump[4096 +
-              64]; /* of memory without a file: the jitdump that the process has mapped; "": none, or it is known */
     bool found;
+    char path[4096 + 64]; /* "" for anonymous memory */
+    /* Of memory without a file: the jitdump that the process has mapped. "": none, or it is known. */
+    char dump[4096 + 64];
 };
 
 /* The process whose jitdump was reported. */

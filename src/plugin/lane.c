@@ -366,8 +366,7 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     lane->thread = atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
     uint64_t origin = 0;
     if (parent)
-        origin =
-            (uint64_t)(parent - as_plugin.wire->lanes) << 48 | atomic_load(&parent->published); /* parent_is_read */
+        origin = as_wire_origin((uint64_t)(parent - as_plugin.wire->lanes), atomic_load(&parent->published));
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
     as_lane_push(lane, lane->thread);
     as_lane_push(lane, (uint64_t)lane->tid);
