@@ -1,7 +1,7 @@
 /* Writes the sums, and what is known about the recording, to the profile. See import.h. */
 #include "import/import_internal.h"
 #include "score/confidence.h"
-#include "score/sampling_error.h"
+#include "score/rows_by_chance.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -195,67 +195,35 @@ static void add_times(const struct as_import *import, const struct ordered *orde
     }
 }
 
-/* Sums by key, in the order in which keys were first added. */
-struct groups {
-    struct as_map index; /* key to group + 1 */
-    AS_VEC(uint64_t) units;
-    AS_VEC(uint64_t) samples;
-};
-
-static void add_to_group(struct groups *groups, uint64_t key, const struct as_import_sum *time)
-{
-    uint64_t *index = as_map_put(&groups->index, key);
-    if (*index == 0) {
-        *as_vec_push(&groups->units) = 0;
-        *as_vec_push(&groups->samples) = 0;
-        *index = groups->units.len;
-    }
-    groups->units.data[*index - 1] += time->units;
-    groups->samples.data[*index - 1] += time->samples;
-}
-
-/* Groups that a report shows as one row: code without a function by module, code without a line by function. */
-static uint64_t function_key(const struct as_import_insn *insn)
-{
-    return insn->function != AS_STORE_NONE ? insn->function : UINT64_C(1) << 32 | insn->module;
-}
-
-static uint64_t line_key(const struct as_import_insn *insn)
-{
-    return insn->line ? (uint64_t)insn->file << 32 | insn->line : UINT64_C(1) << 63 | function_key(insn);
-}
-
 /* Adds the errors that follow from the number of samples alone. */
 static void add_estimates(const struct as_import *import, const struct ordered *ordered, uint32_t event,
                           uint32_t series)
 {
-    static const char *const names[] = {"instruction", "line", "function"};
     static const double nearly_all = 0.999;
-    enum { LEVELS = sizeof names / sizeof *names };
-    struct groups groups[LEVELS] = {0};
+    struct as_row_sums sums = {0};
     const struct by_event *by = &ordered->times;
     const struct as_import_series *own = &import->series.data[event];
     double samples = as_effective_samples((double)own->units, own->squares);
-    bool lines = false; /* lines are known */
     for (size_t i = by->start[event]; i < by->start[event + 1]; i++) {
         const struct as_import_sum *time = &ordered->table->times.items.data[by->order[i]];
         uint32_t instruction = cell_of(import, time)->first;
         const struct as_import_insn *insn = &import->code.instructions.data[instruction];
-        lines |= insn->line != 0;
-        add_to_group(&groups[0], instruction, time);
-        add_to_group(&groups[1], line_key(insn), time);
-        add_to_group(&groups[2], function_key(insn), time);
+        as_row_sums_add(&sums, &(struct as_row_samples){.instruction = instruction,
+                                                        .file = insn->file,
+                                                        .line = insn->line,
+                                                        .function = insn->function,
+                                                        .module = insn->module,
+                                                        .units = time->units,
+                                                        .samples = time->samples});
     }
-    for (size_t i = 0; i < LEVELS; i++) {
-        double error = own->own ? 0 /* the series is exact */
-                                : as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
-                                                    groups[i].samples.data, samples);
-        if (!isnan(error) && (i != 1 || lines))
-            as_store_add_estimate(import->writer, &(struct as_store_estimate){series, "estimate", names[i], error});
-        as_map_free(&groups[i].index);
-        as_vec_free(&groups[i].units);
-        as_vec_free(&groups[i].samples);
+    for (size_t i = 0; i < AS_ROW_LEVELS; i++) {
+        bool known = i != AS_ROW_LINE || sums.lines;
+        double error = own->own && known ? 0 /* the series is exact */ : as_row_sums_error(&sums, i, samples);
+        if (!isnan(error))
+            as_store_add_estimate(import->writer,
+                                  &(struct as_store_estimate){series, "estimate", as_row_level_names[i], error});
     }
+    as_row_sums_free(&sums);
     if (!own->own && own->samples > 0 && samples < nearly_all * (double)own->samples)
         as_store_add_estimate(
             import->writer, &(struct as_store_estimate){series, "effective", "sample", samples / (double)own->samples});

@@ -2,10 +2,8 @@
 #include "view/time_window.h"
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
-#include "score/sampling_error.h"
+#include "score/rows_by_chance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,49 +79,15 @@ bool as_time_window_refuse(struct as_store *store, uint32_t number, const char *
 
 /* ---- choosing ---- */
 
-/* Sums by key, in the order in which keys were first added. */
-struct groups {
-    struct as_map index; /* key to group + 1 */
-    AS_VEC(uint64_t) units;
-    AS_VEC(uint64_t) samples;
-};
-
-static void add_to_group(struct groups *groups, uint64_t key, const struct as_store_row *row)
+static void put_estimates(struct as_view *view, const struct as_row_sums *sums)
 {
-    uint64_t *index = as_map_put(&groups->index, key);
-    if (*index == 0) {
-        *as_vec_push(&groups->units) = 0;
-        *as_vec_push(&groups->samples) = 0;
-        *index = groups->units.len;
-    }
-    groups->units.data[*index - 1] += row->units;
-    groups->samples.data[*index - 1] += row->samples;
-}
-
-/* The groups of an import: code without a function by module, code without a line by function. Rows by line would put all that
- * a module has no lines of into one group, and a line would seem to be better known than its function. */
-static uint64_t function_key(const struct as_store_row *row)
-{
-    return row->function != AS_STORE_NONE ? row->function : UINT64_C(1) << 32 | row->module;
-}
-
-static uint64_t line_key(const struct as_store_row *row)
-{
-    return row->line ? (uint64_t)row->file << 32 | row->line : UINT64_C(1) << 63 | function_key(row);
-}
-
-enum { LEVELS = 3 };
-
-static void put_estimates(struct as_view *view, struct groups groups[LEVELS], bool lines)
-{
-    static const char *const names[LEVELS] = {"instruction", "line", "function"};
     size_t n;
     double all = (double)as_store_series(view->store, &n)[view->series].samples;
-    for (size_t i = 0; i < LEVELS; i++) {
-        double error = as_sampling_error(as_weights_of(groups[i].units.data, groups[i].units.len),
-                                         groups[i].samples.data, all * as_summary_effective(view->store, view->series));
-        if (!isnan(error) && (i != 1 || lines))
-            as_store_put_estimate(view->store, &(struct as_store_estimate){view->series, "estimate", names[i], error});
+    for (size_t i = 0; i < AS_ROW_LEVELS; i++) {
+        double error = as_row_sums_error(sums, i, all * as_summary_effective(view->store, view->series));
+        if (!isnan(error))
+            as_store_put_estimate(view->store,
+                                  &(struct as_store_estimate){view->series, "estimate", as_row_level_names[i], error});
     }
 }
 
@@ -132,24 +96,23 @@ static bool estimate(struct as_view *view, struct as_error *err)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
     struct as_store_rows rows;
-    struct groups groups[LEVELS] = {0};
-    bool lines = false; /* lines are known */
+    struct as_row_sums sums = {0};
     query.series = view->series;
     query.level = AS_STORE_BY_INSTRUCTION;
     if (!as_store_query(view->store, &query, &rows, err))
         return false;
     for (size_t i = 0; i < rows.n; i++) {
-        lines |= rows.rows[i].line != 0;
-        add_to_group(&groups[0], rows.rows[i].id, &rows.rows[i]);
-        add_to_group(&groups[1], line_key(&rows.rows[i]), &rows.rows[i]);
-        add_to_group(&groups[2], function_key(&rows.rows[i]), &rows.rows[i]);
+        const struct as_store_row *row = &rows.rows[i];
+        as_row_sums_add(&sums, &(struct as_row_samples){.instruction = row->id,
+                                                        .file = row->file,
+                                                        .line = row->line,
+                                                        .function = row->function,
+                                                        .module = row->module,
+                                                        .units = row->units,
+                                                        .samples = row->samples});
     }
-    put_estimates(view, groups, lines);
-    for (size_t i = 0; i < LEVELS; i++) {
-        as_map_free(&groups[i].index);
-        as_vec_free(&groups[i].units);
-        as_vec_free(&groups[i].samples);
-    }
+    put_estimates(view, &sums);
+    as_row_sums_free(&sums);
     as_store_rows_free(&rows);
     return true;
 }
