@@ -82,9 +82,9 @@ struct as_cfg *graph_make(const char *blocks)
         starts[i] += words[i].apart ? APART : 0;
         starts[i + 1] = starts[i] + 4 * (uint64_t)words[i].n;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = n; i-- > 0;) { /* backwards: a run sees code in any order */
         as_cfg_lead(cfg, module, starts[i]);
-        for (uint32_t at = 0; at < words[i].n; at++) {
+        for (uint32_t at = words[i].n; at-- > 0;) {
             struct as_insn insn = {.class_ = AS_CLASS_INT, .n_uops = 1};
             if (at + 1 == words[i].n)
                 insn = last_insn(&words[i], starts[words[i].target], starts[0]);

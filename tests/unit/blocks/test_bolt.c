@@ -40,8 +40,36 @@ static void test_runs(void **state)
     expect("2b3 2c i r", call, "0>3:4 1>0:6");
 }
 
+/* A diamond, and a function that calls it. Offsets count from the function's start. Control comes to `f` 40 times from elsewhere, and
+ * behind the call in `g` BOLT's block goes on. */
+static void test_fdata(void **state)
+{
+    const double counts[] = {100, 30, 70, 100, 60, 60};
+    struct as_cfg *cfg = graph_make("3b2 2j3 4i r | 2c r");
+    struct as_flow *flow = graph_flow(cfg, counts, "0>2:70 1>3:30 4>0:60");
+    struct as_cfg_module *m = as_cfg_get(cfg, 0);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(m->functions.len, 2);
+    m->functions.data[0].linkage = "f";
+    m->functions.data[1].linkage = "g";
+    as_bolt_write_fdata(flow, 0, out);
+    fclose(out);
+    assert_string_equal(text, "1 f 8 1 f c 0 30\n"
+                              "1 f 8 1 f 14 0 70\n"
+                              "1 f 10 1 f 24 0 30\n"
+                              "1 f 20 1 f 24 0 70\n"
+                              "1 g 4 1 f 0 0 60\n"
+                              "0 [unknown] 0 1 f 0 0 40\n"
+                              "0 [unknown] 0 1 g 0 0 60\n");
+    free(text);
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs), cmocka_unit_test(test_fdata)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,19 @@ static void test_shapes(void **state)
     end(flow);
 }
 
+/* Of two that ran equally often, the first. */
+static void test_equal_cycle(void **state)
+{
+    struct as_cfg *cfg = graph_make("b2 2b3 b1 r");
+    const double counts[] = {4, 12, 12, 4};
+    struct as_flow *flow = graph_flow(cfg, counts, "0>2:2 1>3:2 2>1:10");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 1 && loops.data[0].n_blocks == 2 && loops.data[0].entries == 4);
+    as_vec_free(&loops);
+    end(flow);
+}
+
 /* 1 to 4 are a loop; in it 2 and 3 are a cycle that 1 enters at both; 3 ends in 4, which leads back to 1. Another cycle, of 5 and 6, is
  * apart from it. */
 static void test_cycles_in_loops(void **state)
@@ -212,15 +225,11 @@ static void test_trace_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_longjmp),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_cycles_in_loops),
-        cmocka_unit_test(test_no_samples_before),
-        cmocka_unit_test(test_no_entry),
-        cmocka_unit_test(test_landing_pad),
-        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_trace_of_one),
+        cmocka_unit_test(test_nested),          cmocka_unit_test(test_longjmp),
+        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_equal_cycle),
+        cmocka_unit_test(test_cycles_in_loops), cmocka_unit_test(test_no_samples_before),
+        cmocka_unit_test(test_no_entry),        cmocka_unit_test(test_landing_pad),
+        cmocka_unit_test(test_trace),           cmocka_unit_test(test_trace_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "assay/edge.h"
 
-enum { BLOCK = 4, BLOCKS = 5000, APART = 9 };
+enum { BLOCK = 5, BLOCKS = 4000, APART = 9 };
 
 static struct taken run_edges(const struct as_pmu_request *request, const struct as_edge_run *runs,
                               const struct as_pipe_batch *records)
@@ -25,7 +25,8 @@ static struct taken run_edges(const struct as_pmu_request *request, const struct
 
 static struct as_edge *make_edge(uint16_t last_flags)
 {
-    static const uint32_t ids[BLOCK] = {LOAD, LOCKED, LOAD2, BRANCH};
+    static const uint32_t ids[BLOCK] = {LOAD, LOCKED, BRANCH + 16, LOAD2,
+                                        BRANCH}; /* two jumps, so that the order counts */
     static struct as_edge_record records[BLOCK];
     struct as_edge *edge = as_alloc(sizeof *edge);
     edge->n = BLOCK;
@@ -37,8 +38,10 @@ static struct as_edge *make_edge(uint16_t last_flags)
                                              .done = 6 + i,
                                              .commit = 7 + 2 * i,
                                              .insn = ids[i],
-                                             .events = i == 2 ? AS_EVENT_ST_L1 : 0,
-                                             .flags = i == 3 ? last_flags : 0,
+                                             .events = i == 3 ? AS_EVENT_ST_L1 : 0,
+                                             .flags = i == 2   ? AS_PIPE_TAKEN
+                                                      : i == 4 ? last_flags
+                                                               : 0,
                                              .uops = 1};
     edge->committed = edge->records[BLOCK - 1].commit;
     return edge;
