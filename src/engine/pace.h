@@ -7,7 +7,7 @@
  * from the modelled machine, to within a quantum. A thread in a system call does not hold the others up. If a thread
  * waits inside QEMU for others that are at their gates, those continue for one block.
  *
- * While threads meet (handover.h), each waits before a block with an atomic until no other thread is behind it in simulated time:
+ * While threads meet (handover.h), each waits before a block that learns something from an atomic until no other thread is behind it in simulated time:
  * locks are then taken in that order. A thread that runs alone then has no more than a quantum: those that it wakes start
  * from where it is.
  *

@@ -357,7 +357,8 @@ static bool has_words(const struct as_reader *reader, unsigned *threads)
             continue;
         if (atomic_load(&lane->published) != atomic_load(&lane->consumed))
             return true;
-        *threads += !lane->is_code && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+        uint32_t activity = atomic_load(&lane->activity);
+        *threads += !lane->is_code && activity != AS_WIRE_IN_SYSCALL && activity != AS_WIRE_GATED;
     }
     return false;
 }
@@ -373,11 +374,12 @@ static inline void relax(void)
 
 /* A short wait is better spent looking than sleeping, as long as no guest thread needs the core. Where other threads of
  * ours do (observers), the reader naps between two looks: a ring takes many times that long to fill, and a writer whose
- * reader only naps need not wake it. */
+ * reader only naps need not wake it. Not while threads execute atomics in turn (pace.h): all of them wait for the reader then. */
 static bool spin_for_words(const struct as_reader *reader)
 {
     enum { ROUNDS = 200, PAUSES = 20, NAPS = 20, NAP_MICROSECONDS = 40 };
-    for (int round = 0; reader->options->observed && round < NAPS; round++) {
+    bool naps = reader->options->observed && !atomic_load(&reader->wire->orders);
+    for (int round = 0; naps && round < NAPS; round++) {
         unsigned threads = 0;
         if (has_words(reader, &threads))
             return true;
@@ -385,7 +387,7 @@ static bool spin_for_words(const struct as_reader *reader)
             return false;
         usleep(NAP_MICROSECONDS);
     }
-    for (int round = 0; !reader->options->observed && round < ROUNDS; round++) {
+    for (int round = 0; !naps && round < ROUNDS; round++) {
         unsigned threads = 0;
         if (has_words(reader, &threads))
             return true;
@@ -397,22 +399,26 @@ static bool spin_for_words(const struct as_reader *reader)
     return false;
 }
 
-static void wait_for_words(struct as_reader *reader)
+/* Waits until a writer publishes words, or for some time. as_lane_publish (lane.c) stores published and then looks at reader_waits; here it
+ * is the other way round, so one of the two sees the other. The bell is read before both: a ring in between makes the wait return at
+ * once. */
+static void wait_for_bell(struct as_reader *reader, bool despite_words, long nanoseconds)
 {
-    struct timespec timeout = {.tv_nsec = IDLE_MILLISECONDS * 1000000L};
+    struct timespec timeout = {.tv_nsec = nanoseconds};
     unsigned threads = 0;
-    if (spin_for_words(reader)) {
-        if (++reader->useless_rounds > 2)
-            usleep(50); /* words that cannot be used yet: a fork's parent is behind */
-        return;
-    }
-    /* as_lane_publish (lane.c) stores published and then looks at reader_waits; here it is the other way round, so one
-     * of the two sees the other. The bell is read before both: a ring in between makes the wait return at once. */
     uint32_t bell = atomic_load(&reader->wire->doorbell);
     atomic_store(&reader->wire->reader_waits, 1);
-    if (!has_words(reader, &threads))
+    if (despite_words || !has_words(reader, &threads))
         syscall(SYS_futex, &reader->wire->doorbell, FUTEX_WAIT, bell, &timeout, NULL, 0);
     atomic_store(&reader->wire->reader_waits, 0);
+}
+
+static void wait_for_words(struct as_reader *reader)
+{
+    if (!spin_for_words(reader))
+        wait_for_bell(reader, false, IDLE_MILLISECONDS * 1000000L);
+    else if (++reader->useless_rounds > 2)
+        wait_for_bell(reader, true, 50000); /* words that cannot be used yet: a thread, or a fork's parent, is behind */
 }
 
 /* The program is over when its first process is, and all that any dead process wrote has been read. */

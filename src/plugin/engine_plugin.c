@@ -150,7 +150,7 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
         push_stamped(lane, block >> COUNT_BITS);
 }
 
-/* A block with an atomic. What the thread waits for may be stores of other threads, so its stores are later than all of those. */
+/* A block that learns something from an atomic. What the thread waits for may be stores of other threads, so its stores are later than all of those. */
 void as_on_atomic(unsigned vcpu, void *userdata, void *cpu)
 {
     as_on_stamped(vcpu, userdata, cpu);
@@ -321,14 +321,20 @@ static bool is_watched(const struct qemu_plugin_tb *tb, size_t n)
     return false;
 }
 
-static bool has_atomic(const struct qemu_plugin_tb *tb, size_t n)
+/* Whether the block learns from an atomic what other threads did. If it does not, a counter that it only adds to for example, it
+ * executes the same in whichever order threads come. */
+static bool has_asking_atomic(const struct qemu_plugin_tb *tb, size_t n)
 {
-    bool found = false;
-    for (size_t i = 0; i < n && !found; i++) {
+    bool flags = false; /* those of an atomic, which nobody has read or changed yet */
+    for (size_t i = 0; i < n; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        found = as_insn_is_atomic(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+        enum as_answer answer =
+            as_insn_answer(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+        if (answer == AS_ANSWER_VALUE || (flags && answer == AS_ANSWER_READ))
+            return true;
+        flags = answer == AS_ANSWER_FLAGS || (flags && answer == AS_ANSWER_NONE);
     }
-    return found;
+    return flags;
 }
 
 /* Which callback a block gets. */
@@ -343,7 +349,7 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    return !are_stamped() ? on_block : recorded && has_atomic(tb, n) ? on_atomic : on_stamped;
+    return !are_stamped() ? on_block : recorded && has_asking_atomic(tb, n) ? on_atomic : on_stamped;
 }
 
 /* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */

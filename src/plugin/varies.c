@@ -86,6 +86,68 @@ bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size)
     return arch == AS_ARCH_X86_64 ? x86_is_atomic(bytes, size) : riscv_is_atomic(bytes, size);
 }
 
+/* Opcodes 0f xx. */
+static enum as_answer x86_answer_of_two(uint8_t opcode)
+{
+    enum { CMOV = 0x40, JCC = 0x80, SETCC = 0x90, MAP38 = 0x38 };
+    bool reads = (opcode & 0xf0) == CMOV || (opcode & 0xf0) == JCC || (opcode & 0xf0) == SETCC || opcode == MAP38;
+    return reads ? AS_ANSWER_READ : AS_ANSWER_NONE;
+}
+
+/* Opcodes 00 to 3f, and those of group 1 by their number in modrm: add, or, adc, sbb, and, sub, xor, cmp. */
+static enum as_answer x86_answer_of_sum(uint8_t number)
+{
+    enum { ADC = 2, SBB = 3 };
+    return number == ADC || number == SBB ? AS_ANSWER_READ : AS_ANSWER_LOST;
+}
+
+static enum as_answer x86_answer_of_one(const uint8_t *bytes, size_t size)
+{
+    enum { JCC = 0x70, TEST_BYTES = 0x84, TEST = 0x85, TEST_AL = 0xa8, TEST_AX = 0xa9, CALL = 0xe8, RETURN = 0xc3 };
+    enum { PUSHF = 0x9c, LAHF = 0x9f, FCMOV = 0xda, LOOPNE = 0xe0, LOOPE = 0xe1, CMC = 0xf5, RCL = 2, RCR = 3 };
+    uint8_t opcode = bytes[0], number = size > 1 ? bytes[1] >> 3 & 7 : RCL;
+    if (opcode < 0x40 && (opcode & 7) < 6)
+        return x86_answer_of_sum(opcode >> 3);
+    if (opcode >= 0x80 && opcode <= 0x83)
+        return x86_answer_of_sum(number);
+    bool turns = (opcode & 0xfc) == 0xd0 || (opcode & 0xfe) == 0xc0;
+    if ((opcode & 0xf0) == JCC || opcode == PUSHF || opcode == LAHF || opcode == LOOPNE || opcode == LOOPE ||
+        opcode == CMC || (opcode & 0xfe) == FCMOV || (turns && (number == RCL || number == RCR)))
+        return AS_ANSWER_READ;
+    bool sets = opcode == TEST_BYTES || opcode == TEST || opcode == TEST_AL || opcode == TEST_AX;
+    return sets || opcode == CALL || opcode == RETURN ? AS_ANSWER_LOST : AS_ANSWER_NONE;
+}
+
+/* With a lock prefix only xadd, cmpxchg and their like (0f …), and exchanges, have a result. */
+static enum as_answer x86_answer(const uint8_t *bytes, size_t size)
+{
+    enum { ESCAPE = 0x0f, XCHG_KIND = 0x86, BIT_TESTS = 0xa3, BIT_KIND = 0xe7, BIT_GROUP = 0xba };
+    size_t prefixes = prefix_length(bytes, size), left = size - prefixes;
+    const uint8_t *opcode = bytes + prefixes;
+    if (left == 0 || (opcode[0] == ESCAPE && left < 2))
+        return AS_ANSWER_READ;
+    bool is_two = opcode[0] == ESCAPE;
+    if (x86_is_atomic(bytes, size)) {
+        bool tests = is_two && ((opcode[1] & BIT_KIND) == BIT_TESTS || opcode[1] == BIT_GROUP);
+        return tests || (!is_two && (opcode[0] & 0xfe) != XCHG_KIND) ? AS_ANSWER_FLAGS : AS_ANSWER_VALUE;
+    }
+    return is_two ? x86_answer_of_two(opcode[1]) : x86_answer_of_one(opcode, left);
+}
+
+/* A store-conditional asks nothing that its load-reserved did not. */
+static enum as_answer riscv_answer(const uint8_t *bytes, size_t size)
+{
+    enum { X0 = 0 };
+    bool asks =
+        riscv_is_atomic(bytes, size) && !riscv_varies(bytes, size) && ((bytes[0] | bytes[1] << 8) >> 7 & 31) != X0;
+    return asks ? AS_ANSWER_VALUE : AS_ANSWER_NONE;
+}
+
+enum as_answer as_insn_answer(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    return arch == AS_ARCH_X86_64 ? x86_answer(bytes, size) : riscv_answer(bytes, size);
+}
+
 static bool x86_hints(const uint8_t *bytes, size_t size)
 {
     enum { ESCAPE = 0x0f, PREFETCH = 0x18, PREFETCHW = 0x0d, GROUP15 = 0xae, CLWB = 6 };

@@ -15,6 +15,17 @@ bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether the instruction is an atomic read-modify-write, or one half of it: those that the decoders mark AS_INSN_ATOMIC. */
 bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size);
 
+/* What an instruction says about what an atomic found in memory, or about the flags that it left. */
+enum as_answer {
+    AS_ANSWER_NONE,  /* nothing: what comes later may ask for flags */
+    AS_ANSWER_VALUE, /* an atomic that gives what it found to a register */
+    AS_ANSWER_FLAGS, /* … to the flags alone (x86) */
+    AS_ANSWER_READ,  /* no atomic: it reads the flags */
+    AS_ANSWER_LOST   /* no atomic: it gives the flags other values */
+};
+/* Not a decoder, as above: an instruction that sets flags may count as AS_ANSWER_NONE, one that reads them never does. */
+enum as_answer as_insn_answer(enum as_arch arch, const uint8_t *bytes, size_t size);
+
 /* Whether an instruction gives the stack pointer a value from elsewhere: later accesses of its block show which. */
 bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether all that an instruction accesses lies near the stack pointer. Not seen: what would take a closer look. */

@@ -48,6 +48,26 @@ static void describe(const char *what, const struct as_insn *insn)
     fail_msg("%s: %s%s", what, bytes, as_insn_text(insn, text, sizeof text));
 }
 
+static bool has(const uint8_t *numbers, uint8_t n, uint8_t number)
+{
+    return n && memchr(numbers, number, n);
+}
+
+/* Those that read flags and write them may only keep some, as shifts by cl do. Calls and returns lose the flags by convention. */
+static void look_at_answer(enum as_arch arch, const struct as_insn *insn)
+{
+    enum as_answer answer = as_insn_answer(arch, insn->bytes, insn->length);
+    bool passes = insn->class_ == AS_CLASS_CALL || insn->class_ == AS_CLASS_RETURN;
+    bool reads = has(insn->reads, insn->n_reads, AS_REG_FLAGS),
+         writes = has(insn->writes, insn->n_writes, AS_REG_FLAGS);
+    if (insn->flags & AS_INSN_ATOMIC)
+        return;
+    if (reads && !writes && answer != AS_ANSWER_READ)
+        describe("reads flags, and is not seen", insn);
+    if (answer == AS_ANSWER_LOST && !writes && !passes)
+        describe("does not write flags, as is said", insn);
+}
+
 /* Decodes one instruction and holds the quick look against it. Returns its length. */
 static size_t look(enum as_arch arch, const uint8_t *bytes, size_t size, struct tally *tally)
 {
@@ -68,6 +88,7 @@ static size_t look(enum as_arch arch, const uint8_t *bytes, size_t size, struct 
         describe("is a hint, and is not seen", &insn);
     if (!!(insn.flags & AS_INSN_ATOMIC) != as_insn_is_atomic(arch, bytes, insn.length))
         describe("is an atomic, and is not seen, or the other way round", &insn);
+    look_at_answer(arch, &insn);
     if (as_insn_is_link(&insn) && !as_insn_links(arch, bytes, insn.length))
         describe("stores or loads a return address, and is not seen", &insn);
     if (tally->real && as_insn_moves_pointer(&insn) && !as_insn_moves_stack(arch, bytes, insn.length))
@@ -233,6 +254,34 @@ static void test_libc(void **state)
 #endif
 }
 
+static void check_answer(enum as_arch arch, const char *bytes, size_t size, enum as_answer expected)
+{
+    assert_int_equal(as_insn_answer(arch, (const uint8_t *)bytes, size), expected);
+}
+
+/* What an atomic found: in a register, in the flags, or lost. */
+static void test_answers_of_atomics(void **state)
+{
+    check_answer(AS_ARCH_X86_64, "\xf0\x48\x83\x00\x01", 5, AS_ANSWER_FLAGS);     /* lock add $1, (%rax) */
+    check_answer(AS_ARCH_X86_64, "\xf0\xff\x08", 3, AS_ANSWER_FLAGS);             /* lock decl (%rax) */
+    check_answer(AS_ARCH_X86_64, "\xf0\x48\x0f\xba\x28\x03", 6, AS_ANSWER_FLAGS); /* lock bts $3, (%rax) */
+    check_answer(AS_ARCH_X86_64, "\xf0\x48\x0f\xab\x08", 5, AS_ANSWER_FLAGS);     /* lock bts %rcx, (%rax) */
+    check_answer(AS_ARCH_X86_64, "\xf0\x48\x0f\xc1\x08", 5, AS_ANSWER_VALUE);     /* lock xadd %rcx, (%rax) */
+    check_answer(AS_ARCH_X86_64, "\xf0\x0f\xb1\x11", 4, AS_ANSWER_VALUE);         /* lock cmpxchg %edx, (%rcx) */
+    check_answer(AS_ARCH_X86_64, "\x87\x08", 2, AS_ANSWER_VALUE);                 /* xchg %ecx, (%rax) */
+    check_answer(AS_ARCH_RISCV64, "\x2f\x30\xb5\x00", 4, AS_ANSWER_NONE);         /* amoadd.d zero, a1, (a0) */
+    check_answer(AS_ARCH_RISCV64, "\xaf\x35\xb5\x00", 4, AS_ANSWER_VALUE);        /* amoadd.d a1, a1, (a0) */
+    check_answer(AS_ARCH_RISCV64, "\xaf\x25\x05\x10", 4, AS_ANSWER_VALUE);        /* lr.w a1, (a0) */
+    check_answer(AS_ARCH_RISCV64, "\xaf\x25\xb5\x18", 4, AS_ANSWER_NONE);         /* sc.w a1, a1, (a0) */
+    check_answer(AS_ARCH_X86_64, "\x74\x05", 2, AS_ANSWER_READ);                  /* je */
+    check_answer(AS_ARCH_X86_64, "\x11\xc8", 2, AS_ANSWER_READ);                  /* adc %ecx, %eax */
+    check_answer(AS_ARCH_X86_64, "\x83\xd8\x00", 3, AS_ANSWER_READ);              /* sbb $0, %eax */
+    check_answer(AS_ARCH_X86_64, "\xd1\xd8", 2, AS_ANSWER_READ);                  /* rcr %eax */
+    check_answer(AS_ARCH_X86_64, "\x0f\x94\xc0", 3, AS_ANSWER_READ);              /* sete %al */
+    check_answer(AS_ARCH_X86_64, "\xa8\x0f", 2, AS_ANSWER_LOST);                  /* test $15, %al */
+    check_answer(AS_ARCH_X86_64, "\x48\x89\xc3", 3, AS_ANSWER_NONE);              /* mov %rax, %rbx */
+}
+
 /* Cut short, which QEMU never does: no byte beyond the size is read (the sanitizer build is the judge). */
 static void test_short(void **state)
 {
@@ -254,8 +303,10 @@ static void test_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_x86_random),   cmocka_unit_test(test_riscv_amo), cmocka_unit_test(test_riscv_hints),
-        cmocka_unit_test(test_riscv_random), cmocka_unit_test(test_libc),      cmocka_unit_test(test_short),
+        cmocka_unit_test(test_x86_random),  cmocka_unit_test(test_riscv_amo),
+        cmocka_unit_test(test_riscv_hints), cmocka_unit_test(test_riscv_random),
+        cmocka_unit_test(test_libc),        cmocka_unit_test(test_answers_of_atomics),
+        cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
