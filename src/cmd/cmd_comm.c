@@ -79,7 +79,7 @@ static const struct as_option options_table[] = {
     SECONDS(
         "budget", budget, "PERCENT",
         "On the machine: how much of the time watchpoints may take from the program (default 2). Samples come on top: "
-        "some 13 us each in a virtual machine."),
+        "some 16 us each in a virtual machine."),
     NUMBER("pid", pid, "PID", 1, INT32_MAX, "On the machine: look at a process that runs already."),
     SECONDS("duration", duration, "SECONDS", "With --pid: how long."),
     NUMBER("top", top, "N", 0, 100000, "Show the N lines, objects and pairs of code with most transfers (default 10)."),

@@ -164,7 +164,7 @@ static void print_cost(FILE *out, const struct as_comm_shown *shown)
     if (!info)
         return;
     fprintf(out, "  %s of %s samples have no address\n", AS_COUNT(info->cost.without), AS_COUNT(info->cost.samples));
-    fprintf(out, "Spent: %s samples, %s watchpoints, %s traps: about %.1f + %.1f ms of the program's time",
+    fprintf(out, "Spent: %s samples, %s watchpoints, %s traps: about %.1f ms and up to %.1f ms of the program's time",
             AS_COUNT(info->cost.samples), AS_COUNT(info->cost.armings), AS_COUNT(info->cost.traps),
             1e3 * info->sampling, 1e3 * info->cost.watching);
     if (info->processor > 0)

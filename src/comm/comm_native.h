@@ -33,7 +33,7 @@ struct as_comm_native_info {
     double seconds;
     double processor; /* seconds that the program's threads ran, by their clocks; 0: unknown */
     double
-        sampling;  /* of the program's time: what the samples took, 13 us each as measured on the development machine */
+        sampling;  /* of the program's time: what the samples took, 16 us each as measured on the development machine */
     uint64_t lost; /* samples that the kernel could not keep */
     uint64_t threads; /* that there were, sampled or not */
     struct as_native_lens_cost cost;

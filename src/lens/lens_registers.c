@@ -1,4 +1,5 @@
-/* See lens_registers.h. Arming reserves the time of a trap; what does not trap gets it back. */
+/* See lens_registers.h. Arming reserves the time of a trap, and for the first register of a thread that of watching for a
+ * while; what was not needed comes back when the register is disarmed. */
 #include "lens/lens_registers.h"
 
 #include "base/clock.h"
@@ -11,13 +12,16 @@
  * on to do so. */
 #define ARM_SECONDS 15e-6
 #define TRAP_SECONDS 16e-6
-#define MOST_SAVED 0.1 /* seconds of budget time */
+#define WATCHING_SHARE 0.1     /* of the time that a thread runs with registers armed: what zstd loses */
+#define WATCHING_RESERVED 0.03 /* seconds, as long as the usual watchpoint lives */
+#define AT_START 0.1           /* seconds of budget time */
+#define MOST_SAVED 0.2
 enum { HOPELESS = 8 };
 
 void as_lens_registers_start(struct as_lens_registers *registers, double budget, struct as_native_lens_cost *cost)
 {
     *registers = (struct as_lens_registers){.budget = budget, .cost = cost, .at = as_clock_seconds()};
-    registers->left = budget * MOST_SAVED;
+    registers->left = budget * AT_START;
 }
 
 void as_lens_registers_end(struct as_lens_registers *registers)
@@ -28,13 +32,22 @@ void as_lens_registers_end(struct as_lens_registers *registers)
     as_vec_free(&registers->list);
 }
 
-static bool is_affordable(struct as_lens_registers *registers)
+/* What is reserved for a register. */
+static double price_of(const struct as_lens_registers *registers, uint32_t thread)
+{
+    double watching = as_lens_registers_used(registers, thread) ? 0 : WATCHING_RESERVED * WATCHING_SHARE;
+    return ARM_SECONDS + TRAP_SECONDS + watching;
+}
+
+/* The smallest budget saves as much as one register costs. */
+static bool is_affordable(struct as_lens_registers *registers, double price)
 {
     double now = as_clock_seconds(), most = registers->budget * MOST_SAVED;
+    most = most > price ? most : price;
     registers->left += (now - registers->at) * registers->budget;
     registers->left = registers->left > most ? most : registers->left;
     registers->at = now;
-    return registers->left >= ARM_SECONDS + TRAP_SECONDS;
+    return registers->budget > 0 && registers->left >= price;
 }
 
 static void spend(struct as_lens_registers *registers, double seconds)
@@ -75,7 +88,8 @@ enum as_lens_result as_lens_registers_arm(struct as_lens_registers *registers, u
                                         .chain = true};
     if (registers->refusals >= HOPELESS)
         return AS_LENS_REFUSED;
-    if (!is_affordable(registers)) {
+    double price = price_of(registers, ref->thread);
+    if (!is_affordable(registers, price)) {
         registers->cost->postponed++;
         return AS_LENS_BUSY;
     }
@@ -87,7 +101,7 @@ enum as_lens_result as_lens_registers_arm(struct as_lens_registers *registers, u
     reg->armed = true;
     registers->refusals = 0;
     registers->cost->armings++;
-    spend(registers, ARM_SECONDS + TRAP_SECONDS);
+    spend(registers, price);
     *generation = reg->generation;
     return AS_LENS_OK;
 }
@@ -111,6 +125,21 @@ uint32_t as_lens_registers_used(const struct as_lens_registers *registers, uint3
     return used;
 }
 
+/* Registers of a thread slow it down together: the one that is disarmed last pays for the longest of them. */
+static void pay_watching(struct as_lens_registers *registers, const struct as_lens_register *reg)
+{
+    double seconds = as_breakpoint_seconds(&reg->ring);
+    seconds = seconds > reg->longest ? seconds : reg->longest;
+    for (size_t i = 0; i < registers->list.len; i++) {
+        struct as_lens_register *other = &registers->list.data[i];
+        if (other == reg || !other->armed || other->thread != reg->thread)
+            continue;
+        other->longest = seconds > other->longest ? seconds : other->longest;
+        return;
+    }
+    spend(registers, (seconds - WATCHING_RESERVED) * WATCHING_SHARE);
+}
+
 /* One that has trapped since is counted, and lost: nothing waits for it any more. */
 void as_lens_registers_disarm(struct as_lens_registers *registers, struct as_lens_register *reg)
 {
@@ -118,6 +147,7 @@ void as_lens_registers_disarm(struct as_lens_registers *registers, struct as_len
         registers->cost->traps++;
     else
         spend(registers, -TRAP_SECONDS);
+    pay_watching(registers, reg);
     as_breakpoint_close(&reg->ring);
     reg->armed = false;
 }

@@ -1,5 +1,7 @@
 /* The debug registers of other processes' threads, as the native lens has them: armed for one trap each, within a budget of
- * the program's time. */
+ * the program's time. Armings and traps take some of it, and so does the mere watching: while a data breakpoint is enabled,
+ * string instructions (rep movs, rep stos: copies, and the pages that the kernel clears) take some 14 times as long, in
+ * the kernel too. */
 #ifndef AS_LENS_LENS_REGISTERS_H
 #define AS_LENS_LENS_REGISTERS_H
 
@@ -13,6 +15,7 @@ struct as_lens_register {
     uint64_t generation;
     struct as_lens_watch watch;
     struct as_ring ring;
+    double longest; /* seconds that the thread ran with another register, while this one was armed */
 };
 
 struct as_lens_registers {

@@ -7,8 +7,8 @@
  *                events of the PMU, nanoseconds of a clock.
  *   registers    of any thread, by breakpoint events of the kernel's (native/breakpoint.h), each for one trap. The access
  *                behind a trap is found from the code and the registers (watch/cause.h).
- *   budget       what arming and traps take from the program is kept below a share of the time. Arming is refused
- *                (AS_LENS_BUSY) when that is used up.
+ *   budget       what arming, watching and traps take from the program is kept below a share of the time. Arming is
+ *                refused (AS_LENS_BUSY) when that is used up.
  * What it does not know: counts of accesses (as_lens_counts is always false), accesses of the kernel.
  *
  * Samples come to the lens some milliseconds late, all of them and in the order of time, so look-ups are as on time; what is
@@ -37,8 +37,9 @@ struct as_native_lens_cost {
     uint64_t armings, traps;     /* traps: those of a register that the kernel had not taken away yet, too */
     uint64_t causes;             /* traps whose instruction was found */
     uint64_t refused, postponed; /* by the kernel; by the budget */
-    double watching;             /* seconds of the program's time that armings and traps took, as measured on the
-                                    development machine: a trap 16 us, arming and taking back 15 us */
+    double watching;             /* seconds of the program's time that watchpoints took, as measured on the development
+                                    machine: a trap 16 us, arming and taking back 15 us, and a tenth of the time that
+                                    threads ran with them */
     char note[160];              /* why the first one was refused; "": none */
 };
 

@@ -37,6 +37,7 @@ static int open_event(const struct as_breakpoint_order *order)
                                    .sample_regs_user = REGISTERS,
                                    .sample_stack_user = STACK,
                                    .sample_max_stack = order->chain ? DEPTH : 0,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
                                    .use_clockid = 1,
                                    .clockid = CLOCK_MONOTONIC,
                                    .disabled = 1,
@@ -58,6 +59,12 @@ bool as_breakpoint_open(struct as_ring *ring, const struct as_breakpoint_order *
     as_breakpoint_close(ring);
     errno = error;
     return false;
+}
+
+double as_breakpoint_seconds(const struct as_ring *ring)
+{
+    uint64_t values[2] = {0, 0}; /* hits, nanoseconds */
+    return read(ring->fd, values, sizeof values) == (ssize_t)sizeof values ? (double)values[1] * 1e-9 : 0;
 }
 
 void as_breakpoint_close(struct as_ring *ring)

@@ -20,6 +20,8 @@ struct as_breakpoint_order {
 };
 /* False: errno tells. The ring's fd is the event's. */
 bool as_breakpoint_open(struct as_ring *ring, const struct as_breakpoint_order *order) AS_MUST_CHECK;
+/* How long the thread ran with it, until it was hit; 0: unknown. */
+double as_breakpoint_seconds(const struct as_ring *ring);
 void as_breakpoint_close(struct as_ring *ring);
 const char *as_breakpoint_refusal(int error); /* why the kernel refused, for people */
 
