@@ -5,8 +5,8 @@
 # time-limit: 400
 . "$(dirname "$0")/lib.sh"
 
-# Not in the build tree: a test starts from the committed seeds alone.
-export FUZZ_DIR=$TMP/fuzz
+# Not in the build tree: a test starts from the committed seeds alone. Only objects stay, as what is compiled in a build does.
+export FUZZ_DIR=$TMP/fuzz FUZZ_OBJECTS=$BUILD/fuzz-objects
 seconds=${FUZZ_SECONDS:-1}
 export FUZZ_OPTIMIZE=$((seconds > 20)) # to compile takes longer than a short run
 
