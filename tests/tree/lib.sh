@@ -9,6 +9,18 @@ tree_files() {
         sed 's|^\./||' | sort)
 }
 
+# What a tool finds in a file depends on the file, the tool and its settings alone: a file that it found right is looked at again when
+# one of them has changed. The build directory remembers which were right.
+#
+# not_yet_right NAME SETTINGS: of the files of the source tree that stdin lists, those that the check NAME has not found right as they
+# are; SETTINGS is what else decides. now_right NAME SETTINGS, with the same list: all of them are right.
+sums_of() { (cd "$SOURCE" && xargs -d '\n' sha256sum | sed "s/^/$1 /"); }
+not_yet_right() {
+    mkdir -p "$BUILD/right" && touch "$BUILD/right/$1" &&
+        sums_of "$(sha256sum <<<"$2" | cut -c1-16)" | grep -vxF -f "$BUILD/right/$1" | cut -c84-
+}
+now_right() { sums_of "$(sha256sum <<<"$2" | cut -c1-16)" >right.new && mv right.new "$BUILD/right/$1"; }
+
 # Where the stack lies depends on the environment, and what the caches do on that.
 measure_build() { # ASSAY NAME
     local program=$WORKLOADS/known/x86-call-deep

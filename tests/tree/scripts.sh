@@ -9,16 +9,20 @@ shell_files() {
 # A script is read with the names that it may have from lib.sh and those that lib.sh has from it, but without the code of
 # lib.sh, which would be read again for each of a hundred scripts; that is read once, as it is.
 linted() {
-    local libraries=("$SOURCE"/{scripts,tests/cli,tests/tree}/lib.sh)
+    local libraries=("$SOURCE"/{scripts,tests/cli,tests/tree}/lib.sh) settings files
+    settings=$(shellcheck --version && cat "$SOURCE"/{.shellcheckrc,tests/tree/scripts.sh})
+    files=$(shell_files | sort -u)
     mkdir lint
-    (cd "$SOURCE" && shell_files | sort -u | tar -cf - .shellcheckrc -T -) | tar -xf - -C lint
+    (cd "$SOURCE" && not_yet_right scripts "$settings" <<<"$files" | tar -cf - .shellcheckrc -T -) | tar -xf - -C lint
+    mkdir -p lint/{scripts,tests/cli,tests/tree}
     tee lint/{scripts,tests/cli,tests/tree}/lib.sh >/dev/null <<'END'
 # shellcheck shell=bash
 out='' err='' status=0 judged=''
 : "$out$err$status$judged${DEFAULT_CORE-}${HOLDS-}${any_environment-}"
 END
     shellcheck -S warning "${libraries[@]}" &&
-        (cd lint && find . -type f -not -name .shellcheckrc -not -name lib.sh -print0 | xargs -0 shellcheck -S warning)
+        (cd lint && find . -type f -not -name .shellcheckrc -not -name lib.sh -print0 | xargs -r0 shellcheck -S warning) &&
+        now_right scripts "$settings" <<<"$files"
 }
 if command -v shellcheck >/dev/null; then
     check "shellcheck is content" linted
