@@ -108,15 +108,15 @@ configure_tree() {
     echo "$*" >"$dir/options.stamp"
 }
 
-# The files that DIR builds and users run: all but those of tests/ and bench/ and the programs with known answers, which are more
-# than half of the work.
+# The files that DIR builds and users run: all but those of tests/ and bench/ and the programs with known answers and events, which are
+# more than half of the work.
 product_of() {
     meson introspect --targets "$1" | python3 -c '
 import json, os, sys
 top, build = os.getcwd(), os.path.abspath(sys.argv[1])
 for target in json.load(sys.stdin):
     folder = os.path.relpath(os.path.dirname(target["defined_in"]), top)
-    if target["build_by_default"] and not folder.startswith(("tests", "bench", "workloads/known")):
+    if target["build_by_default"] and not folder.startswith(("tests", "bench", "workloads/known", "workloads/events")):
         print("\n".join(os.path.relpath(name, build) for name in target["filename"]))' "$1"
 }
 
