@@ -40,36 +40,54 @@ static void test_runs(void **state)
     expect("2b3 2c i r", call, "0>3:4 1>0:6");
 }
 
-/* A diamond, and a function that calls it. Offsets count from the function's start. Control comes to `f` 40 times from elsewhere, and
- * behind the call in `g` BOLT's block goes on. */
-static void test_fdata(void **state)
+static void expect_fdata(const char *graph, const double *counts, const char *branches, const char *want)
 {
-    const double counts[] = {100, 30, 70, 100, 60, 60};
-    struct as_cfg *cfg = graph_make("3b2 2j3 4i r | 2c r");
-    struct as_flow *flow = graph_flow(cfg, counts, "0>2:70 1>3:30 4>0:60");
+    static const char *const names[] = {"f", "g"};
+    struct as_cfg *cfg = graph_make(graph);
+    struct as_flow *flow = graph_flow(cfg, counts, branches);
     struct as_cfg_module *m = as_cfg_get(cfg, 0);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(m->functions.len, 2);
-    m->functions.data[0].linkage = "f";
-    m->functions.data[1].linkage = "g";
+    for (size_t i = 0; i < m->functions.len; i++)
+        m->functions.data[i].linkage = names[i];
     as_bolt_write_fdata(flow, 0, out);
     fclose(out);
-    assert_string_equal(text, "1 f 8 1 f c 0 30\n"
-                              "1 f 8 1 f 14 0 70\n"
-                              "1 f 10 1 f 24 0 30\n"
-                              "1 f 20 1 f 24 0 70\n"
-                              "1 g 4 1 f 0 0 60\n"
-                              "0 [unknown] 0 1 f 0 0 40\n"
-                              "0 [unknown] 0 1 g 0 0 60\n");
+    assert_string_equal(text, want);
     free(text);
     as_flow_free(flow);
     as_cfg_free(cfg);
 }
 
+/* A diamond, and a function that calls it. Offsets count from the function's start. Control comes to `f` 40 times from elsewhere, and
+ * behind the call in `g` BOLT's block goes on. */
+static void test_fdata(void **state)
+{
+    const double counts[] = {100, 30, 70, 100, 60, 60};
+    expect_fdata("3b2 2j3 4i r | 2c r", counts, "0>2:70 1>3:30 4>0:60",
+                 "1 f 8 1 f c 0 30\n"
+                 "1 f 8 1 f 14 0 70\n"
+                 "1 f 10 1 f 24 0 30\n"
+                 "1 f 20 1 f 24 0 70\n"
+                 "1 g 4 1 f 0 0 60\n"
+                 "0 [unknown] 0 1 f 0 0 40\n"
+                 "0 [unknown] 0 1 g 0 0 60\n");
+}
+
+/* A jump through a table leads to the second and the third block, so the third begins there for BOLT, too. */
+static void test_fdata_of_a_table(void **state)
+{
+    const double counts[] = {10, 4, 10};
+    expect_fdata("2x 3i r", counts, "0>1:4 0>2:6",
+                 "1 f 4 1 f 8 0 4\n"
+                 "1 f 4 1 f 14 0 6\n"
+                 "1 f 10 1 f 14 0 4\n"
+                 "0 [unknown] 0 1 f 0 0 10\n");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs), cmocka_unit_test(test_fdata)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs), cmocka_unit_test(test_fdata),
+                                       cmocka_unit_test(test_fdata_of_a_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * stream_bed.h, of which no symbols are known: a function begins where a call leads to. */
 #include "../engine/stream_bed.h"
 #include "count/calls.h"
-#include "count/tracker.h"
+#include "count/tracker_stacks.h"
 #include "unit.h"
 
 enum { STACK = 0x7000, CALL_SITE = CALLS + 1, BEHIND_CALL = CALLS + 6, FORK = 57, GETPID = 39 };
@@ -191,6 +191,39 @@ static void forgotten_paths(void **state)
     check_node(run(LOOP, LOOP, 0), 0, LOOP, 0, false);
 }
 
+/* A jump went to a stack that is not known yet, and the return behind it does not say either: the guess follows it. */
+static void returns_on_a_stack_to_be_known(void **state)
+{
+    uint32_t begin = run(MIX, CALLS, 0);
+    struct as_thread_calls *calls = &tracker->threads.data[0];
+    run(CALLS, CALLED, STACK);
+    calls->resumed = LOOP;
+    calls->guess = 0;
+    run(CALLED, BEHIND_CALL, 0);
+    assert_int_equal(calls->resumed, BEHIND_CALL);
+    assert_int_equal(calls->guess, begin);
+}
+
+/* The second thread goes on in a function that the first has called: nothing is known of how it came there, so what it had is not
+ * a stack that waits. */
+static void beginnings_are_found(void **state)
+{
+    struct as_thread second = {.number = 2, .process = 1, .image = first.image};
+    uint32_t begin = run(MIX, CALLS, 0);
+    run(CALLS, CALL_SITE, STACK);
+    as_call_tracker_thread_start(tracker, &second);
+    run_of(&second, LOOP, LOOP, 0);
+    as_callpath_set_partial(tracker->threads.data[1].path);
+    run_of(&second, CALLS, CALLED, STACK - 32);
+    uint32_t called = run_of(&second, CALLED, BEHIND_CALL, STACK - 32);
+    const struct as_call_node *node = as_call_tree_node(as_call_tracker_tree(tracker, 0), called);
+    assert_int_equal(node->function, CALLED);
+    check_node(node->parent, begin, CALL_SITE, CALL_SITE, false);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 1);
+    assert_int_equal(tracker->stacks.list.len, 0);
+    assert_true(tracker->threads.data[0].lent && !tracker->threads.data[1].lent);
+}
+
 static void count_part(struct as_call_counter *counter, uint32_t address, uint32_t begin, uint32_t end, uint64_t next,
                        uint64_t slot)
 {
@@ -242,9 +275,18 @@ static void sums_by_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(calls_and_returns),         TEST(returns_by_slots), TEST(signals),  TEST(long_handlers),
-        TEST(handlers_that_make_a_call), TEST(children),         TEST(programs), TEST(what_keeps_a_path),
-        TEST(forgotten_paths),           TEST(sums_by_path),
+        TEST(calls_and_returns),
+        TEST(returns_by_slots),
+        TEST(signals),
+        TEST(long_handlers),
+        TEST(handlers_that_make_a_call),
+        TEST(children),
+        TEST(programs),
+        TEST(what_keeps_a_path),
+        TEST(forgotten_paths),
+        TEST(returns_on_a_stack_to_be_known),
+        TEST(beginnings_are_found),
+        TEST(sums_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
