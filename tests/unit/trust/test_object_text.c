@@ -26,10 +26,11 @@ enum { FILE_NAME = 1, TEXT_SYMBOL, DATA_SYMBOL, ZEROED, HOT, COLD, VALUE, PUTS, 
  * cold: mov data + 8(%rip), %eax; jne cold; jmp hot */
 static const uint8_t code[] = {0x8b, 0x07, 0x83, 0xee, 0x01, 0x75, 0xf9, 0xe8, 0, 0,    0,    0,    0xc3,
                                0x90, 0x90, 0x90, 0x8b, 0x05, 0,    0,    0,    0, 0x75, 0xf8, 0xeb, 0xe6};
-/* What all frames have; the frame of hot: 16 bytes from its second instruction on, remembered from the call on. */
+/* What all frames have; the frame of hot: 16 bytes from its second instruction on, remembered from the call on, where rbp is
+ * at 16 bytes below. */
 static const uint8_t frames[] = {0x14, 0,    0, 0, 0,    0, 0, 0, 1,    'z',  'R',  0,    1,    0x78, 0x10, 1,
                                  0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0, 0x14, 0,    0,    0,    28,   0,    0,    0,
-                                 0,    0,    0, 0, 13,   0, 0, 0, 0,    0x42, 0x0e, 0x10, 0x45, 0x0a, 0,    0};
+                                 0,    0,    0, 0, 13,   0, 0, 0, 0,    0x42, 0x0e, 0x10, 0x45, 0x0a, 0x86, 2};
 
 struct image {
     _Alignas(16) uint8_t bytes[8192];
@@ -124,7 +125,7 @@ static void make(struct image *image)
     image->symbols = put(image, NULL, SYMBOLS * sizeof *image->symbols);
     image->text_relas = put(image, NULL, 2 * sizeof *image->text_relas);
     image->data_relas = put(image, NULL, 2 * sizeof *image->data_relas);
-    image->frame_relas = put(image, NULL, sizeof *image->frame_relas);
+    image->frame_relas = put(image, NULL, 2 * sizeof *image->frame_relas);
     set_symbols(image);
     set_relocs(image);
     name(image->names, &image->names_size, "");
@@ -207,6 +208,7 @@ static const char expected[] = "\t.section \".text\",\"ax\",@progbits\n"
                                "\t.byte 131,238,1\n"
                                "\tjnz .Lassay_1_0\n"
                                "\t.cfi_escape 10\n"
+                               "\t.cfi_escape 134,2\n"
                                "\t.reloc .+1, R_X86_64_PLT32, \"puts\" + -4\n"
                                "\t.byte 232,0,0,0,0\n"
                                "\t.rept 3\n\tnop\n\t.endr\n"
@@ -407,6 +409,33 @@ static void frames_of_other_kinds(void **state)
     check_refused(&image, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
 }
 
+/* The same frame, with a function that handles exceptions (puts, here), which a relocation names. */
+static void handlers_of_exceptions(void **state)
+{
+    static const uint8_t personal[] = {0x18, 0, 0, 0, 0,    0,    0, 0, 1,    'z', 'P',  'R', 0, 1, 0x78, 0x10, 6, 0x1b,
+                                       0,    0, 0, 0, 0x1b, 0x0c, 7, 8, 0x90, 1,   0x14, 0,   0, 0, 32,   0,    0, 0,
+                                       0,    0, 0, 0, 13,   0,    0, 0, 0,    0,   0,    0,   0, 0, 0,    0};
+    static struct image image;
+    struct as_remedy_result result = {0};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_str out = {0};
+    for (size_t relocs = 1; relocs <= 2; relocs++) {
+        make(&image);
+        const uint8_t *at = put(&image, personal, sizeof personal);
+        image.sections[FRAMES].sh_offset = (uint64_t)(at - image.bytes);
+        image.sections[FRAMES].sh_size = sizeof personal;
+        image.sections[FRAMES_RELA].sh_size = relocs * sizeof *image.frame_relas;
+        image.frame_relas[0].r_offset = 36;
+        image.frame_relas[1] = (Elf64_Rela){18, ELF64_R_INFO(PUTS, R_X86_64_PC32), 0};
+        if (relocs == 1)
+            check_refused(&image, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
+        else if (!as_remedy_apply(&loads, (char *)image.bytes, image.size, &out, &result, &err))
+            fail_msg("%s", err.message);
+    }
+    assert_non_null(strstr(out.data, "\t.cfi_startproc\n\t.cfi_personality 27, \"puts\" + 0\n"));
+    as_str_free(&out);
+}
+
 static void relocations(void **state)
 {
     assert_string_equal(as_object_reloc_name(R_X86_64_GOTPCRELX), "R_X86_64_GOTPCRELX");
@@ -427,6 +456,7 @@ int main(void)
                                        cmocka_unit_test(damaged_tables),
                                        cmocka_unit_test(what_cannot_be_said),
                                        cmocka_unit_test(frames_of_other_kinds),
+                                       cmocka_unit_test(handlers_of_exceptions),
                                        cmocka_unit_test(relocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,6 +193,72 @@ static void loops_are_as_long_as_they_say(void **state)
     }
 }
 
+static bool is_zeroing(const struct as_insn *insn)
+{
+    return arch == AS_ARCH_X86_64 && insn->bytes[0] == 0x31 && (insn->bytes[1] >> 3 & 7) == (insn->bytes[1] & 7);
+}
+
+/* Every register that code reads is one of the arguments or of the sums, which nobody reads, or has been written before. */
+static void check_registers(const struct as_kernel_code *code, const char *kernel, uint64_t known)
+{
+    for (uint32_t at = 0; at < code->size; at += decode(code, at).length) {
+        struct as_insn insn = decode(code, at);
+        for (uint8_t i = 0; i < insn.n_reads && !is_zeroing(&insn); i++)
+            if (insn.reads[i] < AS_REG_VEC0 && !(known >> insn.reads[i] & 1))
+                fail_msg("%s: the instruction at 0x%x reads register %u, which nothing has set", kernel, at,
+                         insn.reads[i]);
+        for (uint8_t i = 0; i < insn.n_writes; i++)
+            known |= insn.writes[i] < AS_REG_VEC0 ? UINT64_C(1) << insn.writes[i] : 0;
+    }
+}
+
+static void registers_are_set(void **state)
+{
+    enum { RAX = 1 << 0, RSP = 1 << 4, RSI = 1 << 6, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9 };
+    enum {
+        ZERO = 1 << 0,
+        RA = 1 << 1,
+        SP = 1 << 2,
+        T0 = 1 << 5,
+        A0 = 1 << 10,
+        A1 = 1 << 11,
+        T3 = 1 << 28,
+        T5 = 1 << 30
+    };
+    for (size_t i = 0; i < AS_KERNEL_COUNT; i++) {
+        bool stores = strcmp(as_kernels[i].name, "stores") == 0,
+             divides = strcmp(as_kernels[i].name, "latency-biased") == 0;
+        struct as_kernel_options options = as_kernels[i].usual;
+        struct as_kernel_code code = build(as_kernels[i].name, options);
+        check_registers(&code, as_kernels[i].name, RSP | RSI | RDI | R8 | (stores ? RAX : 0) | (divides ? R9 : 0));
+        free(code.bytes);
+        options.riscv = true;
+        if (!as_kernels[i].emit_riscv)
+            continue;
+        code = build(as_kernels[i].name, options);
+        arch = AS_ARCH_RISCV64;
+        check_registers(&code, as_kernels[i].name,
+                        ZERO | RA | SP | A0 | A1 | T5 | (stores ? T0 : 0) | (divides ? T3 : 0));
+        arch = AS_ARCH_X86_64;
+        free(code.bytes);
+    }
+}
+
+/* Each way is taken every other time: of RISC-V's, two instructions and one; of x86's, five and one. */
+static void halves_are_executed(void **state)
+{
+    for (int riscv = 0; riscv <= 1; riscv++) {
+        struct as_kernel_options options = as_kernel_find("latency-biased")->usual;
+        options.riscv = riscv;
+        struct as_kernel_code code = build("latency-biased", options);
+        assert_string_equal(code.labels[0].name, "divide");
+        assert_float_equal(code.labels[0].executed, riscv ? 1 : 2.5, 0);
+        assert_string_equal(code.labels[1].name, "sum");
+        assert_float_equal(code.labels[1].executed, 0.5, 0);
+        free(code.bytes);
+    }
+}
+
 static void parameters_do_what_they_say(void **state)
 {
     struct as_kernel_code code = build("load-ratio", (struct as_kernel_options){.ratio = 30});
@@ -261,6 +327,8 @@ int main(void)
                                        cmocka_unit_test(iterations_are_the_listings),
                                        cmocka_unit_test(riscv_iterations_are_the_listings),
                                        cmocka_unit_test(loops_are_as_long_as_they_say),
+                                       cmocka_unit_test(registers_are_set),
+                                       cmocka_unit_test(halves_are_executed),
                                        cmocka_unit_test(too_large_is_refused),
                                        cmocka_unit_test(keys),
                                        cmocka_unit_test(the_chase_is_one_cycle)};

@@ -115,6 +115,24 @@ static void a_run(void **state)
     assert_true(as_trust_has_event(&subject, "anything")); /* the clock */
 }
 
+/* An event that the machine does not have, and a program that is not there, are errors, not runs of nothing. */
+static void nothing_to_run(void **state)
+{
+    struct as_trust_subject subject = open_on("GenuineIntel", 3);
+    struct as_trust_options unknown = options;
+    struct as_trust_result result;
+    struct as_error err = AS_ERROR_INIT;
+    unknown.stand_in = "no-such-event";
+    subject.options = &unknown;
+    snprintf(subject.program, sizeof subject.program, "/bin/true");
+    struct as_trust_probe probe = as_trust_probe(&subject, "bias", "loads", 100003);
+    assert_false(as_trust_run(&subject, &probe, &result, &err));
+    assert_non_null(strstr(err.message, "no-such-event"));
+    unknown.stand_in = "task-clock";
+    snprintf(subject.program, sizeof subject.program, "/nothing/here");
+    assert_false(as_trust_run(&subject, &probe, &result, &err));
+}
+
 /* The error of a count, also where less than one is expected; of nothing there is none. */
 static void errors_of_counts(void **state)
 {
@@ -151,8 +169,13 @@ static void interrupts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units),      cmocka_unit_test(no_pmu), cmocka_unit_test(names_of_events),
-        cmocka_unit_test(intervals),  cmocka_unit_test(a_run),  cmocka_unit_test(errors_of_counts),
+        cmocka_unit_test(units),
+        cmocka_unit_test(no_pmu),
+        cmocka_unit_test(names_of_events),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(a_run),
+        cmocka_unit_test(nothing_to_run),
+        cmocka_unit_test(errors_of_counts),
         cmocka_unit_test(interrupts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,33 @@ static void a_copy_loads_and_stores(void **state)
     assert_int_equal(answer(&query).access, AS_ACCESS_LOAD);
 }
 
+/* With the direction flag they are eight lower; the flag beside it, of an overflow, says nothing. */
+static void a_copy_goes_down(void **state)
+{
+    enum { DIRECTION = 1 << 10, OVERFLOW = 1 << 11 };
+    struct as_cause_query query = trap_at(MEMORY(NOPS "\x48\xa5\x90"), CODE + 22);
+    query.state.value[RSI] = DATA + 100;
+    query.state.value[RDI] = DATA - 8;
+    query.state.flags = DIRECTION;
+    assert_int_equal(answer(&query).access, AS_ACCESS_STORE);
+    query.state.flags = OVERFLOW;
+    assert_int_equal(answer(&query).how, AS_CAUSE_NONE);
+    query.state.value[RDI] = DATA + 8;
+    assert_int_equal(answer(&query).access, AS_ACCESS_STORE);
+}
+
+/* rep movsb in its middle: either pointer may be the one that is near. */
+static void a_repeated_copy(void **state)
+{
+    struct as_cause_query query = trap_at(MEMORY(NOPS "\xf3\xa4\x90"), CODE + 20);
+    query.state.value[RSI] = DATA + 1000;
+    query.state.value[RDI] = DATA;
+    assert_int_equal(answer(&query).access, AS_ACCESS_STORE);
+    query.state.value[RSI] = DATA;
+    query.state.value[RDI] = DATA + 1000;
+    assert_int_equal(answer(&query).access, AS_ACCESS_LOAD);
+}
+
 /* A fast string operation reports up to 64 bytes late or early; beyond that it was another one. */
 static void repeated_strings_are_near(void **state)
 {
@@ -249,6 +276,8 @@ int main(void)
         cmocka_unit_test(known_start_settles),
         cmocka_unit_test(overwritten_registers_are_plausible),
         cmocka_unit_test(a_copy_loads_and_stores),
+        cmocka_unit_test(a_copy_goes_down),
+        cmocka_unit_test(a_repeated_copy),
         cmocka_unit_test(repeated_strings_are_near),
         cmocka_unit_test(calls_lead_here),
         cmocka_unit_test(earlier_answers_are_checked),

@@ -398,17 +398,37 @@ static void *tell_and_wait(void *argument)
     return NULL;
 }
 
-/* Starts a thread that waits for words[6], and arms a watchpoint on it. Returns its number. */
-static pid_t start_armed(pthread_t *thread, struct as_watch_ref *ref)
+/* Starts a thread that waits for words[6]. Returns its number. */
+static pid_t start_waiting(pthread_t *thread)
 {
     volatile pid_t tid = 0;
-    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
     words[6] = 0;
     assert_int_equal(pthread_create(thread, NULL, tell_and_wait, (void *)&tid), 0);
     while (!tid)
         sched_yield();
-    assert_int_equal(as_watch_arm(watch, tid, &request, ref), AS_WATCH_OK);
     return tid;
+}
+
+static enum as_watch_result arm_thread(pid_t tid, struct as_watch_ref *ref)
+{
+    struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
+    return as_watch_arm(watch, tid, &request, ref);
+}
+
+/* … and arms a watchpoint on it. */
+static pid_t start_armed(pthread_t *thread, struct as_watch_ref *ref)
+{
+    pid_t tid = start_waiting(thread);
+    assert_int_equal(arm_thread(tid, ref), AS_WATCH_OK);
+    return tid;
+}
+
+static void join_and_wait(pthread_t thread, pid_t tid)
+{
+    words[6] = 1;
+    pthread_join(thread, NULL);
+    while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
+        sched_yield();
 }
 
 /* A thread that never entered and ends armed. */
@@ -419,14 +439,45 @@ static void ended_threads_are_swept(void **state)
     struct as_watch_ref ref;
     volatile pid_t tid = start_armed(&thread, &ref);
     assert_int_equal(as_watch_sweep(watch), 0);
-    words[6] = 1;
-    pthread_join(thread, NULL);
-    while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-        sched_yield();
+    join_and_wait(thread, tid);
     assert_int_equal(as_watch_sweep(watch), 1);
     assert_int_equal(as_watch_disarm(watch, &ref), AS_WATCH_STALE);
     assert_int_equal(pthread_create(&thread, NULL, tell_and_end, (void *)&tid), 0);
     pthread_join(thread, NULL);
+}
+
+/* Room for two threads whose numbers lead to the same place of the table (two of three do): both are found again, and a third has no
+ * room. */
+static void small_table(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_watch_options options = {.max_threads = 2, .on_trap = remember};
+    struct as_watch_ref ref;
+    pthread_t threads[3];
+    pid_t tids[3];
+    watch = unit_no_watchpoints() ? NULL : as_watch_new(&options, &err);
+    need_watch();
+    for (size_t i = 0; i < 3; i++)
+        tids[i] = start_waiting(&threads[i]);
+    size_t a = (tids[0] - tids[1]) % 2 && (tids[0] - tids[2]) % 2 ? 1 : 0;
+    size_t b = (tids[a] - tids[a + 1]) % 2 ? 2 : a + 1;
+    assert_int_equal(arm_thread(tids[a], &ref), AS_WATCH_OK);
+    assert_int_equal(arm_thread(tids[b], &ref), AS_WATCH_OK);
+    assert_int_equal(arm_thread(tids[3 - a - b], &ref), AS_WATCH_FULL);
+    assert_int_equal(arm_thread(tids[b], &ref), AS_WATCH_OK);
+    assert_int_equal(as_watch_free_slots(watch, tids[a]), AS_WATCH_SLOTS - 1);
+    assert_int_equal(as_watch_free_slots(watch, tids[b]), AS_WATCH_SLOTS - 2);
+    for (size_t i = 0; i < 3; i++)
+        join_and_wait(threads[i], tids[i]);
+    assert_int_equal(as_watch_sweep(watch), 2);
+}
+
+static void too_large_a_table(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_watch_options options = {.max_threads = 65537, .on_trap = remember};
+    assert_null(as_watch_new(&options, &err));
+    assert_string_equal(err.message, "watchpoints for 65537 threads were asked for; the most is 65536");
 }
 
 /* A thread that still runs, armed, when the watch ends: it goes on as if nothing had been. */
@@ -528,6 +579,8 @@ int main(void)
         WITH(set_up, arms_other_threads),
         WITH(set_up_descriptor, arms_other_threads),
         WITH(set_up, ended_threads_are_swept),
+        {"small_table", small_table, NULL, tear_down, NULL},
+        {"too_large_a_table", too_large_a_table, NULL, NULL, NULL},
         WITH(set_up, living_threads_are_left_alone),
         WITH(set_up, child_after_fork_is_free),
         WITH(set_up, programs_own_traps_are_passed_on),
