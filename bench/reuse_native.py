@@ -13,17 +13,18 @@ time and a rate. Goal: 85 % on average.
 
 Cost: each run alone and under Assay in turns. `time` is the ratio of elapsed times, on a machine that others may use;
 `stood still` is what the program lost by samples in the run under Assay itself, as a ratio; `processor` is the ratio of the
-program's own processor time. `assay_mib` is Assay's own peak memory, `memory_mib` the program's. Goal: 1.5.
+program's own processor time. `memory_mib` is the program's peak memory alone, `assay_mib` Assay's while the program runs and
+`after_mib` behind that, when it reads names and lines from the program's files; `memory` the peak of both at the same time by the program's
+alone. Goal: 1.5; what Assay needs does not depend on the program's size, so programs of a few MiB have more.
 
 --intervals: the cost of one program (long, bell-shaped, 2 threads) by the interval between samples, as --rate and --budget set
-it. `memory` is the program's peak and Assay's together, by the program's alone.
+it.
 """
 import argparse
 import csv
 import importlib.machinery
 import importlib.util
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -67,16 +68,59 @@ def expected_apart(suite, case, outer):
     return bins
 
 
+def memory_of(pid):
+    """What a process has, and the most that it had, in KiB; None if it has ended. Unlike what wait4 returns, without children and without
+    this script, whose copy the process was at first."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+        found = dict(line.split()[:2] for line in text.splitlines() if line.startswith("Vm"))
+        return int(found["VmRSS:"]), int(found["VmHWM:"])
+    except (OSError, KeyError):
+        return None
+
+
+def child_of(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    except (OSError, IndexError):
+        return None
+
+
+def watch_memory(pid):
+    """Follows a process and its child, the program, until it ends. Peaks in KiB: of the program, of the process while there is a program,
+    of the process at any time, of both together."""
+    program, during, ever, both = 0, 0, 0, 0
+    while own := memory_of(pid):
+        child = memory_of(child_of(pid) or "none")
+        ever = max(ever, own[1])
+        if child:
+            program, during, both = max(program, child[1]), max(during, own[1]), max(both, own[0] + child[0])
+        time.sleep(0.005)
+    return program, during, ever, both
+
+
 def measure(command):
     """Elapsed time, processor time, peak memory in KiB."""
     with tempfile.NamedTemporaryFile() as times:
         shell = ["bash", "-c", 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null; } 2>"$0"', times.name, *command]
         start = time.monotonic()
         process = subprocess.Popen(shell, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            sys.exit(f"{command}: status {status}")
-        return time.monotonic() - start, sum(map(float, pathlib.Path(times.name).read_text().split())), usage.ru_maxrss
+        memory = watch_memory(process.pid)
+        if process.wait():
+            sys.exit(f"{command}: status {process.returncode}")
+        return time.monotonic() - start, sum(map(float, pathlib.Path(times.name).read_text().split())), memory[0]
+
+
+def measure_assay(build, options, command):
+    """Elapsed time, what Assay found, and peaks of memory."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as result:
+        start = time.monotonic()
+        process = subprocess.Popen([str(build / "assay"), "reuse", "--source=timer", *options, "--json", "-q", "-o", result.name, "--",
+                                    *command], stdout=subprocess.DEVNULL)
+        memory = watch_memory(process.pid)
+        if process.wait():
+            sys.exit(f"{command}: status {process.returncode}")
+        return time.monotonic() - start, json.loads(pathlib.Path(result.name).read_text()), memory
 
 
 def run(suite, build, case, seconds):
@@ -85,15 +129,7 @@ def run(suite, build, case, seconds):
     words = [str(w) for pair in zip(turns, sizes) for w in pair]
     command = [str(build / "workloads" / "ribench"), str(threads), str(outer), str(inv), *words]
     alone, processor, memory = measure(command)
-    with tempfile.NamedTemporaryFile(suffix=".json") as result:
-        start = time.monotonic()
-        process = subprocess.Popen([str(build / "assay"), "reuse", "--source=timer", "--json", "-q", "-o", result.name, "--",
-                                    *command], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            sys.exit(f"{name}: status {status}")
-        elapsed = time.monotonic() - start
-        found = json.loads(pathlib.Path(result.name).read_text())
+    elapsed, found, (_, during, ever, both) = measure_assay(build, [], command)
     native, histogram = found["native"], suite.histogram(found["time_histogram"])
     truth = suite.expected(turns, sizes, inv, threads, outer)
     counted = sum(b["count"] * b["counted"] for b in found["time_histogram"]) / max(1, sum(histogram.values()))
@@ -105,22 +141,8 @@ def run(suite, build, case, seconds):
             "time": round(elapsed / alone, 3),
             "stood_still": round(found["seconds"] / max(1e-9, found["seconds"] - native["stopped_seconds"]), 3),
             "processor": round(native["processor_seconds"] / max(1e-9, processor), 3),
-            "memory_mib": round(memory / 1024, 1), "assay_mib": round(usage.ru_maxrss / 1024, 1)}
-
-
-def own_peak(process):
-    """Peak memory of a process that runs, in KiB, without its children, which wait4 would count; until it ends."""
-    peak = 0
-    while True:
-        try:
-            text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-        except OSError:
-            return peak
-        found = [int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")]
-        if not found:  # it has ended, and nobody has waited for it yet
-            return peak
-        peak = max(peak, found[0])
-        time.sleep(0.05)
+            "memory_mib": round(memory / 1024, 1), "assay_mib": round(during / 1024, 1), "after_mib": round(ever / 1024, 1),
+            "memory": round(both / memory, 2)}
 
 
 def by_interval(suite, build, seconds):
@@ -130,19 +152,12 @@ def by_interval(suite, build, seconds):
     print(f"{'samples a second':>16} {'budget':>7} {'samples':>8} {'time':>6} {'stood still':>12} {'processor':>10} {'memory':>7}")
     for rate, budget in ((10, 20), (50, 20), (200, 5), (200, 10), (200, 20), (200, 40), (1000, 20)):
         alone, processor, memory = measure(command)
-        with tempfile.NamedTemporaryFile(suffix=".json") as result:
-            start = time.monotonic()
-            process = subprocess.Popen([str(build / "assay"), "reuse", "--source=timer", f"--rate={rate}", f"--budget={budget}", "--json",
-                                        "-q", "-o", result.name, "--", *command], stdout=subprocess.DEVNULL)
-            peak = own_peak(process)
-            if process.wait():
-                sys.exit(f"{command}: status {process.returncode}")
-            elapsed = time.monotonic() - start
-            found = json.loads(pathlib.Path(result.name).read_text())
+        elapsed, found, (_, during, ever, both) = measure_assay(build, [f"--rate={rate}", f"--budget={budget}"], command)
         native = found["native"]
         print(f"{rate:16} {budget:5} % {found['samples']:8} {elapsed / alone:6.2f} "
               f"{found['seconds'] / max(1e-9, found['seconds'] - native['stopped_seconds']):12.2f} "
-              f"{native['processor_seconds'] / max(1e-9, processor):10.2f} {(memory + peak) / memory:7.2f}", flush=True)
+              f"{native['processor_seconds'] / max(1e-9, processor):10.2f} {both / memory:7.2f}  (Assay {during / 1024:.1f} MiB, {ever / 1024:.1f} "
+              f"behind the run; the program {memory / 1024:.1f})", flush=True)
 
 
 def main():
@@ -163,7 +178,8 @@ def main():
             row = rows[-1]
             print(f'{row["case"]:36} {100 * row["accuracy"]:5.1f} % ({100 * row["apart"]:5.1f} %)  counted {100 * row["counted"]:5.1f} %  '
                   f'{row["samples"]:5} samples, worth {row["effective"]:4}  time {row["time"]:.2f}, stood still '
-                  f'{row["stood_still"]:.2f}, processor {row["processor"]:.2f}, Assay {row["assay_mib"]:.0f} MiB', flush=True)
+                  f'{row["stood_still"]:.2f}, processor {row["processor"]:.2f}, memory {row["memory"]:.2f} (Assay {row["assay_mib"]:.1f} MiB, '
+                  f'{row["after_mib"]:.1f} behind the run, the program {row["memory_mib"]:.1f})', flush=True)
     if options.csv:
         with options.csv.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
