@@ -137,8 +137,8 @@ static const struct as_option options_table[] = {
      .value = "graded|reservoir",
      .choices = replacement_choices,
      .help = "With --method=watch: which use gives up its register for a new sample. graded: by chance, rather one of "
-             "an age at which uses seldom end, and one register is spared ever more often (the default). reservoir: "
-             "with 1/n at the n-th sample, as ReuseTracker does."},
+             "an age at which uses seldom end, and half of the registers is left to uses that wait for very long (the "
+             "default). reservoir: with 1/n at the n-th sample, as ReuseTracker does."},
     {.name = "arm-lag",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, lag),

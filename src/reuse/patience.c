@@ -61,3 +61,13 @@ double as_patience_reach(const struct as_patience *patience, uint64_t age)
 {
     return patience->reach[octave_of(age)];
 }
+
+double as_patience_later(const struct as_patience *patience, uint64_t age)
+{
+    double all = 0, later = 0;
+    for (uint32_t i = 0; i < AS_PATIENCE_OCTAVES; i++) {
+        all += patience->ended[i];
+        later += i >= octave_of(age) ? patience->ended[i] : 0;
+    }
+    return later / all;
+}

@@ -28,5 +28,7 @@ void as_patience_init(struct as_patience *patience);
 void as_patience_learn(struct as_patience *patience, uint64_t age, bool ended, double weight);
 /* 1 at age 0, falling. */
 double as_patience_reach(const struct as_patience *patience, uint64_t age);
+/* Which part of the ends is at this age or later; those that never end are not in it. 1 at age 0, falling. */
+double as_patience_later(const struct as_patience *patience, uint64_t age);
 
 #endif

@@ -5,11 +5,14 @@
 
 #include <math.h>
 
-/* AS_REPLACE_GRADED: by how much fewer samples are left out after one that found a free slot, and by which part more after one
- * that took its slot from a use that is not far. */
-static const double FEWER = 1, MORE = 2;
-/* The same for uses that are recognised as far, by how seldom uses end at their age, and want to stay. */
-static const double FAR_REACH = 1.0 / 8, FAR_FEWER = 1, FAR_MORE = 0.5;
+/* AS_REPLACE_GRADED: by which part fewer samples are left out after one that was watched in a free slot, and more after one that
+ * took its slot from a use that is not far. Both go by samples that are watched: where many threads are in the same phase, hundreds
+ * that are not come and go while slots are free for a moment. */
+static const double FEWER = 0.25, MORE = 1;
+/* A use is far if uses seldom end at its age and most of those that end have ended by then. By how seldom alone, where most
+ * end at once, all others would be far. */
+static const double FAR_REACH = 1.0 / 8, FAR_LATER = 1.0 / 8;
+static const double FAR_FEWER = 1, FAR_MORE = 0.5; /* as FEWER and MORE, for far uses that want to stay */
 
 static double draw(struct as_reuse_watch *watch)
 {
@@ -81,12 +84,20 @@ struct ages {
     uint32_t n_far, newest; /* newest: of the far ones, the slot whose use is the youngest */
 };
 
+static bool is_far(const struct as_reuse_watch *watch, uint64_t age)
+{
+    return watch->n_slots > 1 && /* one slot alone would never learn better */
+           as_patience_reach(&watch->patience, age) <= FAR_REACH &&
+           as_patience_later(&watch->patience, age) <= FAR_LATER;
+}
+
 static void look_at(const struct as_reuse_watch *watch, struct ages *ages)
 {
     *ages = (struct ages){0};
     for (uint32_t i = 0; i < watch->n_slots; i++) {
-        ages->reach[i] = as_patience_reach(&watch->patience, watch->samples - watch->slots[i].since);
-        ages->far[i] = watch->n_slots > 1 && ages->reach[i] <= FAR_REACH; /* one slot alone would never learn better */
+        uint64_t age = watch->samples - watch->slots[i].since;
+        ages->reach[i] = as_patience_reach(&watch->patience, age);
+        ages->far[i] = is_far(watch, age);
         if (ages->far[i] && (!ages->n_far++ || watch->slots[i].since > watch->slots[ages->newest].since))
             ages->newest = i;
     }
@@ -151,14 +162,14 @@ static void sample_graded(struct as_reuse_watch *watch, const struct as_lens_acc
     double one_in = watch->one_in;
     for (uint32_t i = 0; i < watch->n_slots; i++)
         room |= !watch->slots[i].contents.active;
-    if (room)
-        watch->one_in = fmax(1, one_in - FEWER);
     watch->credit += 1 / one_in; /* in turn, not by lot: each phase has its part of the samples that are watched */
     bool chosen = watch->credit >= 1;
     watch->credit -= chosen;
     if (!chosen) {
         atomic_fetch_add(&watch->dropped, 1);
-    } else if (!room || !take_free_slot(watch, use, weight * one_in)) {
+    } else if (room && take_free_slot(watch, use, weight * one_in)) {
+        watch->one_in = fmax(1, one_in * (1 - FEWER));
+    } else {
         if (!lock_taken(watch)) {
             atomic_fetch_add(&watch->busy, 1);
             return;

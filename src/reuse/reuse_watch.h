@@ -6,15 +6,16 @@
  * owner is not watched: pairs of one core are the thread's. The first trap decides: reuse or invalidation, at the
  * distance that the counters say, the owner's own or the sum over its socket. One use has one outcome.
  *
- * All slots taken, which use goes? With AS_REPLACE_RESERVOIR, as in the paper: a sample replaces one with probability 1/n at
- * the n-th sample since the slot was armed; after a trap n is 1 again. A sample that had a chance of p to get a slot weighs
- * 1/p. A use that nobody comes back to for long then keeps a slot for long, and of a phase that follows hardly a sample gets
- * one, while another finds a slot free: weights differ much, and few samples decide. With AS_REPLACE_GRADED every sample has
- * the same chance, slots free or not: one in so many is watched and weighs as much. That number falls while slots are free
- * and rises when a use had to go for another, so it follows the phases of a program. Which use goes then is drawn, rather one of
- * an age at which uses seldom end (patience.h). Uses that got to an age at which they hardly ever end are far: half of the slots
- * is theirs, and one in so many of them may stay there, in the same way, so that some are watched for very long. In both cases the
- * use that had to go is kept as given up at its distance: see survival.h.
+ * All slots taken, which use goes? With AS_REPLACE_RESERVOIR, as in the paper: a sample replaces one with probability
+ * 1/n at the n-th sample since the slot was armed; after a trap n is 1 again. A sample that had a chance of p to get a
+ * slot weighs 1/p. A use that nobody comes back to for long then keeps a slot for long, and of a phase that follows
+ * hardly a sample gets one, while another finds a slot free: weights differ much, and few samples decide. With
+ * AS_REPLACE_GRADED every sample has the same chance, slots free or not: one in so many is watched and weighs as much.
+ * That number falls when a sample is watched in a free slot and rises when a use had to go for another, so it follows
+ * the phases of a program. Which use goes then is drawn, rather one of an age at which uses seldom end (patience.h).
+ * Uses that got to an age at which they hardly ever end, most others having ended sooner, are far: half of the slots is
+ * theirs, and one in so many of them may stay there, in the same way, so that some are watched for very long. In both
+ * cases the use that had to go is kept as given up at its distance: see survival.h.
  *
  * (Algorithm 2 as printed returns after arming the first thread; it means after the last.)
  *
