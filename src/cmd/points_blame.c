@@ -63,6 +63,12 @@ static void on_measured(void *context, uint32_t region)
     *as_vec_push(&blame->ends) = blame->all.len;
 }
 
+void as_points_blame_end(struct as_points_blame *blame, size_t intervals)
+{
+    if (blame->ends.len < intervals)
+        on_measured(blame, (uint32_t)intervals - 1);
+}
+
 struct as_points_blame *as_points_blame_new(struct as_modelled *modelled)
 {
     struct as_points_blame *blame = as_alloc(sizeof *blame);

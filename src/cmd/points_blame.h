@@ -15,6 +15,9 @@ struct as_points_blame;
 struct as_points_blame *as_points_blame_new(struct as_modelled *modelled);
 void as_points_blame_free(struct as_points_blame *blame); /* NULL is fine */
 
+/* At the end of the run, before `modelled` is freed: what no interval's end reported is of the last one, which the program's end cut short. */
+void as_points_blame_end(struct as_points_blame *blame, size_t intervals);
+
 struct as_blamed {
     const char *function; /* NULL: there is none */
     double cpi;           /* how much more than on average the point spends there, per instruction of the program */

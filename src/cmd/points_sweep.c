@@ -5,7 +5,10 @@
  * its points, its error is known, and what it would cost are the instructions of its points. Three parameters are varied
  * with the most phases (max-k): dimensions, threshold and coverage (the part of the run that is looked at); all that for
  * several lengths of an interval, multiples of the one that was asked for: neighbours are joined. Beside these stands one long point, the
- * usual practice: a single stretch that costs what the points cost together. */
+ * usual practice: a single stretch that costs what the points cost together.
+ *
+ * How good a choice is depends on the seed of projection and k-means, too, and the best of thousands of choices is one that was lucky. So the
+ * choices that differ in length and max-k alone are made with other seeds as well; which of them to recommend is decided over all seeds. */
 #include "cmd/points_sweep.h"
 #include "base/show.h"
 #include "cmd/output.h"
@@ -19,11 +22,14 @@
 #include <signal.h>
 #include <string.h>
 
+enum { OTHER_SEEDS = 10 };
+
 /* One choice of points, and what became of it. */
 struct trial {
     const char *sweep;
     uint32_t max_k, dims, phases;
-    uint32_t joined;                        /* intervals of the run that are one here */
+    uint32_t joined; /* intervals of the run that are one here */
+    uint64_t seed;
     double threshold, coverage, cpi, error; /* the error is a fraction, never negative */
     uint64_t simulated;
     bool front; /* no other trial is both cheaper and better */
@@ -98,6 +104,8 @@ static bool measure(struct sweep *sweep, struct as_error *err)
     }
     ok = ok && as_progress_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
          take_cpi(sweep, &modelled, err);
+    if (ok)
+        as_points_blame_end(sweep->blame, sweep->cpi.len);
     as_modelled_free(&modelled);
     as_regions_free(&regions);
     return ok;
@@ -149,7 +157,7 @@ static struct as_choose_options how_to(const struct sweep *sweep, const struct t
     return (struct as_choose_options){.dims = trial->dims,
                                       .max_k = trial->max_k,
                                       .tries = (uint32_t)options->tries,
-                                      .seed = options->seed,
+                                      .seed = trial->seed,
                                       .threshold = trial->threshold,
                                       .rule = (enum as_bic_rule)options->rule,
                                       .threads = (uint32_t)options->jobs};
@@ -223,7 +231,19 @@ static void try_coverages(struct sweep *sweep, const struct choices *from, struc
     }
 }
 
-/* The three sweeps for each length, with longer intervals as long as there are a few of them. */
+/* Runs of k-means take the seeds behind one, so that the next choice begins behind those. */
+static void try_seeds(struct sweep *sweep, const struct choices *from, struct trial trial)
+{
+    trial.sweep = "seed";
+    for (int i = 0; i < OTHER_SEEDS; i++) {
+        trial.seed += sweep->session->options->tries;
+        struct as_chooser *chooser = chooser_for(sweep, from, &trial);
+        try_phases(sweep, from, chooser, trial);
+        as_chooser_free(chooser);
+    }
+}
+
+/* The sweeps for each length, with longer intervals as long as there are a few of them. */
 static void try_lengths(struct sweep *sweep, struct trial usual)
 {
     enum { FEWEST = 4 };
@@ -233,6 +253,7 @@ static void try_lengths(struct sweep *sweep, struct trial usual)
         try_dims(sweep, &choices, usual);
         try_thresholds(sweep, &choices, usual);
         try_coverages(sweep, &choices, usual);
+        try_seeds(sweep, &choices, usual);
         free_choices(&choices);
     }
 }
@@ -260,6 +281,7 @@ static void try_all(struct sweep *sweep)
                           .threshold = options->threshold,
                           .coverage = 1,
                           .joined = 1,
+                          .seed = options->seed,
                           .max_k = (uint32_t)options->max_k};
     try_lengths(sweep, usual);
     join(sweep, 1, &own);
@@ -277,15 +299,23 @@ static int compare_trials(const void *a, const void *b)
     return (x->error > y->error) - (x->error < y->error);
 }
 
+/* Whether it was made with the seed that was asked for. */
+static bool is_own(const struct sweep *sweep, const struct trial *trial)
+{
+    return trial->seed == sweep->session->options->seed;
+}
+
 /* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
 static void find_front(struct sweep *sweep)
 {
     struct trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
+    size_t n = 0;
     for (size_t i = 0; i < sweep->trials.len; i++)
-        order[i] = &sweep->trials.data[i];
-    qsort(order, sweep->trials.len, sizeof *order, compare_trials);
+        if (is_own(sweep, &sweep->trials.data[i]))
+            order[n++] = &sweep->trials.data[i];
+    qsort(order, n, sizeof *order, compare_trials);
     double cheaper = INFINITY; /* the least error of those that cost less … */
-    for (size_t i = 0, first = 0; i < sweep->trials.len; i++) {
+    for (size_t i = 0, first = 0; i < n; i++) {
         if (order[i]->simulated != order[first]->simulated) {
             cheaper = fmin(cheaper, order[first]->error); /* … which the first of a cost has */
             first = i;
@@ -304,12 +334,14 @@ static uint64_t length_of(const struct sweep *sweep, const struct trial *trial)
 
 static void put_csv(const struct sweep *sweep, FILE *out)
 {
-    fprintf(out, "sweep,max_k,dims,threshold,coverage,interval,phases,simulated,cpi,true_cpi,error,front\n");
+    fprintf(out, "sweep,max_k,dims,threshold,coverage,interval,phases,simulated,cpi,true_cpi,error,front,seed\n");
     for (size_t i = 0; i < sweep->trials.len; i++) {
         const struct trial *trial = &sweep->trials.data[i];
-        fprintf(out, "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d\n",
+        fprintf(out,
+                "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d,%" PRIu64
+                "\n",
                 trial->sweep, trial->max_k, trial->dims, trial->threshold, trial->coverage, length_of(sweep, trial),
-                trial->phases, trial->simulated, trial->cpi, sweep->truth, trial->error, trial->front);
+                trial->phases, trial->simulated, trial->cpi, sweep->truth, trial->error, trial->front, trial->seed);
     }
 }
 
@@ -319,7 +351,7 @@ static const struct trial *cheapest(const struct sweep *sweep, double error)
     const struct trial *best = NULL;
     for (size_t i = 0; i < sweep->trials.len; i++) {
         const struct trial *trial = &sweep->trials.data[i];
-        if (trial->error <= error && trial->coverage == 1 &&
+        if (trial->error <= error && trial->coverage == 1 && is_own(sweep, trial) &&
             (!best || trial->simulated < best->simulated ||
              (trial->simulated == best->simulated && trial->error < best->error)))
             best = trial;
@@ -364,7 +396,7 @@ static struct saturation saturation_of(const struct sweep *sweep, uint32_t max_k
     struct saturation sum = {0};
     for (size_t i = 0; i < sweep->trials.len; i++) {
         const struct trial *trial = &sweep->trials.data[i];
-        if (trial->max_k != max_k || trial->coverage < 1 || trial->joined > 1)
+        if (trial->max_k != max_k || trial->coverage < 1 || trial->joined > 1 || !is_own(sweep, trial))
             continue;
         sum.average += trial->error;
         sum.most = trial->error > sum.most ? trial->error : sum.most;
@@ -407,6 +439,58 @@ static void put_saturation(const struct sweep *sweep, FILE *out)
                 k, 100 * at.average, 100 * at.most, 100 * least);
         return;
     }
+}
+
+/* A length and a number of phases over all seeds, with the dimensions and the threshold that were asked for. */
+struct steadiness {
+    uint32_t joined, max_k, seeds;
+    double average, most, simulated;
+};
+
+static struct steadiness steadiness_of(const struct sweep *sweep, uint32_t joined, uint32_t max_k)
+{
+    struct steadiness sum = {.joined = joined, .max_k = max_k};
+    for (size_t i = 0; i < sweep->trials.len; i++) {
+        const struct trial *trial = &sweep->trials.data[i];
+        if (trial->joined != joined || trial->max_k != max_k ||
+            (strcmp(trial->sweep, "seed") != 0 && strcmp(trial->sweep, "interval") != 0))
+            continue;
+        sum.average += trial->error;
+        sum.most = fmax(sum.most, trial->error);
+        sum.simulated += (double)trial->simulated;
+        sum.seeds++;
+    }
+    sum.average /= sum.seeds ? sum.seeds : 1;
+    sum.simulated /= sum.seeds ? sum.seeds : 1;
+    return sum;
+}
+
+/* The cheapest that is within 1 % on average over the seeds; if there is none, the best. */
+static struct steadiness recommend(const struct sweep *sweep)
+{
+    static const double within = 0.01;
+    struct steadiness best = {.average = INFINITY};
+    for (uint32_t joined = 1; steadiness_of(sweep, joined, 1).seeds; joined *= 2)
+        for (uint32_t k = 1; k <= sweep->session->options->max_k; k++) {
+            struct steadiness at = steadiness_of(sweep, joined, k);
+            if (fmax(at.average, within) < fmax(best.average, within) ||
+                (at.average <= within && at.simulated < best.simulated))
+                best = at;
+        }
+    return best;
+}
+
+static void put_recommendation(const struct sweep *sweep, FILE *out)
+{
+    const struct as_points_options *options = sweep->session->options;
+    struct steadiness asked = steadiness_of(sweep, 1, (uint32_t)options->max_k), best = recommend(sweep);
+    fprintf(out, "\nOver %" PRIu32 " seeds of projection and k-means what was asked for is %.2f %% off on average",
+            asked.seeds, 100 * asked.average);
+    fprintf(out, ", %.2f %% at most.\nFor this program: --interval %" PRIu64 " --max-k %" PRIu32 " --dims %" PRIu64,
+            100 * asked.most, best.joined * options->interval, best.max_k, options->dims);
+    fprintf(out, " --threshold %.2f\n(over the same seeds %.2f %% off on average, %.2f %% at most", options->threshold,
+            100 * best.average, 100 * best.most);
+    fprintf(out, ", with %s instructions to simulate)\n", AS_COUNT((uint64_t)best.simulated));
 }
 
 /* Phases whose point does not take their mean time, as they were chosen by the options, and the code that makes most of the
@@ -467,11 +551,7 @@ static void put_text(const struct sweep *sweep, FILE *out)
     put_choices(sweep, out);
     put_saturation(sweep, out);
     put_phases(sweep, out);
-    const struct trial *best = cheapest(sweep, 0.01);
-    if (best)
-        fprintf(out,
-                "\nFor this program: --interval %" PRIu64 " --max-k %" PRIu32 " --dims %" PRIu32 " --threshold %.2f\n",
-                length_of(sweep, best), best->max_k, best->dims, best->threshold);
+    put_recommendation(sweep, out);
 }
 
 bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)
