@@ -82,8 +82,8 @@ void as_model_set_measured(struct as_model *model, as_region_measured *measured,
 
 /* Makes a copy of the run (as_engine_twin) in which the stretch that has just begun has another mode, and which has the
  * observers of `fanout`, which nobody has started. Call this at a border. Returns 0 in the copy: `measured` is called there
- * at the end of the first measured stretch and must end the process. Returns the copy's process number in the original,
- * -1 and `err` on failure. */
+ * at the end of the first measured stretch and must end the process; if the program ends before that stretch, the copy ends
+ * with AS_EXIT_OK and without a call. Returns the copy's process number in the original, -1 and `err` on failure. */
 pid_t as_model_twin(struct as_model *model, enum as_mode mode, struct as_fanout *fanout, as_region_measured *measured,
                     void *context, struct as_error *err) AS_MUST_CHECK;
 /* In the original: the copy that was made last needs nothing more. */

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,6 +253,13 @@ static void add_counters(struct as_counters *to, const struct as_counters *from,
     }
 }
 
+/* Whether the program came to the point: if it ends while the pipeline settles, the copy delivers nothing. */
+static bool was_reached(const struct measured *point)
+{
+    struct stat delivered;
+    return point->fd && (point->status != 0 || (fstat(point->fd, &delivered) == 0 && delivered.st_size > 0));
+}
+
 static bool add_point(struct as_points_run *run, uint32_t number, struct as_error *err)
 {
     struct as_sampled *sampled = run->sampled;
@@ -259,7 +267,7 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_erro
     const struct measured *point = &run->points[number];
     struct as_point_result result = {0};
     bool ended = WIFEXITED(point->status) && WEXITSTATUS(point->status) == AS_EXIT_OK;
-    if (!point->fd)
+    if (!was_reached(point))
         return as_error_set(err,
                             "the program ends before the interval that begins at instruction %" PRIu64
                             ", or does not do the same in every run",

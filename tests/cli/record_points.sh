@@ -82,6 +82,12 @@ check_fails 125 "less than one interval" "a short program" "$ASSAY" record -q --
 sed 's/^/77/' p.s >far.s
 check_fails 125 "the program ends before the interval" "points beyond the end" "$ASSAY" record -q --points=far.s --point-weights=p.w \
     --point-interval 100k -o no.db -- ./two
+# The pipeline begins to settle before the end, for a point behind it.
+"$ASSAY" points -q --interval 100k --cpi off --bb two.bb -o /dev/null -- ./two
+echo "$(grep -c ^T two.bb) 0" >near.s
+echo "1 0" >near.w
+check_fails 125 "the program ends before the interval" "a point right behind the end" timeout -s KILL 100 "$ASSAY" record -q --points=near.s --point-weights=near.w \
+    --point-interval 100k -o no.db -- ./two
 check_fails 2 "belong together" "weights are missing" "$ASSAY" record -q --points=p.s -o no.db -- ./two
 check_fails 2 "another way to sample" "two ways to sample" "$ASSAY" record -q --points=auto --sampled -o no.db -- ./two
 check_fails 2 "needs the whole program" "a part of the program" "$ASSAY" record -q --points=auto --max 1M -o no.db -- ./two
