@@ -329,6 +329,32 @@ static void test_cut_chains(void **state)
     check_cut(CODE + 0x10, false, 0, false);
 }
 
+/* The reason that there are no samples. */
+static void check_empty(const char *event, const char *want)
+{
+    const char *name = attr.name, *text = "";
+    struct build records = {0};
+    struct bed bed;
+    size_t n;
+    attr.name = event;
+    put_map(&records);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    struct as_store *store = close_bed(&bed, &records);
+    attr.name = name;
+    const struct as_store_quality *quality = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        text = strcmp(quality[i].key, "no_samples") == 0 ? quality[i].text : text;
+    assert_string_equal(text, want);
+    as_store_close(store);
+}
+
+static void test_no_samples(void **state)
+{
+    check_empty("task-clock",
+                "no samples: the program ended before the first one was due, or its event was never counted");
+    check_empty("dummy:HG", "no samples: dummy events take none; they only record which programs and files there were");
+}
+
 /* Chains that end in code that the program made have callers, but not all of them. */
 static void test_made_chains(void **state)
 {
@@ -367,9 +393,9 @@ static int remove_profile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
-                                       cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
-                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
-                                       cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread), cmocka_unit_test(test_huge_periods),
+        cmocka_unit_test(test_own_series),   cmocka_unit_test(test_accesses),    cmocka_unit_test(test_cut_chains),
+        cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains), cmocka_unit_test(test_no_samples)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }
