@@ -207,6 +207,15 @@ static void places_are_apart(void **state)
     as_c2c_free(&c2c);
 }
 
+static void no_such_file(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_c2c c2c = {0};
+    assert_false(as_c2c_read(&c2c, "/nothing/here", &err));
+    assert_non_null(strstr(err.message, "/nothing/here"));
+    as_c2c_free(&c2c);
+}
+
 static void nothing_about_memory(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -222,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(everything_is_counted, drop), cmocka_unit_test_teardown(lines_are_in_order, drop),
-        cmocka_unit_test_teardown(accesses_of_a_line, drop), cmocka_unit_test_teardown(places_are_apart, drop),
-        cmocka_unit_test_teardown(nothing_about_memory, drop)};
+        cmocka_unit_test_teardown(accesses_of_a_line, drop),    cmocka_unit_test_teardown(places_are_apart, drop),
+        cmocka_unit_test_teardown(nothing_about_memory, drop),  cmocka_unit_test(no_such_file)};
     return reads_them() && writes_them() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

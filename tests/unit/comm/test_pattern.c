@@ -138,6 +138,20 @@ static void a_fifth_may_differ(void **state)
     assert_int_not_equal(find(nearly_neighbours).pattern, AS_PATTERN_NEIGHBOUR);
 }
 
+/* A thread takes part from a twentieth of what it would have if all communication were even: of five threads and 1000, that is 20. */
+static void who_takes_part(void **state)
+{
+    for (uint64_t more = 0; more <= 1; more++) {
+        struct as_pair_matrix matrix = {0};
+        as_pair_matrix_grow(&matrix, 5);
+        as_pair_matrix_add(&matrix, 1, 0, 0, 490);
+        as_pair_matrix_add(&matrix, 3, 2, 0, 490 + more);
+        as_pair_matrix_add(&matrix, 4, 0, 0, 20);
+        assert_int_equal(as_pattern_find(&matrix).threads, more ? 4 : 5);
+        as_pair_matrix_free(&matrix);
+    }
+}
+
 static void pattern_names(void **state)
 {
     static const char *const known[] = {"none",  "one pair", "master bottleneck", "nearest neighbour",
@@ -162,8 +176,9 @@ static void order_of_a_chain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),         cmocka_unit_test(order),
-                                       cmocka_unit_test(shares),        cmocka_unit_test(a_fifth_may_differ),
-                                       cmocka_unit_test(pattern_names), cmocka_unit_test(order_of_a_chain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(order),
+                                       cmocka_unit_test(shares),          cmocka_unit_test(a_fifth_may_differ),
+                                       cmocka_unit_test(pattern_names),   cmocka_unit_test(who_takes_part),
+                                       cmocka_unit_test(order_of_a_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

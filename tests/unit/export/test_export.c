@@ -212,13 +212,42 @@ static void many_paths_share_all_there_is(void **state)
     as_store_close(store);
 }
 
+/* A series has components if it has one. */
+static void components_are_known(void **state)
+{
+    for (uint32_t components = 0; components <= 1; components++) {
+        const struct as_store_location location = {0, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE};
+        struct as_error err = AS_ERROR_INIT;
+        struct as_export_view view;
+        char path[64];
+        snprintf(path, sizeof path, "/tmp/assay-export-%d.db", getpid());
+        struct as_store_writer *writer = as_store_writer_open(path, &err);
+        assert_non_null(writer);
+        as_store_add_thread(writer, &(struct as_store_thread){.number = 1});
+        as_store_add_function(writer,
+                              &(struct as_store_function){.name = "f", .module = AS_STORE_NONE, .file = AS_STORE_NONE});
+        as_store_add_series(writer, &(struct as_store_series){.name = "s", .unit = "cycles", .scale = 1, .events = 3});
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
+        as_store_add_time(writer, &(struct as_store_time){0, 0, 0, 10, 0, 1});
+        if (components)
+            as_store_add_component(writer, &(struct as_store_component){0, 0, 0, 1, 10, 0});
+        assert_true(as_store_writer_commit(writer, &err));
+        struct as_store *store = as_store_open(path, &err);
+        unlink(path);
+        assert_non_null(store);
+        assert_true(as_export_view_open(&view, store, &(struct as_export_options){0}, &err));
+        assert_int_equal(view.has_components, components);
+        as_export_view_free(&view);
+        as_store_close(store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_cleaned),
-        cmocka_unit_test(rounding_keeps_the_sum),
-        cmocka_unit_test(shares_keep_every_sum),
-        cmocka_unit_test(many_paths_share_all_there_is),
+        cmocka_unit_test(text_is_cleaned),       cmocka_unit_test(rounding_keeps_the_sum),
+        cmocka_unit_test(shares_keep_every_sum), cmocka_unit_test(many_paths_share_all_there_is),
+        cmocka_unit_test(components_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,7 @@ static void counters_overflow(void **state)
     access_many(lens, 3, 0x2000, AS_ACCESS_STORE, 400, 1, &clock);
     assert_int_equal(seen.samples[AS_ACCESS_STORE], 101);
     assert_int_equal(as_modelled_lens_cost(lens).stood, 102 * options.sample_cost);
+    assert_int_equal(as_modelled_lens_cost(lens).samples, 102);
     as_modelled_lens_end_thread(lens, 3);
     as_modelled_lens_end_thread(lens, 3);
     assert_int_equal(seen.ends, 1);
@@ -230,6 +231,7 @@ static void registers_trap(void **state)
     access_many(lens, 1, 0x1ffc, AS_ACCESS_LOAD, 1, 1, &clock);
     assert_int_equal(seen.traps, 2);
     assert_int_equal(as_modelled_lens_cost(lens).stood, 2 * options.trap_cost);
+    assert_int_equal(as_modelled_lens_cost(lens).traps, 2);
     assert_int_equal(as_lens_registers(&seen.lens), 2);
     as_modelled_lens_free(lens);
 }
