@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What cannot be run, what is missing, and what is ended from outside: one clear line, the right status, nothing left
 # behind.
+# sanitized-only: what is said is the same in both builds
 # time-limit: 200
 . "$(dirname "$0")/lib.sh"
 

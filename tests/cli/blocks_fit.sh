@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # assay blocks of recordings whose samples do not fit the code: another build, another processor, damaged branch stacks.
+# sanitized-only: what is read is the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 cp "$SOURCE/tests/cli/blocks_victim.c" victim.c

@@ -2,6 +2,7 @@
 # assay jobs --slurm: a real controller, one node and munge on this machine, all in a scratch folder, for as long as the test
 # takes. Needs root (munged and slurmd change users), slurm-wlm and munge.
 # plain-only: Slurm runs what the plain build does alone
+# waits: for Slurm to start and to run jobs
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 

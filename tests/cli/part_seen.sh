@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The part of a run that results are of: every verb that can end a program early says which it was, in text, JSON and
 # pages, and says nothing where all of the program was seen.
+# sanitized-only: what is said is the same in both builds
 . "$(dirname "$0")/lib.sh"
 
 first='the first 5,000 instructions of an unknown number'

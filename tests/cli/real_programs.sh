@@ -72,17 +72,18 @@ same "python3" "$python" -c 'import json, hashlib, re, sys
 print(json.dumps({str(i): hashlib.sha256(str(i).encode()).hexdigest()[:8] for i in range(200)}, sort_keys=True))
 print(sum(i * i for i in range(30000)), re.sub("a(b+)", r"<\1>", "abbbcab"))
 sys.stderr.write("to stderr\n"); sys.exit(9)'
-same "python3 with a traceback" "$python" -c 'raise ValueError("on purpose")'
-same "python3 with a child process" "$python" -c 'import subprocess
+# The rest without what it imports of its own: that ran above, and takes most of the time.
+same "python3 with a traceback" "$python" -IS -c 'raise ValueError("on purpose")'
+same "python3 with a child process" "$python" -IS -c 'import subprocess
 r = subprocess.run(["sh", "-c", "read x; echo got $x; exit 4"], input=b"word\n", capture_output=True)
 print(r.stdout, r.returncode)'
 check_same "its child is counted" True "$(counted 'd["processes"] >= 2')"
-same "python3 with threads" "$python" -c 'import threading
+same "python3 with threads" "$python" -IS -c 'import threading
 out = []
 ts = [threading.Thread(target=lambda n=n: out.append(sum(range(n * 1000)))) for n in range(4)]
 [t.start() for t in ts]; [t.join() for t in ts]; print(sorted(out))'
 check_same "its threads are counted" True "$(counted 'd["threads"] == 5')"
-same "python3 with signals" "$python" -c 'import signal, os, time
+same "python3 with signals" "$python" -IS -c 'import signal, os, time
 hits = []
 signal.signal(signal.SIGUSR1, lambda *_: hits.append("usr1")); signal.signal(signal.SIGALRM, lambda *_: hits.append("alrm"))
 os.kill(os.getpid(), signal.SIGUSR1); signal.setitimer(signal.ITIMER_REAL, 0.05); time.sleep(0.5); print(hits)'
@@ -156,7 +157,7 @@ same_with in_background "a program in the background" echo background
 # ---- scripts and ways to build -------------------------------------------------------------------------------------
 printf '#!/bin/sh\necho "script $0 $*"\nexit 6\n' >script
 printf '#!/usr/bin/env perl\nprint "perl $0 @ARGV\\n";\n' >env-script
-printf '#! %s -u \nimport sys; print("python", sys.argv[1:])\n' "$python" >one-argument
+printf '#! %s -uIS \nimport sys; print("python", sys.argv[1:])\n' "$python" >one-argument
 chmod +x script env-script one-argument
 same "a script" ./script one two
 same "a script through env" ./env-script x

@@ -23,7 +23,7 @@ SHARES='(lambda r, n: n > 200 and abs(r.get("seven_tenths", 0) / (r.get("seven_t
     < 0.02 + 5 * math.sqrt(0.21 / n) and r["seven_tenths"] + r["three_tenths"] > 0.9)({x["function"]: x["share"] for x in d["rows"]}, d["summary"]["samples"])'
 
 # ---- what is recorded ------------------------------------------------------------------------------------------------
-check "a program of known shares" timer -o shares.db --rate 4000 --user -- "$victim" shares 3000
+check "a program of known shares" timer -o shares.db --rate 4000 --user -- "$victim" shares 1500
 told=$err
 check_same "the time from its start on is all of it" "$("$ASSAY" report --json shares.db | sed -n 's/.*"seconds": //p' | head -n 1)" \
     "$("$ASSAY" report --json --time=0s.. shares.db | sed -n 's/.*"seconds": //p' | head -n 1)"
@@ -64,13 +64,13 @@ if [ "$(id -u)" = 0 ]; then # with kernel time the clock's count says how much i
 fi
 check "children" timer -q -o forks.db --rate 4000 --user -- "$victim" forks 3 1000
 check_json "… are recorded" "$SHARES" "$ASSAY" report --json forks.db
-check "a program that becomes another" timer -q -o exec.db --rate 4000 --user -- "$victim" exec "$victim" shares 2000
+check "a program that becomes another" timer -q -o exec.db --rate 4000 --user -- "$victim" exec "$victim" shares 1000
 check_json "… is recorded as that" "$SHARES" "$ASSAY" report --json exec.db
-check "one that closes all descriptors" timer -q -o close.db --rate 4000 --user -- "$victim" close 2000
+check "one that closes all descriptors" timer -q -o close.db --rate 4000 --user -- "$victim" close 1000
 check_json "… is recorded" "$SHARES" "$ASSAY" report --json close.db
-check "one that blocks all signals" timer -q -o block.db --rate 4000 --user -- "$victim" block 2000
+check "one that blocks all signals" timer -q -o block.db --rate 4000 --user -- "$victim" block 1000
 check_json "… is recorded" "$SHARES" "$ASSAY" report --json block.db
-check_status 139 "one that dies by a signal" timer -o die.db --rate 4000 --user -- "$victim" die 2000
+check_status 139 "one that dies by a signal" timer -o die.db --rate 4000 --user -- "$victim" die 1000
 check "… is told" grep -q 'killed by signal 11' <<<"$err"
 check_json "… and recorded until then, as partial" "$SHARES and 'signal 11' in d['summary']['partial']" "$ASSAY" report --json die.db
 touch daemon.done.wait
@@ -128,7 +128,7 @@ check "no call chains" timer -q -o none.db --call-graph=none --rate 4000 -- "$vi
 check "… a flame graph is told that" "$ASSAY" export --to=folded -o none.folded none.db
 check_same "… " "assay: the profile has no call paths: every stack is one function" "$err"
 check_json "… none" 'd["paths"] == [] and d["series"][0]["path_times"] == []' "$ASSAY" export --to=json none.db
-check "kernel time" timer -q -o kernel.db --rate 4000 -- dd if=/dev/zero of=/dev/null bs=1M count=20000
+check "kernel time" timer -q -o kernel.db --rate 4000 -- dd if=/dev/zero of=/dev/null bs=1M count=8000
 if [ "$(id -u)" = 0 ]; then
     check_json "… is the kernel's" 'sum(r["share"] for r in d["rows"] if r["module"] == "[kernel]") > 0.5' "$ASSAY" report --json --by module kernel.db
 else
@@ -158,9 +158,9 @@ set -m # background jobs get SIGINT
 "$victim" threads 2 20000000 &
 pid=$!
 wait_until runs "$pid" "$victim"
-check "a process that runs" record -o pid.db --pid "$pid" --duration 2 --rate 4000 --user
+check "a process that runs" record -o pid.db --pid "$pid" --duration 0.5 --rate 4000 --user
 check_json "… its name, its source, and is not partial" '(d["summary"]["program"].endswith("/native_victim") and d["summary"]["source"] == "timer"
-    and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and d["summary"]["seconds"] > 1.5)' "$ASSAY" report --json pid.db
+    and "auto: " in d["summary"]["source_why"] and d["summary"]["partial"] is None and d["summary"]["seconds"] > 0.4)' "$ASSAY" report --json pid.db
 check_json "… and its threads their names" 'len(d["threads"]) >= 2 and all(t["name"] == "native_victim" for t in d["threads"])' "$ASSAY" export --to=json pid.db
 check_json "… and their command line as its title" 'd["summary"]["title"] == "native_victim threads 2 20000000 (process '"$pid"')"' "$ASSAY" report --json pid.db
 check "it goes on" kill -0 "$pid"
@@ -242,8 +242,8 @@ if [ "$(id -u)" = 0 ]; then
     "$victim" shares 1000000 &
     pid=$!
     wait_until runs "$pid" "$victim"
-    check "… for a time, with what ran before" record -q --source=timer --system-wide --duration 1 -o second.db
-    check_json "… is called so" 'd["summary"]["title"] == "system-wide" and 0.9 < d["summary"]["seconds"]' "$ASSAY" report --json second.db
+    check "… for a time, with what ran before" record -q --source=timer --system-wide --duration 0.5 -o second.db
+    check_json "… is called so" 'd["summary"]["title"] == "system-wide" and 0.4 < d["summary"]["seconds"]' "$ASSAY" report --json second.db
     check_json "… every process is there" "any(r['process'] == $pid and r['command'] == 'native_victim' for r in d['rows'])" "$ASSAY" report --by process --json second.db
     check_json "… with its functions" 'any((r["module"] or "").endswith("native_victim") and not r["function"].startswith("[") for r in d["rows"])' "$ASSAY" report --json second.db
     check_same "… on as many processors as there are" "$(nproc --all)" "$("$ASSAY" report --by cpu --csv second.db | sed 1d | wc -l)"
@@ -270,7 +270,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/ker
     cp "$ASSAY" "$victim" . && chmod 755 . .. assay native_victim && mkdir -m 777 open
     # Locked memory is each user's, and other tests may run.
     nobody() { setpriv --reuid=$((2000000 + $$)) --regid=65534 --clear-groups "$@"; }
-    check "another user, perf_event_paranoid 2" nobody ./assay record --source=timer -o open/n.db --rate 4000 -- ./native_victim shares 2000
+    check "another user, perf_event_paranoid 2" nobody ./assay record --source=timer -o open/n.db --rate 4000 -- ./native_victim shares 1000
     check "… is told that the kernel's time is missing" grep -q 'user mode only: perf_event_paranoid is 2' <<<"$err"
     check_json "… and has the shares" "$SHARES" "$ASSAY" report --json open/n.db
     small() { (ulimit -l 0 && nobody "$@"); }
@@ -465,7 +465,7 @@ else
     check "an option of the real machine takes that" record -q -o auto2.db --user -- true
     check_json "… by auto" 'd["summary"]["source"] == "timer"' "$ASSAY" report --json auto2.db
 fi
-check "software events, two at a time" record -q --source=pmu --event task-clock:u --event page-faults:u --rate 4000 -o events.db -- "$victim" shares 2000
+check "software events, two at a time" record -q --source=pmu --event task-clock:u --event page-faults:u --rate 4000 -o events.db -- "$victim" shares 1000
 check_json "… are series" '[s["name"] for s in d["series"]] == ["task-clock:u", "page-faults:u"] and d["series"][1]["samples"] > 0 and d["series"][0]["unit"] == "nanoseconds" and d["series"][1]["unit"] == "page-faults"' \
     "$ASSAY" export --to=json events.db
 check_json "… with the shares" "$SHARES" "$ASSAY" report --json events.db
@@ -541,7 +541,7 @@ fi
 
 # ---- what it is called, how long it took -----------------------------------------------------------------------------
 cp "$victim" stripped && strip stripped
-check "a program without symbols" timer -q --rate 4000 -o stripped.db -- ./stripped shares 2000
+check "a program without symbols" timer -q --rate 4000 -o stripped.db -- ./stripped shares 1000
 check_json "… its functions are known by module and offset, as in the model" \
     'd["rows"][0]["function"].startswith("stripped+0x") and d["rows"][0]["share"] > 0.5 and d["rows"][1]["function"].startswith("stripped+0x")' "$ASSAY" report --json stripped.db
 check "… and can be annotated by that" "$ASSAY" annotate "$("$ASSAY" report --csv --limit 1 stripped.db | tail -n 1 | grep -o 'stripped+0x[0-9a-f]*')" stripped.db

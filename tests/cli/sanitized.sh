@@ -59,7 +59,7 @@ for protocol in mesi mesif moesi; do
 done
 # Threads that end, meet and wait between regions: their cores go while others go on.
 for i in 1 2 3; do
-    check "a sampled run of threads, $i" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sampled.db -- "$WORKLOADS/threads"
+    check "a sampled run of threads, $i" "$ASSAY" record -q --budget 20k --sample-period 40k --sample-unit 4k --sample-warm 4k -o sampled.db -- "$WORKLOADS/threads" -w 200
 done
 check "waits in a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 3 1000
 for format in "" --json --csv; do

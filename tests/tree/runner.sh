@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The test runner itself: nothing that goes wrong may look like success.
+# waits: for the limits of programs that hang
 . "$(dirname "$0")/lib.sh"
 
 # A tree of its own, whose Meson is a stand-in that lists the unit tests found in units/.

@@ -195,13 +195,13 @@ static void every_cycle(void **state)
 
 static void periodic(void **state)
 {
-    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 20 : 80); seed++)
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 8 : 80); seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90});
 }
 
 static void random_in_period(void **state)
 {
-    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 20 : 80); seed++)
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 8 : 80); seed++)
         run_random(seed, &(struct as_schedule){.period = 2 + seed % 90, .random = true, .seed = seed});
 }
 
@@ -210,7 +210,7 @@ static void random_in_period(void **state)
 /* The truth that samples are held against, with its state. */
 static void truth_every_cycle(void **state)
 {
-    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 24 : 100); seed++) {
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 8 : 100); seed++) {
         struct pipe_gen gen = {.random = seed,
                                .width = 1 + seed % 8,
                                .fuse = seed % 2,
@@ -265,7 +265,7 @@ static void same_stacks(const struct as_oracle *oracle, const struct as_sampling
  */
 static void tip_every_cycle_is_the_oracle(void **state)
 {
-    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 10 : 40); seed++) {
+    for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 4 : 40); seed++) {
         uint32_t events = seed % 2 ? AS_EVENTS_TEA : AS_EVENTS_ALL;
         struct pipe_gen gen = {.random = seed,
                                .width = 1 + seed % 8,
