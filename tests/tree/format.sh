@@ -17,7 +17,7 @@ fi
 
 # What the build directory remembers: a file that is right is not looked at again, one that has changed is.
 (
-    SOURCE=$TMP/tree BUILD=$TMP/remembers
+    export SOURCE=$TMP/tree BUILD=$TMP/remembers
     mkdir -p "$SOURCE" && cd "$SOURCE" && echo 1 >one && echo 2 >'the other'
     ask() { printf '%s\n' one 'the other' | not_yet_right example "$1" | paste -sd ,; }
     ask a && printf '%s\n' one 'the other' | now_right example a
