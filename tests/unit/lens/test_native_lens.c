@@ -42,6 +42,7 @@ struct seen {
     unsigned started, ended, samples, traps;
     uint32_t process;
     struct as_lens_trap trap;
+    struct as_lens_access sampled; /* the last one */
 };
 
 static void on_start(void *client, uint32_t thread, uint32_t process)
@@ -58,6 +59,7 @@ static void on_end(void *client, uint32_t thread)
 static void on_sample(void *client, const struct as_lens_sample *sample)
 {
     ((struct seen *)client)->samples++;
+    ((struct seen *)client)->sampled = sample->access;
 }
 
 static void on_trap(void *client, const struct as_lens_trap *trap)
@@ -77,8 +79,8 @@ static struct as_native_lens *open_lens(struct seen *seen, double budget)
     return lens;
 }
 
-/* A sample with an address that the processor recorded; its instruction is not known. */
-static void sample(struct as_native_lens *lens, pid_t pid, uint64_t time)
+/* A sample with an address that the processor recorded; its instruction is not known. The chain has `n` addresses. */
+static void sample_with(struct as_native_lens *lens, pid_t pid, uint64_t time, const uint64_t *chain, size_t n)
 {
     struct as_perf_event event = {0};
     union perf_mem_data_src source = {.mem_op = PERF_MEM_OP_STORE};
@@ -89,8 +91,49 @@ static void sample(struct as_native_lens *lens, pid_t pid, uint64_t time)
                                   .data_src = source.val,
                                   .time = time,
                                   .pid = (uint32_t)pid,
-                                  .tid = (uint32_t)pid};
+                                  .tid = (uint32_t)pid,
+                                  .chain = chain,
+                                  .n_chain = n};
     as_native_lens_sample(lens, &made, 1000, true);
+}
+
+static void sample(struct as_native_lens *lens, pid_t pid, uint64_t time)
+{
+    sample_with(lens, pid, time, NULL, 0);
+}
+
+/* Time does not go back, and a sample without one has that of the last. */
+static void times(void **state)
+{
+    static const uint64_t given[] = {10, 5, AS_PERF_NO_TIME, 20}, want[] = {10, 10, 10, 20};
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    for (size_t i = 0; i < 4; i++) {
+        sample(native, getpid(), given[i]);
+        assert_int_equal(seen.sampled.time, want[i]);
+    }
+    as_native_lens_free(native);
+}
+
+/* The same frames are the same path, whatever came between. Return addresses are behind their calls. */
+static void paths(void **state)
+{
+    static const uint64_t chain[] = {0x100, 0x205, 0x305, 0x405};
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    const uint64_t *found;
+    uint32_t process, numbers[3];
+    for (size_t i = 0; i < 9; i++) {
+        size_t which = i % 3;
+        sample_with(native, getpid(), i + 1, chain, which + 2);
+        if (i < 3)
+            numbers[which] = seen.sampled.path;
+        assert_int_equal(seen.sampled.path, numbers[which]);
+        assert_int_equal(as_native_lens_path(native, seen.sampled.path, &found, &process), which + 2);
+        assert_true(found[0] == 0x100 && found[1] == 0x204);
+    }
+    assert_true(numbers[0] && numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2]);
+    as_native_lens_free(native);
 }
 
 static struct as_lens_watch watch_of(unsigned word)
@@ -291,6 +334,8 @@ int main(void)
 {
 #ifdef __x86_64__
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times),
+        cmocka_unit_test(paths),
         cmocka_unit_test(one_trap_with_its_access),
         cmocka_unit_test(four_registers),
         cmocka_unit_test(budget_is_kept),
