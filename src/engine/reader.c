@@ -61,10 +61,13 @@ void as_lane_give_room(struct as_reader *reader, uint32_t number, uint64_t consu
     }
 }
 
+/* `parent` is the writer's number, which the lane has too. That of the stream is another one as soon as a thread has executed another
+ * program, because the reader then keeps its number and the writer counts on. */
 const struct as_stream *as_reader_parent(const struct as_reader *reader, uint32_t parent, uint64_t origin)
 {
-    const struct as_stream *stream = reader->streams[as_wire_origin_lane(origin)];
-    return parent && stream && stream->thread.number == parent ? stream : NULL;
+    uint32_t lane = as_wire_origin_lane(origin);
+    const struct as_stream *stream = reader->streams[lane];
+    return parent && stream && reader->wire->lanes[lane].thread == parent ? stream : NULL;
 }
 
 /* Whether the thread that forked this one has been read up to the fork. */
@@ -121,8 +124,8 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
                                         .pid = process->pid,
                                         .tid = (int32_t)words[2],
                                         .image = image};
-    const struct as_stream *parent = reader->streams[as_wire_origin_lane(words[4])];
-    if (words[3] && parent)
+    const struct as_stream *parent = as_reader_parent(reader, (uint32_t)words[3], words[4]);
+    if (parent)
         stream->thread.parent = parent->thread.number;
     stream->code = &reader->code;
     stream->regions = &reader->regions;

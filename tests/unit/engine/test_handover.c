@@ -232,7 +232,9 @@ static void test_processes_begin_to_share(void **state)
     expect_told("1 shows 1\n2 awaits 1\n");
 }
 
-/* The first words of process 2, which thread 1 has forked at the words that it has published. */
+/* The first words of process 2, which thread 1 has forked at the words that it has published. The writer numbers its threads by
+ * itself. */
+enum { WRITERS_NUMBER = 7 };
 static void begin_fork(struct as_process *process)
 {
     struct as_wire_lane *lane = &child.wire->lanes[1];
@@ -242,7 +244,8 @@ static void begin_fork(struct as_process *process)
     lane->process = 2;
     lane->image = 1;
     atomic_store(&child.wire->lanes_used, 2);
-    push_event(2, AS_WIRE_THREAD_START, 2, (const uint64_t[]){2, 1002, 1, fork});
+    child.wire->lanes[0].thread = WRITERS_NUMBER;
+    push_event(2, AS_WIRE_THREAD_START, 2, (const uint64_t[]){WRITERS_NUMBER + 1, 1002, WRITERS_NUMBER, fork});
     atomic_store(&lane->activity, AS_WIRE_GATED);
     atomic_store(&lane->state, AS_WIRE_LIVE);
 }
@@ -291,6 +294,22 @@ static void test_fork_in_the_middle_of_a_record(void **state)
     atomic_store(&child.wire->lanes[0].consumed, fork);
     look_on_all();
     assert_int_equal(as_handover_limit(&reader, 0), fork);
+    free(process);
+}
+
+/* The lane is that of another thread by now. */
+static void test_parent_is_gone(void **state)
+{
+    struct as_process *process = as_alloc(sizeof *process);
+    share_a_page();
+    add_thread(1, 1);
+    store(1, SHARED_HERE, 10);
+    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
+    begin_fork(process);
+    store(1, SHARED_HERE, 20);
+    child.wire->lanes[0].thread = WRITERS_NUMBER + 2;
+    look_on_all();
+    assert_in_range(as_handover_limit(&reader, 0), fork + 1, UINT64_MAX);
     free(process);
 }
 
@@ -416,6 +435,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_begin_to_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parent_is_read_up_to_the_fork, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fork_in_the_middle_of_a_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parent_is_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread_alone_is_read_as_far_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_a_futex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_asleep, set_up, tear_down),
