@@ -36,19 +36,33 @@ static bool is_common(const struct as_record_series *all, uint32_t id)
     return true;
 }
 
-/* A row of a level: what is known of it in each replicate, and of that what differs between replicates, on average. */
-struct row_sums {
-    double units[AS_SAMPLED_GROUPS], moving;
+/* How the replicates of an instruction are written. Most code of a program is executed in the head only, and has the same
+ * time in all of them. Code that no region has costs what other code does, so its times in the replicates are those of
+ * other code by a factor each: a program that loads large libraries has hundreds of thousands of such instructions. */
+enum kind { OWN, COMMON, ALIKE };
+
+struct replicates {
+    const struct as_record_series *all;
+    double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
+    uint8_t *kinds;                    /* of instructions */
 };
 
-static struct row_sums *sum_rows(const struct as_record_series *all, const struct as_grouping *grouping,
+/* A row of a level: what is known of it in each replicate; of that what differs between replicates, on average; and of that what no
+ * region has, which costs what other code does. */
+struct row_sums {
+    double units[AS_SAMPLED_GROUPS], moving, guessed;
+};
+
+static struct row_sums *sum_rows(const struct replicates *replicates, const struct as_grouping *grouping,
                                  struct row_sums *whole)
 {
+    const struct as_record_series *all = replicates->all;
     struct row_sums *rows = as_alloc_array((grouping ? (size_t)grouping->count + 1 : all->code->n) + 1, sizeof *rows);
     for (uint32_t id = 0; id < all->code->n; id++) {
         struct row_sums *row = &rows[grouping ? as_grouping_of(grouping, id) : id];
-        double moving = is_common(all, id) ? 0 : mean_of(all, id);
+        double moving = replicates->kinds[id] == COMMON ? 0 : mean_of(all, id);
         row->moving += moving;
+        row->guessed += replicates->kinds[id] == ALIKE ? moving : 0;
         whole->moving += moving;
         for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
             double units = (double)as_sampled_replicate(all->sampled, group, id);
@@ -63,21 +77,24 @@ static struct row_sums *sum_rows(const struct as_record_series *all, const struc
 static double deviation_of(const struct as_record_series *all, const struct row_sums *row, const struct row_sums *whole)
 {
     struct as_region_prior prior;
-    double shares[AS_SAMPLED_GROUPS], mean = 0;
+    double shares[AS_SAMPLED_GROUPS], mean = 0, all_units = 0;
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         shares[group] = whole->units[group] > 0 ? row->units[group] / whole->units[group] : 0;
         mean += shares[group] / AS_SAMPLED_GROUPS;
+        all_units += whole->units[group] / AS_SAMPLED_GROUPS;
     }
     double found = as_jackknife_deviation(shares, AS_SAMPLED_GROUPS);
     if (!as_sampled_prior(all->sampled, &prior) || whole->moving <= 0)
         return found;
-    return as_region_share_deviation(&prior, mean, row->moving / whole->moving, found);
+    return as_guessed_share_deviation(mean, row->guessed / all_units,
+                                      as_region_share_deviation(&prior, mean, row->moving / whole->moving, found));
 }
 
 /* Half the sum of the expected deviations of the shares at a level, as in as_profile_error. */
-static double expected_error(const struct as_record_series *all, const struct as_grouping *grouping)
+static double expected_error(const struct replicates *replicates, const struct as_grouping *grouping)
 {
-    struct row_sums whole = {0}, *rows = sum_rows(all, grouping, &whole);
+    const struct as_record_series *all = replicates->all;
+    struct row_sums whole = {0}, *rows = sum_rows(replicates, grouping, &whole);
     size_t n = grouping ? (size_t)grouping->count + 1 : all->code->n;
     double error = 0;
     for (size_t row = 0; row < n; row++)
@@ -93,17 +110,6 @@ static void add_estimate(const struct as_record_series *all, uint32_t series, co
         all->code->writer,
         &(struct as_store_estimate){.series = series, .measure = measure, .granularity = granularity, .value = value});
 }
-
-/* How the replicates of an instruction are written. Most code of a program is executed in the head only, and has the same
- * time in all of them. Code that no region has costs what other code does, so its times in the replicates are those of
- * other code by a factor each: a program that loads large libraries has hundreds of thousands of such instructions. */
-enum kind { OWN, COMMON, ALIKE };
-
-struct replicates {
-    const struct as_record_series *all;
-    double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
-    uint8_t *kinds;                    /* of instructions */
-};
 
 /* The factors of an instruction, rounded: equal for instructions that are alike. */
 static uint64_t hash_factors(const struct as_record_series *all, uint32_t id)
@@ -188,19 +194,16 @@ static void add_alike(struct as_record_series *all, const struct replicates *rep
     }
 }
 
-static void add_replicates(struct as_record_series *all)
+static void add_replicates(struct as_record_series *all, const struct replicates *replicates)
 {
-    struct replicates replicates = {.all = all, .kinds = as_alloc_array(all->code->n + 1, 1)};
-    sort_kinds(&replicates);
-    add_part(all, &replicates, COMMON, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars",
+    add_part(all, replicates, COMMON, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars",
              0);
-    add_alike(all, &replicates);
+    add_alike(all, replicates);
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         char name[64];
         snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
-        add_part(all, &replicates, OWN, name, "the same without a tenth of the regions: for error bars", group);
+        add_part(all, replicates, OWN, name, "the same without a tenth of the regions: for error bars", group);
     }
-    free(replicates.kinds);
 }
 
 void as_record_sampled_add(struct as_record_series *all)
@@ -210,12 +213,15 @@ void as_record_sampled_add(struct as_record_series *all)
     if (!as_sampled_has_error(all->sampled))
         return;
     struct as_region_prior prior;
+    struct replicates replicates = {.all = all, .kinds = as_alloc_array(all->code->n + 1, 1)};
+    sort_kinds(&replicates);
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
     if (as_sampled_prior(all->sampled, &prior))
         add_estimate(all, own, AS_STORE_PRIOR, "program", prior.deviation);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
-        add_estimate(all, own, "estimate", as_level_names[level], expected_error(all, levels.grouping[level]));
-    add_replicates(all);
+        add_estimate(all, own, "estimate", as_level_names[level], expected_error(&replicates, levels.grouping[level]));
+    add_replicates(all, &replicates);
+    free(replicates.kinds);
 }
 
 /* What the estimate is from. */

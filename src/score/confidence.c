@@ -90,6 +90,14 @@ double as_region_share_deviation(const struct as_region_prior *prior, double sha
     return as_region_deviation(&row, found);
 }
 
+/* Functions that no region had were off by 0.95 of their time on average, in six runs (doc/design/sampled.md). */
+double as_guessed_share_deviation(double share, double guessed, double found)
+{
+    static const double uncertain = 1.2; /* the deviation whose mean absolute value is that */
+    double part = fmin(fmax(share, 0), 1), own = fmin(fmax(guessed, 0), part);
+    return hypot(found, uncertain * own * (1 - part));
+}
+
 double as_jackknife_interval(const double *replicates, size_t n)
 {
     return n < 2 ? INFINITY : as_jackknife_quantile(n) * as_jackknife_deviation(replicates, n);

@@ -51,5 +51,7 @@ struct as_region_prior as_region_prior_of(double part, double regions);
 double as_region_deviation(const struct as_region_prior *prior, double found);
 /* The same of a row's share of the time; `moving`: its share (0 to 1) of the time that depends on regions. */
 double as_region_share_deviation(const struct as_region_prior *prior, double share, double moving, double found);
+/* The same of a row with the share `guessed` of code that no region has, whose cost is taken to be that of other code. */
+double as_guessed_share_deviation(double share, double guessed, double found);
 
 #endif

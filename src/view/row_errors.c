@@ -132,17 +132,22 @@ static void set_errors(struct as_rows *list, const struct shared *shared, double
 {
     struct as_region_prior prior;
     bool has_prior = find_prior(list, &prior);
+    struct as_map alike = {0}; /* what no region has */
     double *values = as_alloc_array(n, sizeof *values), *moving = moving_shares(list, shared);
+    add_units(&alike, list, &shared->alike, 1);
     list->errors = as_alloc_array(list->rows.n + 1, sizeof *list->errors);
     for (size_t row = 0; row < list->rows.n; row++) {
         for (size_t i = 0; i < n; i++)
             values[i] = replicates[i][row];
-        double deviation = as_jackknife_deviation(values, n);
+        double deviation = as_jackknife_deviation(values, n),
+               share = as_ratio(list->rows.rows[row].units, list->rows.total);
+        const uint64_t *units = as_map_get(&alike, key_of(list, &list->rows.rows[row]));
         if (has_prior)
-            deviation = as_region_share_deviation(&prior, as_ratio(list->rows.rows[row].units, list->rows.total),
-                                                  moving[row], deviation);
+            deviation = as_guessed_share_deviation(share, units ? as_ratio(*units, list->rows.total) : 0,
+                                                   as_region_share_deviation(&prior, share, moving[row], deviation));
         list->errors[row] = as_jackknife_quantile(n) * deviation;
     }
+    as_map_free(&alike);
     free(moving);
     free(values);
 }

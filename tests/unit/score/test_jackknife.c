@@ -82,10 +82,20 @@ static void many_regions_speak_for_themselves(void **state)
     assert_true(as_region_prior_of(0.5, 0).regions == 1);
 }
 
+static void what_no_region_has_is_a_guess(void **state)
+{
+    (void)state;
+    assert_true(as_guessed_share_deviation(0.1, 0, 0.02) == 0.02);
+    assert_true(fabs(as_guessed_share_deviation(0.1, 0.05, 0) - 1.2 * 0.05 * 0.9) < 1e-12);
+    assert_true(fabs(as_guessed_share_deviation(0.1, 0.05, 0.1) - hypot(0.1, 1.2 * 0.05 * 0.9)) < 1e-12);
+    assert_true(as_guessed_share_deviation(1, 1, 0) == 0); /* all of the time, whatever it is */
+    assert_true(fabs(as_guessed_share_deviation(0.1, 0.3, 0) - 1.2 * 0.1 * 0.9) < 1e-12); /* no more than the row has */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(jackknife),
-                                       cmocka_unit_test(few_regions_are_held_against_others),
-                                       cmocka_unit_test(many_regions_speak_for_themselves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jackknife), cmocka_unit_test(few_regions_are_held_against_others),
+        cmocka_unit_test(many_regions_speak_for_themselves), cmocka_unit_test(what_no_region_has_is_a_guess)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
