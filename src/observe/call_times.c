@@ -30,15 +30,23 @@ struct stack {
     uint64_t last; /* commit */
 };
 
-enum { KEPT = 512 };
+/* What stands behind a call's numbers: the function's name, quoted if need be, and the end of the line. */
+struct ending {
+    char *text; /* NULL: not made yet */
+    size_t length;
+};
+
+enum { KEPT = 512, LINES = 1 << 11, NUMBERS = 4 * 21 };
 
 struct calls {
     const struct as_run_info *run;
     FILE *file, *raw;
     struct call kept[KEPT]; /* calls that are not in the nameless file yet */
     size_t n_kept;
-    AS_VEC(struct stack) stacks; /* by thread */
-    AS_VEC(const char *) names;  /* by path, at the end; NULL: not looked up yet */
+    AS_VEC(struct stack) stacks;   /* by thread */
+    AS_VEC(struct ending) endings; /* by path, when the run is over */
+    char lines[LINES];             /* lines that are not in the file yet */
+    size_t n_lines;
 };
 
 static void release(void *opaque)
@@ -47,7 +55,9 @@ static void release(void *opaque)
     for (size_t i = 0; i < self->stacks.len; i++)
         as_vec_free(&self->stacks.data[i].frames);
     as_vec_free(&self->stacks);
-    as_vec_free(&self->names);
+    for (size_t i = 0; i < self->endings.len; i++)
+        free(self->endings.data[i].text);
+    as_vec_free(&self->endings);
     if (self->raw)
         fclose(self->raw);
     free(self);
@@ -152,56 +162,80 @@ static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 
 /* ---- the end ---- */
 
-static const char *name_of(struct calls *self, uint32_t path)
+/* A name that contains a comma or a quote is quoted. */
+static struct ending make_ending(const char *name)
 {
-    while (self->names.len <= path)
-        *as_vec_push(&self->names) = NULL;
-    const char **name = &self->names.data[path];
-    if (!*name && self->run->frames(self->run->context, path, name, 1) == 0)
-        *name = "[unknown]";
-    return *name;
-}
-
-/* Quotes the name if it contains a comma or a quote. */
-static void write_name(const char *name, FILE *out)
-{
-    bool quoted = false;
-    for (const char *c = name; *c; c++)
-        quoted |= *c == ',' || *c == '"';
-    if (!quoted) {
-        fputs(name, out);
-        return;
+    size_t length = strlen(name), n = 0;
+    bool quoted = name[strcspn(name, ",\"")] != '\0';
+    char *text = as_alloc(2 * length + 4);
+    if (quoted)
+        text[n++] = '"';
+    for (const char *c = name; *c; c++) {
+        if (*c == '"')
+            text[n++] = '"';
+        text[n++] = *c;
     }
-    fputc('"', out);
-    for (const char *c = name; *c; c++)
-        fputs(*c == '"' ? "\"\"" : (char[]){*c, 0}, out);
-    fputc('"', out);
+    if (quoted)
+        text[n++] = '"';
+    text[n++] = '\n';
+    return (struct ending){text, n};
 }
 
-/* A run has millions of calls, so printf is not used. Writes the number and a comma; returns what is behind it. */
+static const struct ending *ending_of(struct calls *self, uint32_t path)
+{
+    while (self->endings.len <= path)
+        *as_vec_push(&self->endings) = (struct ending){0};
+    struct ending *ending = &self->endings.data[path];
+    const char *name = "[unknown]";
+    if (!ending->text) {
+        self->run->frames(self->run->context, path, &name, 1);
+        *ending = make_ending(name);
+    }
+    return ending;
+}
+
+/* A run has millions of calls, so printf is not used, and two digits are made at a time. Writes the number and a comma; returns what is
+ * behind it. */
 static char *put_number(char *to, uint64_t number)
 {
-    char digits[20];
+    char digits[21];
     size_t n = sizeof digits;
-    do
-        digits[--n] = (char)('0' + number % 10);
-    while (number /= 10);
+    digits[--n] = ',';
+    for (; number >= 100; number /= 100) {
+        unsigned two = number % 100;
+        digits[--n] = (char)('0' + two % 10);
+        digits[--n] = (char)('0' + two / 10);
+    }
+    digits[--n] = (char)('0' + number % 10);
+    if (number >= 10)
+        digits[--n] = (char)('0' + number / 10);
     memcpy(to, digits + n, sizeof digits - n);
-    to += sizeof digits - n;
-    *to = ',';
-    return to + 1;
+    return to + (sizeof digits - n);
+}
+
+static void write_lines(struct calls *self)
+{
+    fwrite(self->lines, 1, self->n_lines, self->file);
+    self->n_lines = 0;
 }
 
 static void write_call(struct calls *self, const struct call *call)
 {
-    char line[4 * 21];
-    char *end = put_number(line, call->thread);
+    const struct ending *ending = ending_of(self, call->path);
+    if (self->n_lines + NUMBERS + ending->length > LINES)
+        write_lines(self);
+    char *end = put_number(self->lines + self->n_lines, call->thread);
     end = put_number(end, call->depth);
     end = put_number(end, call->start);
     end = put_number(end, call->end);
-    fwrite(line, 1, (size_t)(end - line), self->file);
-    write_name(name_of(self, call->path), self->file);
-    putc_unlocked('\n', self->file);
+    self->n_lines = (size_t)(end - self->lines);
+    if (ending->length > LINES - NUMBERS) { /* a name of C++ may be that long */
+        write_lines(self);
+        fwrite(ending->text, 1, ending->length, self->file);
+        return;
+    }
+    memcpy(end, ending->text, ending->length);
+    self->n_lines += ending->length;
 }
 
 static void finish(void *opaque, FILE *out)
@@ -218,6 +252,7 @@ static void finish(void *opaque, FILE *out)
     while ((n = fread(self->kept, sizeof *self->kept, KEPT, self->raw)) > 0)
         for (size_t i = 0; i < n; i++)
             write_call(self, &self->kept[i]);
+    write_lines(self);
 }
 
 const struct as_observer as_calls_observer = {
