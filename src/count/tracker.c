@@ -234,7 +234,7 @@ bool as_call_tracker_end(struct as_call_tracker *tracker, const struct as_thread
     if (__builtin_expect(resumed, 0))
         as_calls_settle(tracker, thread, calls, exec);
     as_calls_note_stack(calls, exec);
-    as_calls_note_link(calls, exec);
+    as_calls_note_link(calls, exec, thread->image->arch);
     if (!exec->taken || !exec->next)
         return resumed;
     enum as_class class = (enum as_class)exec->block->last_class;

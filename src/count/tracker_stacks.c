@@ -16,9 +16,7 @@
 uint64_t as_calls_function(void *context, uint64_t address)
 {
     const struct as_image *image = context;
-    struct as_location location;
-    as_space_find(image->space, address, &location);
-    return location.function_start ? location.function_start : address;
+    return as_space_entry(image->space, address);
 }
 
 /* ---- stacks ---- */
@@ -50,22 +48,18 @@ static uint64_t pointer_in(const struct as_block_exec *exec, uint32_t first)
     return 0;
 }
 
-void as_calls_note_stack(struct as_thread_calls *calls, const struct as_block_exec *exec)
+void as_calls_note_pointer(struct as_thread_calls *calls, const struct as_block_exec *exec)
 {
     int16_t at = exec->block->stack_at;
-    if (at < 0 && !calls->moved)
-        return;
     uint64_t pointer = pointer_in(exec, (uint32_t)(at + 1));
     calls->pointer = at >= 0 || pointer ? pointer : calls->pointer;
     calls->moved = true;
 }
 
 /* RISC-V: where a function keeps its return address. */
-void as_calls_note_link(struct as_thread_calls *calls, const struct as_block_exec *exec)
+void as_calls_note_slots(struct as_thread_calls *calls, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
-    if (block->link_at < 0 || block->insns[0]->arch != AS_ARCH_RISCV64 || calls->resumed)
-        return;
     for (size_t i = 0; i < exec->n_words; i++) {
         uint32_t index = as_access_index(exec->words[i]);
         if (index >= exec->end || !as_insn_is_link(block->insns[index]))
@@ -75,12 +69,6 @@ void as_calls_note_link(struct as_thread_calls *calls, const struct as_block_exe
         else
             calls->slot = as_access_address(exec->words[i]);
     }
-}
-
-void as_calls_forget_stack(struct as_thread_calls *calls)
-{
-    calls->moved = false;
-    calls->pointer = calls->slot = 0;
 }
 
 /* The thread goes on with another stack. */

@@ -44,10 +44,28 @@ uint64_t as_calls_function(void *image, uint64_t address); /* the entry of the f
 /* The address of the last access of an instruction of the block; 0: not recorded. */
 uint64_t as_calls_accessed(const struct as_block_exec *exec, int16_t index);
 
-/* What a block did to the stack pointer and to the link register, and that this is over. */
-void as_calls_note_stack(struct as_thread_calls *calls, const struct as_block_exec *exec);
-void as_calls_note_link(struct as_thread_calls *calls, const struct as_block_exec *exec);
-void as_calls_forget_stack(struct as_thread_calls *calls);
+/* What a block did to the stack pointer and to the link register, and that this is over. Most blocks did nothing to either. */
+void as_calls_note_pointer(struct as_thread_calls *calls, const struct as_block_exec *exec);
+void as_calls_note_slots(struct as_thread_calls *calls, const struct as_block_exec *exec);
+
+static inline void as_calls_note_stack(struct as_thread_calls *calls, const struct as_block_exec *exec)
+{
+    if (__builtin_expect(exec->block->stack_at >= 0 || calls->moved, 0))
+        as_calls_note_pointer(calls, exec);
+}
+
+static inline void as_calls_note_link(struct as_thread_calls *calls, const struct as_block_exec *exec,
+                                      enum as_arch arch)
+{
+    if (arch == AS_ARCH_RISCV64 && exec->block->link_at >= 0 && !calls->resumed)
+        as_calls_note_slots(calls, exec);
+}
+
+static inline void as_calls_forget_stack(struct as_thread_calls *calls)
+{
+    calls->moved = false;
+    calls->pointer = calls->slot = 0;
+}
 
 /* The thread goes on with a stack that nothing is known of. */
 void as_calls_begin_stack(struct as_call_tracker *tracker, const struct as_thread *thread,

@@ -130,14 +130,13 @@ void as_callpath_call(struct as_callpath *path, uint64_t call_site, uint64_t ret
 static void replace_top(struct as_callpath *path, uint64_t function, uint32_t entry)
 {
     struct frame *frame = top(path);
-    frame->node = as_call_tree_child(path->tree, &(struct as_call_node){
-                                                     .parent = path->frames.len > 1 ? frame[-1].node : 0,
-                                                     .function = function,
-                                                     .call_site = frame->call_site,
-                                                     .signal = frame->signal,
-                                                     .entry = entry,
-                                                     .site = frame->site,
-                                                 });
+    frame->node = as_call_tree_instead(path->tree, frame->node,
+                                       &(struct as_call_node){.parent = path->frames.len > 1 ? frame[-1].node : 0,
+                                                              .function = function,
+                                                              .call_site = frame->call_site,
+                                                              .signal = frame->signal,
+                                                              .entry = entry,
+                                                              .site = frame->site});
 }
 
 void as_callpath_tail(struct as_callpath *path, uint64_t target)

@@ -8,6 +8,7 @@ struct node {
     struct as_call_node shown;
     uint32_t depth;
     uint32_t likely; /* the child that was looked for last; 0: none */
+    uint32_t beside; /* the node that took its place last; 0: none */
 };
 
 struct as_call_tree {
@@ -97,14 +98,11 @@ static void grow(struct as_call_tree *tree)
         *find_slot(tree, &tree->nodes.data[i].shown) = (uint32_t)i;
 }
 
-uint32_t as_call_tree_child(struct as_call_tree *tree, const struct as_call_node *node)
+static uint32_t find_or_make(struct as_call_tree *tree, const struct as_call_node *node)
 {
-    uint32_t likely = tree->nodes.data[node->parent].likely, depth = tree->nodes.data[node->parent].depth + 1;
-    if (likely && equal(&tree->nodes.data[likely].shown, node))
-        return likely;
-    uint32_t *slot = find_slot(tree, node);
+    uint32_t *slot = find_slot(tree, node), depth = tree->nodes.data[node->parent].depth + 1;
     if (*slot != 0)
-        return tree->nodes.data[node->parent].likely = *slot;
+        return *slot;
     if (depth > AS_CALLPATH_MAX_DEPTH || tree->nodes.len >= AS_CALL_TREE_MAX_NODES) {
         tree->folded++;
         return node->parent;
@@ -114,4 +112,27 @@ uint32_t as_call_tree_child(struct as_call_tree *tree, const struct as_call_node
     if (2 * tree->nodes.len > tree->n_slots)
         grow(tree);
     return id;
+}
+
+static inline bool is_at(const struct as_call_tree *tree, uint32_t id, const struct as_call_node *node)
+{
+    return id && equal(&tree->nodes.data[id].shown, node);
+}
+
+uint32_t as_call_tree_child(struct as_call_tree *tree, const struct as_call_node *node)
+{
+    uint32_t id = tree->nodes.data[node->parent].likely;
+    if (is_at(tree, id, node))
+        return id;
+    id = find_or_make(tree, node);
+    return tree->nodes.data[node->parent].likely = id;
+}
+
+uint32_t as_call_tree_instead(struct as_call_tree *tree, uint32_t of, const struct as_call_node *node)
+{
+    uint32_t id = tree->nodes.data[of].beside;
+    if (is_at(tree, id, node))
+        return id;
+    id = find_or_make(tree, node);
+    return tree->nodes.data[of].beside = id;
 }

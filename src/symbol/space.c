@@ -27,6 +27,13 @@ struct mapping {
     struct as_module *module;
 };
 
+/* The entry of the function at an address. */
+struct entry_place {
+    uint64_t address, entry;
+};
+
+enum { ENTRY_PLACES = 256 };
+
 struct as_space {
     AS_VEC(struct mapping) maps;
     AS_VEC(struct as_module *) modules; /* in the order of their first mapping */
@@ -35,8 +42,9 @@ struct as_space {
     char *roots;
     struct as_module_options options;
     struct as_module unknown;
-    struct as_jit *jit; /* NULL: none */
-    size_t last;        /* index of the mapping of the last look-up */
+    struct as_jit *jit;                       /* NULL: none */
+    size_t last;                              /* index of the mapping of the last look-up */
+    struct entry_place entries[ENTRY_PLACES]; /* by a hash of the address, for as_space_entry */
 };
 
 struct as_space *as_space_new(const struct as_space_options *options)
@@ -111,6 +119,12 @@ static size_t first_behind(const struct as_space *space, uint64_t address)
     return as_search(0, space->maps.len, i, space->maps.data[i].end <= address);
 }
 
+/* Addresses may belong to other functions now. */
+static void forget_entries(struct as_space *space)
+{
+    memset(space->entries, 0, sizeof space->entries);
+}
+
 /* Replaces maps [from, to) by `count` others. */
 static void splice(struct as_space *space, size_t from, size_t to, const struct mapping *with, size_t count)
 {
@@ -121,6 +135,7 @@ static void splice(struct as_space *space, size_t from, size_t to, const struct 
     memcpy(&space->maps.data[from], with, count * sizeof *with);
     space->maps.len = from + count + tail;
     space->last = 0;
+    forget_entries(space);
 }
 
 /* What remains of a mapping from `start` on. */
@@ -229,6 +244,7 @@ void as_space_read_jit(struct as_space *space, const char *path, int64_t since)
 {
     if (!space->jit)
         space->jit = as_jit_new();
+    forget_entries(space);
     (void)as_jit_read(space->jit, path, since);
 }
 
@@ -284,6 +300,19 @@ static void find(struct as_space *space, uint64_t address, const struct as_jit_i
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
 {
     find(space, address, NULL, location);
+}
+
+uint64_t as_space_entry(struct as_space *space, uint64_t address)
+{
+    struct entry_place *place = &space->entries[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+    if (place->address == address && address)
+        return place->entry;
+    struct as_location location;
+    find(space, address, NULL, &location);
+    uint64_t entry = location.function_start ? location.function_start : address;
+    if (!location.generated)
+        *place = (struct entry_place){.address = address, .entry = entry};
+    return entry;
 }
 
 void as_space_find_insn(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,

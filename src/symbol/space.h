@@ -50,6 +50,9 @@ struct as_location {
 /* Strings stay valid as long as the space. Always fills `location`. */
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location);
 
+/* Its function_start; the address itself where that is unknown. Quicker for addresses that come again. */
+uint64_t as_space_entry(struct as_space *space, uint64_t address);
+
 /* The same of an instruction, as far as somebody knows it: code that the program made may have been replaced by other code at
  * the same address. */
 void as_space_find_insn(struct as_space *space, uint64_t address, const struct as_jit_insn *insn,

@@ -179,6 +179,30 @@ static void test_tail(void **state)
     EXPECT(6);
 }
 
+/* Stubs: the same tail call comes again and again, and now and then another one from the same place. */
+static void test_tail_again(void **state)
+{
+    uint32_t nodes[2] = {0};
+    for (int i = 0; i < 12; i++) {
+        int other = i % 3 == 2;
+        call(1, 0x10, 2);
+        as_callpath_tail(path, other ? F(4) : F(3));
+        if (other)
+            EXPECT(1, 4);
+        else
+            EXPECT(1, 3);
+        assert_true(!nodes[other] || nodes[other] == as_callpath_node(path));
+        nodes[other] = as_callpath_node(path);
+        ret(1, 0x10);
+        call(1, 0x20, 2); /* the same functions from elsewhere are other nodes */
+        as_callpath_tail(path, F(3));
+        EXPECT(1, 3);
+        assert_int_equal(as_call_tree_node(tree, as_callpath_node(path))->call_site, F(1) + 0x20);
+        ret(1, 0x20);
+    }
+    assert_int_equal(as_call_tree_count(tree), 2 + 3 + 2);
+}
+
 static void test_signal(void **state)
 {
     call(1, 0x10, 2);
@@ -396,12 +420,12 @@ static void test_resumed_stacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_plain),          TEST(test_versions),         TEST(test_recursion),   TEST(test_longjmp),
-        TEST(test_longjmp_unseen), TEST(test_longjmp_far),      TEST(test_exception),   TEST(test_tail),
-        TEST(test_signal),         TEST(test_siglongjmp),       TEST(test_coroutine),   TEST(test_round_robin),
-        TEST(test_call_next),      TEST(test_push_ret),         TEST(test_deep),        TEST(test_endless),
-        TEST(test_many_paths),     TEST(test_threads_and_fork), TEST(test_no_resolver), TEST(test_slots),
-        TEST(test_resumed_stacks),
+        TEST(test_plain),          TEST(test_versions),       TEST(test_recursion),        TEST(test_longjmp),
+        TEST(test_longjmp_unseen), TEST(test_longjmp_far),    TEST(test_exception),        TEST(test_tail),
+        TEST(test_tail_again),     TEST(test_signal),         TEST(test_siglongjmp),       TEST(test_coroutine),
+        TEST(test_round_robin),    TEST(test_call_next),      TEST(test_push_ret),         TEST(test_deep),
+        TEST(test_endless),        TEST(test_many_paths),     TEST(test_threads_and_fork), TEST(test_no_resolver),
+        TEST(test_slots),          TEST(test_resumed_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

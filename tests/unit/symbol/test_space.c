@@ -152,6 +152,28 @@ static void test_names(void **state)
     as_space_free(space);
 }
 
+/* Entries are kept, but not beyond a mapping that changes what lies there, nor beyond names that the program gives to its code. */
+static void test_entries(void **state)
+{
+    struct as_space *space = as_space_new(NULL);
+    sample_map(space, sample("v5"), bias);
+    uint64_t visible = resolve(space, "visible");
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(as_space_entry(space, visible), visible);
+        assert_int_equal(as_space_entry(space, visible + 1), visible);
+        assert_int_equal(as_space_entry(space, 0x40), 0x40); /* nothing is mapped there */
+        assert_int_equal(as_space_entry(space, 0), 0);
+    }
+    as_space_map(space, visible, visible + 0x1000, 0, NULL);
+    assert_int_equal(as_space_entry(space, visible + 1), visible + 1);
+    as_space_map(space, 0, 0x1000, 0, NULL);
+    assert_int_equal(as_space_entry(space, 0x40), 0x40);
+    const char names[] = "30 20 made\n";
+    as_space_read_jit(space, spill("perf.map", names, sizeof names - 1), 0);
+    assert_int_equal(as_space_entry(space, 0x40), 0x30);
+    as_space_free(space);
+}
+
 static void test_cxx_names(void **state)
 {
     if (access(sample("names5"), F_OK) < 0)
@@ -472,6 +494,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stripped),  cmocka_unit_test(test_stubs),           cmocka_unit_test(test_build_id),
         cmocka_unit_test(test_no_debug),  cmocka_unit_test(test_inline_limit),    cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_replaced),  cmocka_unit_test(test_truncated),       cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_entries),
     };
     if (argc != 2 || mkdtemp(dir) == NULL)
         return 2;
