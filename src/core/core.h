@@ -90,8 +90,9 @@ uint32_t as_core_foresee(struct as_core *core, const struct as_insn *insn, bool 
  * as the core. */
 enum { AS_ROUTE_STEPS = 8 };
 struct as_route {
-    uint32_t n;     /* transfers */
-    uint32_t plain; /* so many of them, from the first on, are branches and direct jumps */
+    uint32_t n;        /* transfers */
+    uint32_t plain;    /* so many of them, from the first on, are branches and direct jumps */
+    uint32_t branches; /* bit i: transfer i is a conditional branch */
     struct as_route_step {
         const struct as_insn *insn;
         uint64_t next; /* where it goes; 0 unknown, of the last one alone */

@@ -200,6 +200,7 @@ void as_route_add(struct as_route *route, const struct as_insn *insn)
 {
     bool plain = insn->class_ == AS_CLASS_BRANCH || insn->class_ == AS_CLASS_JUMP;
     route->plain += plain && route->plain == route->n;
+    route->branches |= (uint32_t)(insn->class_ == AS_CLASS_BRANCH) << route->n;
     route->steps[route->n++] = (struct as_route_step){.insn = insn};
 }
 

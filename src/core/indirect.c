@@ -65,11 +65,13 @@ void as_indirect_predict(struct as_indirect *indirect, uint64_t address, uint64_
         push_waiting(indirect);
     lookup->provider = -1;
     lookup->target = base;
+    for (uint32_t group = 0; group < indirect->history.groups; group++) {
+        as_lanes index = as_history_index(&indirect->history, group, key) & (uint16_t)indirect->mask;
+        as_lanes tag = as_history_tag(&indirect->history, group, key) & (uint16_t)indirect->tag_mask;
+        memcpy(&lookup->index[group * AS_HISTORY_LANES], &index, sizeof index);
+        memcpy(&lookup->tag[group * AS_HISTORY_LANES], &tag, sizeof tag);
+    }
     for (int i = (int)indirect->count - 1; i >= 0; i--) {
-        int group = i / AS_HISTORY_LANES, lane = i % AS_HISTORY_LANES;
-        lookup->index[i] = as_history_index(&indirect->history, (uint32_t)group, key)[lane] & indirect->mask;
-        lookup->tag[i] =
-            (uint16_t)(as_history_tag(&indirect->history, (uint32_t)group, key)[lane] & indirect->tag_mask);
         const struct entry *entry = &indirect->tables[i][lookup->index[i]];
         if (entry->target && entry->tag == lookup->tag[i]) {
             lookup->provider = i;

@@ -6,7 +6,7 @@
 #include "core/machine.h"
 
 struct as_indirect_lookup {
-    uint32_t index[AS_TAGE_TABLES_MAX]; /* filled from the longest history down to the provider's */
+    uint16_t index[AS_TAGE_TABLES_MAX];
     uint16_t tag[AS_TAGE_TABLES_MAX];
     int provider; /* table; -1: the base */
     uint64_t target;

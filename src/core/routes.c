@@ -13,7 +13,9 @@ enum { WINDOW = 1 << 10, PAUSE = 30 };
 struct place {
     const struct as_route *route; /* NULL: empty */
     uint64_t changes;             /* of TAGE's tables when it was noted */
-    uint32_t outcomes, n;
+    uint32_t outcomes;
+    uint16_t n;
+    uint16_t then; /* the set in which the next route was found the last time */
     struct as_history_context before, behind;
 };
 
@@ -21,6 +23,7 @@ struct as_routes {
     uint32_t looks, finds;      /* in this window */
     uint32_t pause;             /* routes that are not looked for */
     struct place (*sets)[WAYS]; /* NULL: no route came yet */
+    struct place *found;        /* the last one */
 };
 
 struct as_routes *as_routes_new(void)
@@ -38,12 +41,25 @@ static void sum_up(const struct as_route *route, uint32_t n, struct as_route_loo
 {
     uint32_t outcomes = 0, branches = 0;
     for (uint32_t i = 0; i < n; i++) {
-        bool is_branch = route->steps[i].insn->class_ == AS_CLASS_BRANCH;
+        uint32_t is_branch = route->branches >> i & 1;
         outcomes = is_branch ? outcomes << 1 | route->steps[i].taken : outcomes;
         branches += is_branch;
     }
     look->outcomes = outcomes;
     look->branches = branches;
+}
+
+/* Sets of one loop come in the same order again, from further away than the host's first caches: what is looked at next time
+ * is fetched now. */
+static inline void note_order(struct as_routes *routes, struct place *place)
+{
+    enum { HOST_LINE = 64 };
+    const char *then = (const char *)routes->sets[place->then];
+    routes->found->then = (uint16_t)((size_t)((const char *)place - (const char *)routes->sets) / sizeof *routes->sets);
+    routes->found = place;
+    __builtin_prefetch(then);
+    __builtin_prefetch(then + HOST_LINE);
+    __builtin_prefetch(then + 2 * HOST_LINE);
 }
 
 static struct place *set_of(struct as_routes *routes, const struct as_route *route, const struct as_route_look *look)
@@ -64,8 +80,10 @@ static bool wants_look(struct as_routes *routes)
         routes->pause--;
         return false;
     }
-    if (!routes->sets)
+    if (!routes->sets) {
         routes->sets = as_alloc_apart(SETS, sizeof *routes->sets);
+        routes->found = routes->sets[0];
+    }
     if (++routes->looks < WINDOW)
         return true;
     routes->pause = routes->finds < WINDOW / 3 ? PAUSE * WINDOW : 0;
@@ -88,10 +106,11 @@ bool as_routes_pass(struct as_routes *routes, struct as_tage *tage, const struct
     if (!look->looked)
         return look->branches == 0;
     look->changes = as_tage_changes(tage);
-    const struct place *place = set_of(routes, route, look);
+    struct place *place = set_of(routes, route, look);
     if (!is_at(place, route, n, look) && !is_at(++place, route, n, look))
         return false;
     routes->finds++;
+    note_order(routes, place);
     as_tage_pass(tage, look->outcomes, look->branches, &place->behind);
     return true;
 }
@@ -106,7 +125,7 @@ void as_routes_note(struct as_routes *routes, const struct as_tage *tage, const 
     place->route = route;
     place->changes = look->changes;
     place->outcomes = look->outcomes;
-    place->n = n;
+    place->n = (uint16_t)n;
     place->before = look->before;
     as_tage_show(tage, &place->behind);
 }

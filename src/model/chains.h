@@ -90,6 +90,7 @@ static inline void as_chains_add(struct as_chains *chains, struct as_block_body 
     if (__builtin_expect(!chain || chain->block != block, 0))
         chain = as_chains_find(chains, words, block);
     struct as_ahead_block *open = chains->open;
+    __builtin_prefetch(chain->longer); /* which the next block looks at */
     chains->chain = chain;
     chains->words += block->n_accesses;
     open->next = next;

@@ -45,32 +45,26 @@ static __attribute__((noinline)) void find_path(struct as_model *model, const st
     own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
 }
 
-/* What executions further on will be looked up in. Numbers of blocks are words below all others. */
-static inline const uint64_t *fetch_for_host(struct as_block_body *const *bodies, size_t n_bodies, const uint64_t *word,
-                                             const uint64_t *end)
+/* What the next execution and the one behind it will be looked up in, as far as they come as they came before. Inline: GCC
+ * takes a function that only fetches for one without effect, and leaves out its call. */
+static inline __attribute__((always_inline)) void fetch_for_host(struct as_block_body *const *bodies, size_t n_bodies,
+                                                                 const struct as_block_body *next)
 {
-    enum { WORDS = 64 }; /* that QEMU wrote past all caches */
-    __builtin_prefetch(end + WORDS);
-    for (; word < end; word++)
-        if (*word < n_bodies && bodies[*word]) {
-            __builtin_prefetch(bodies[*word]);
-            __builtin_prefetch((const char *)bodies[*word] + HOST_LINE);
-        }
-    return word;
-}
-
-static inline void fetch_chain(const struct as_block_body *body)
-{
-    if (body)
-        __builtin_prefetch(body->chain);
+    if (!next)
+        return;
+    __builtin_prefetch(next->chain);
+    const struct as_block_body *then = next->likely < n_bodies ? bodies[next->likely] : NULL;
+    if (then) {
+        __builtin_prefetch(then);
+        __builtin_prefetch((const char *)then + HOST_LINE);
+    }
 }
 
 /* Returns the number of blocks. */
 static uint32_t take_all(struct as_model *model, const struct as_thread *thread, struct as_words_ahead *ahead)
 {
     struct model_thread *own = thread->user;
-    enum { FETCHED = 24 }; /* words ahead: seven blocks, as a rule */
-    const uint64_t *words = ahead->words + ahead->at, *end = ahead->words + ahead->n, *fetched = words;
+    const uint64_t *words = ahead->words + ahead->at, *end = ahead->words + ahead->n;
     struct as_block_body *const *bodies = model->bodies.numbered.data;
     size_t n_bodies = model->bodies.numbered.len;
     uint64_t left = ahead->left, number = ahead->number;
@@ -81,9 +75,7 @@ static uint32_t take_all(struct as_model *model, const struct as_thread *thread,
         if (!body || body->n_accesses >= (size_t)(end - words) || body->n >= left)
             break;
         uint64_t word = words[body->n_accesses];
-        if (end - words > body->n_accesses + FETCHED)
-            fetched = fetch_for_host(bodies, n_bodies, fetched, words + body->n_accesses + FETCHED);
-        fetch_chain(word < n_bodies ? bodies[word] : NULL);
+        fetch_for_host(bodies, n_bodies, word < n_bodies ? bodies[word] : NULL);
         if (word != body->likely && !find_next(ahead, body, word))
             break;
         if (!own->path) {
@@ -100,8 +92,9 @@ static uint32_t take_all(struct as_model *model, const struct as_thread *thread,
         if (taken ? !calm || !is_quiet(model, thread, body) : body->touches_stack) {
             struct as_block_exec exec = exec_of(body, words);
             if (as_call_tracker_end(model->calls, thread, &exec))
-                own->path = 0;
-            calm = as_call_tracker_is_calm(model->calls, thread);
+                own->path = 0; /* whether it is calm is asked with the next one */
+            else
+                calm = as_call_tracker_is_calm(model->calls, thread);
         }
         words += body->n_accesses + 1;
         left -= body->n;
