@@ -396,13 +396,26 @@ static bool pace_all(struct as_reader *reader, bool idle)
 
 /* ---- in turn ---- */
 
+/* A thread that executes another program has a new lane for that; the kernel's thread is the same. */
+static bool goes_on_elsewhere(const struct as_reader *reader, const struct as_wire_lane *lane)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && atomic_load(&lane->state) == AS_WIRE_ENDED; i++) {
+        const struct as_wire_lane *other = &reader->wire->lanes[i];
+        if (atomic_load(&other->state) == AS_WIRE_LIVE && !other->is_code && other->tid == lane->tid &&
+            other->image != lane->image)
+            return true;
+    }
+    return false;
+}
+
 static bool all_at_rest(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++) {
         const struct as_wire_lane *lane = &reader->wire->lanes[i];
-        uint32_t state = atomic_load(&lane->state);
-        if (state != AS_WIRE_FREE && !(state == AS_WIRE_LIVE && lane->is_code) && !lane->is_code && !is_at_rest(lane))
+        if (atomic_load(&lane->state) != AS_WIRE_FREE && !lane->is_code && !goes_on_elsewhere(reader, lane) &&
+            !is_at_rest(lane))
             return false;
     }
     return true;

@@ -173,6 +173,8 @@ for core in boom-tip zen4-like; do
     check_same "mutex, condition variable, spin lock, atomics: the same to the cycle, $core" "$(facts first.json)" "$(facts second.json)"
 done
 check_stdout_equals 1024 "the program's result" "$ASSAY" compare -q --deterministic --samplers none -o /dev/null -- "$lines" sync 4 128
+check_stdout_equals $'a\nb\nc' "shells that execute others, in turn" timeout 200 "$ASSAY" compare -q --deterministic --samplers none -o /dev/null -- \
+    sh -c 'sh -c "echo a; (exec sh -c \"echo b | cat\")"; echo c | cat'
 check "what is remembered is the same" modelled checked.json --deterministic --memo check -- sync 3 64
 for quantum in 0 1000 100k; do
     check "a quantum of $quantum" modelled quantum.json --quantum "$quantum" -- sync 3 64

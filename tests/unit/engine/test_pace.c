@@ -163,6 +163,26 @@ static void test_alone_among_sleepers(void **state)
     assert_true(atomic_load(&runs->stop_at) > 10 * options.quantum);
 }
 
+/* In turn: a thread has executed another program, before whose first block it waits. Its old lane has words, and the kernel knows the thread
+ * still: nobody waits for its end. */
+static void test_executed_in_turn(void **state)
+{
+    struct as_wire_lane *before = add_thread(1, 1), *after = add_thread(2, 1);
+    reader.pace.in_turn = true;
+    before->pid = before->tid = after->pid = after->tid = getpid();
+    before->image = 1;
+    after->image = 2;
+    after->instructions = 1;
+    atomic_store(&before->published, 5);
+    atomic_store(&before->state, AS_WIRE_ENDED);
+    assert_true(as_pace_turn(&reader, true));
+    assert_true(reader.pace.reads);
+    reader.pace.reads = false;
+    after->tid = 0; /* another one's: the first has not ended yet */
+    assert_false(as_pace_turn(&reader, true));
+    assert_false(reader.pace.reads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_atomic_behind_words, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_alone_among_sleepers, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_woken_thread, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_executed_in_turn, set_up, tear_down_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
