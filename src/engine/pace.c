@@ -10,7 +10,7 @@
 static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, idle_seconds = 0.005,
                     woken_seconds = 0.05, longest_woken = 2;
 /* Instructions. LEAST: a block at least, or no thread would get on. LEAST_APART: of threads that take no notice of each other. */
-enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, LEAST_MEETING = 100, MOST_IN_TURN = 20000 };
+enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, LEAST_MEETING = 300, MOST_IN_TURN = 20000 };
 enum { APART_QUANTA = 20 }; /* for how long they must not have */
 enum {
     MEETING_CYCLES = 100,
