@@ -12,6 +12,7 @@
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "comm/comm_native.h"
+#include "engine/program.h"
 #include "store/store_header.h"
 #include "view/moved_lines.h"
 
@@ -440,7 +441,8 @@ static int run_native(const struct comm_options *options, char **argv)
     snprintf(text, sizeof text, "pid %llu", (unsigned long long)options->pid);
     struct as_mpi *mpi = NULL;
     struct as_comm_blocks blocks = {0};
-    bool settled = settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err))) &&
+    bool settled = (options->pid || !as_program_is_foreign(argv[0], getenv("PATH"), &err)) &&
+                   settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err))) &&
                    as_comm_blocks_open(&blocks, options->allocations, options->pid ? NULL : argv[0], &err);
     char *const *environment = as_comm_blocks_environment(&blocks);
     asked.environment = mpi ? as_mpi_environment(mpi, environment) : environment;

@@ -154,7 +154,9 @@ static void print_estimate(FILE *out, const struct as_comm_shown *shown)
     uint64_t hits = counts.found + counts.trapped;
     fprintf(out, "\n  from %s hits: %s by look-up, %s by %s watched lines%s\n", AS_COUNT(hits), AS_COUNT(counts.found),
             AS_COUNT(counts.trapped), AS_COUNT(counts.armed),
-            hits < FEW_HITS ? "; too few to rely on, a smaller --period finds more" : "");
+            hits >= FEW_HITS ? ""
+            : shown->native  ? "; too few to rely on, a longer run or a greater --rate finds more"
+                             : "; too few to rely on, a smaller --period finds more");
 }
 
 /* What was spent for it, on the machine. */

@@ -5,7 +5,9 @@
 #include "cmd/output.h"
 #include "cmd/reuse_html.h"
 #include "cmd/run_options.h"
+#include "engine/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHIFT = 3 }; /* a debug register watches eight bytes */
@@ -73,7 +75,8 @@ int as_reuse_on_machine(struct as_reuse_machine_request *request, char **argv)
     request->native.stdout_to_stderr = request->format != AS_REUSE_TEXT && !request->output;
     struct as_reuse_native *native = as_reuse_native_new(&request->native);
     int status = AS_EXIT_FAILURE;
-    if (as_output_open(&output, request->output, &err) && as_reuse_native_run(native, argv, &err)) {
+    bool foreign = !request->native.pid && as_program_is_foreign(argv[0], getenv("PATH"), &err);
+    if (!foreign && as_output_open(&output, request->output, &err) && as_reuse_native_run(native, argv, &err)) {
         int failed = show(request, native, request->native.pid ? attached : argv, &output);
         status = failed ? failed : as_run_end_report(&as_reuse_native_info(native)->end);
     } else {

@@ -12,6 +12,7 @@ struct place {
     struct as_variable variable;
     uint64_t address;
     struct as_space *space;
+    bool is_inside; /* a type of the C library */
 };
 
 static bool find_place(struct place *place, const struct as_comm_result *result, const struct as_contact *contact,
@@ -32,6 +33,24 @@ static uint64_t element_size(const struct place *from, const struct place *to)
     return size;
 }
 
+static uint64_t to_lines(uint64_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* A member on a line of its own: what comes before it is padded, and its structure becomes a number of lines. */
+static char *advise_member(const struct place *place, const char *name)
+{
+    uint64_t line = LINE, size = as_space_element(place->space, place->address);
+    size = size ? size : place->variable.size;
+    if (!size || place->is_inside) /* where what is moved begins is not known */
+        return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it", name, line);
+    uint64_t at = (place->address - place->variable.start) % size;
+    return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it makes its structure %" PRIu64
+                     " bytes longer",
+                     name, line, to_lines(to_lines(at) + size - at) - size);
+}
+
 static char *advise(const struct place *from, const struct place *to, const char *one, const char *other)
 {
     uint64_t line = LINE;
@@ -42,39 +61,34 @@ static char *advise(const struct place *from, const struct place *to, const char
     if (size)
         return as_format("pad each element of %s from %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64
                          " more) and align the array to %" PRIu64,
-                         from->variable.name, size, (size + line - 1) / line * line,
-                         (size + line - 1) / line * line - size, line);
-    uint64_t low = from->address < to->address ? from->address : to->address;
-    uint64_t high = from->address < to->address ? to->address : from->address;
-    return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it adds %" PRIu64 " bytes",
-                     from->address < to->address ? other : one, line, line - (high - low) % line);
+                         from->variable.name, size, to_lines(size), to_lines(size) - size, line);
+    bool swapped = from->address < to->address;
+    return advise_member(swapped ? to : from, swapped ? other : one);
 }
 
-static bool is_known(const struct as_comm_rows *rows, const char *from, const char *to)
+/* The same two were told already, or the same text for other elements of the array. */
+static struct as_comm_advice *find_told(const struct as_comm_rows *rows, const char *from, const char *to,
+                                        const char *text)
 {
     for (size_t i = 0; i < rows->advice.len; i++) {
-        const struct as_comm_advice *advice = &rows->advice.data[i];
+        struct as_comm_advice *advice = &rows->advice.data[i];
         bool same = strcmp(advice->from, from) == 0 && strcmp(advice->to, to) == 0;
         bool swapped = strcmp(advice->from, to) == 0 && strcmp(advice->to, from) == 0;
-        if (same || swapped)
-            return true;
+        if (same || swapped || strcmp(advice->text, text) == 0)
+            return advice;
     }
-    return false;
+    return NULL;
 }
 
-/* Members of a type of the C library (the lock and the owner of a mutex) cannot be moved apart by a program. */
-static bool is_foreign(const struct place *from, const struct place *to, const char *one, const char *other)
+/* The name of a place; of one inside a type of the C library (the lock and the owner of a mutex), which a program cannot change, that of
+ * the whole. */
+static char *name_of(struct place *place)
 {
-    return from->variable.start == to->variable.start && (strstr(one, ".__") || strstr(other, ".__"));
-}
-
-/* The same text was given for other elements of the array already. */
-static bool is_said(const struct as_comm_rows *rows, const char *text)
-{
-    for (size_t i = 0; i < rows->advice.len; i++)
-        if (strcmp(rows->advice.data[i].text, text) == 0)
-            return true;
-    return false;
+    char *name = as_comm_address_text(place->space, place->address), *inside = strstr(name, ".__");
+    place->is_inside = inside != NULL;
+    if (inside)
+        *inside = '\0';
+    return name;
 }
 
 static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_comm_result *result)
@@ -83,17 +97,25 @@ static void look_at(struct as_comm_rows *rows, const struct as_contact *contact,
     if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to) ||
         as_lock_object(result, contact))
         return;
-    char *one = as_comm_address_text(from.space, from.address), *other = as_comm_address_text(to.space, to.address);
-    char *text = advise(&from, &to, one, other);
-    if (is_known(rows, one, other) || is_said(rows, text) || is_foreign(&from, &to, one, other) ||
-        strcmp(one, other) == 0) {
+    char *one = name_of(&from), *other = name_of(&to), *text = advise(&from, &to, one, other);
+    struct as_comm_advice *told = find_told(rows, one, other, text);
+    bool is_new = !told && strcmp(one, other) != 0;
+    if (told)
+        told->count += contact->count;
+    if (is_new)
+        *as_vec_push(&rows->advice) = (struct as_comm_advice){
+            .line = contact->line, .count = contact->count, .from = one, .to = other, .text = text};
+    if (!is_new) {
         free(one);
         free(other);
         free(text);
-        return;
     }
-    *as_vec_push(&rows->advice) =
-        (struct as_comm_advice){.line = contact->line, .count = contact->count, .from = one, .to = other, .text = text};
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct as_comm_advice *x = a, *y = b;
+    return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
 static int by_count(const void *a, const void *b)
@@ -115,5 +137,7 @@ void as_comm_advice_make(struct as_comm_rows *rows, const struct as_comm_result 
     for (size_t i = 0; i < all.len && i < MOST_LOOKED_AT && rows->advice.len < MOST; i++)
         if (all.data[i]->count > least)
             look_at(rows, all.data[i], result);
+    if (rows->advice.len)
+        qsort(rows->advice.data, rows->advice.len, sizeof *rows->advice.data, by_total);
     as_vec_free(&all);
 }

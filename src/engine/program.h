@@ -40,5 +40,8 @@ struct as_program {
  * `program` is then undefined. The struct is large (about 15 KiB): mind small stacks. */
 bool as_program_find(const char *name, const char *search_path, struct as_program *program,
                      struct as_error *err) AS_MUST_CHECK;
+/* Whether the program is for another processor than this machine's, which `err` then says: the kernel would refuse it, and execvp give it to a
+ * shell as a script. What is not found or cannot be read is not known to be. */
+bool as_program_is_foreign(const char *name, const char *search_path, struct as_error *err);
 
 #endif

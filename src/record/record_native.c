@@ -210,27 +210,13 @@ static void describe_run(struct as_record_run *run, const struct as_native_resul
     run->row.status = result->end.exit_status;
 }
 
-/* The kernel refuses such a program, and a shell would read it as a script. Whatever else it cannot run, it says itself. */
-static bool is_of_this_machine(const struct as_record *record, struct as_error *err)
-{
-    struct utsname name = {0};
-    struct as_error ignored = AS_ERROR_INIT;
-    struct as_program *program = as_alloc(sizeof *program);
-    bool known = record->argv && record->argv[0] && uname(&name) == 0 &&
-                 as_program_find(record->argv[0], as_record_variable(record->options, "PATH"), program, &ignored);
-    bool foreign = known && strcmp(as_arch_name(program->arch), name.machine) != 0;
-    if (foreign)
-        as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s is for %s, and this machine is %s: --source=model runs it",
-                            record->argv[0], as_arch_name(program->arch), name.machine);
-    free(program);
-    return !foreign;
-}
-
 static bool record_natively(const struct as_record *record, const struct as_native_plan *plan, bool pmu,
                             struct as_record_run *run, struct as_error *err)
 {
     struct as_native_result result = {0};
-    bool ok = is_of_this_machine(record, err) && as_native_execute(&result, record, plan, err);
+    bool foreign = record->argv && record->argv[0] &&
+                   as_program_is_foreign(record->argv[0], as_record_variable(record->options, "PATH"), err);
+    bool ok = !foreign && as_native_execute(&result, record, plan, err);
     if (ok) {
         write_profile(record, plan, &result, pmu);
         describe_run(run, &result);

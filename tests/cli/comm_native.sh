@@ -234,4 +234,8 @@ check_stderr_line 'either --pid or a program' "both" "$ASSAY" comm --source=time
 check_stderr_line 'duration is a number of seconds, and for --pid' "a duration alone" "$ASSAY" comm --source=timer --duration 1 -- true
 check_stderr_line '0 to 100 per cent' "a budget that is none" "$ASSAY" comm --source=timer --budget 200 -- true
 check_stderr_line 'there is no process|No such process|cannot' "no such process" "$ASSAY" comm --source=timer --pid 2147483647
+if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then
+    check_stderr_line 'is for riscv64, and this machine is x86_64: --source=model runs it' "another machine's program" \
+        "$ASSAY" comm --source=timer -- "$WORKLOADS/demo-riscv64-static"
+fi
 check_no_strays "nothing is left running"

@@ -198,3 +198,7 @@ check_fails 2 "samples a second" "a rate of nothing" "$ASSAY" reuse --source=tim
 if ! "$ASSAY" reuse --source=pmu -- true >/dev/null 2>pmu.err; then
     check "without a PMU it says what works" grep -q "source=timer" pmu.err
 fi
+if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then
+    check_fails 126 'is for riscv64, and this machine is x86_64: --source=model runs it' "another machine's program" \
+        "$ASSAY" reuse --source=timer -- "$WORKLOADS/demo-riscv64-static"
+fi

@@ -19,6 +19,9 @@ static _Alignas(LINE) struct {
 static _Alignas(LINE) struct {
     uint64_t __lock, __owner;
 } mutex = {1, 1};
+static _Alignas(LINE) struct {
+    uint64_t __lock, __owner, hot;
+} guarded = {1, 1, 1};
 
 /* Code without lines; two variables without types, side by side. */
 __asm__(".pushsection .text.bare, \"ax\"\n.type bare_code, @function\nbare_code: nop\nnop\nnop\n.size bare_code, 3\n"
@@ -30,7 +33,7 @@ extern char bare_code[], left_word[], right_word[];
 
 UNIT_APART static uint64_t writes_it(void)
 {
-    return counters[0].hits += mutex.__lock;
+    return counters[0].hits += mutex.__lock + guarded.hot;
 }
 UNIT_APART static uint64_t reads_it(void)
 {
@@ -269,13 +272,16 @@ static void advice(void **state)
         uint64_t count;
         const char *from, *to, *text;
     } expected[] = {
-        {1000, "counters[0].hits", "counters[1].hits",
+        {1900, "counters[0].hits", "counters[1].hits",
          "pad each element of counters from 24 to 64 bytes (40 more) and align the array to 64"},
         {700, "left_word", "right_word+0x4",
          "align both to 64 bytes (_Alignas(64)): they are two variables on one line"},
-        {300, "point.y", "point.x", "put point.y on a line of its own: _Alignas(64) before it adds 56 bytes"},
+        {500, "point.y", "point.x",
+         "put point.y on a line of its own: _Alignas(64) before it makes its structure 112 bytes longer"},
+        {400, "guarded", "guarded.hot",
+         "put guarded.hot on a line of its own: _Alignas(64) before it makes its structure 104 bytes longer"},
         {11, "counters[1].hits", "counters[1].seen",
-         "put counters[1].seen on a line of its own: _Alignas(64) before it adds 48 bytes"},
+         "put counters[1].seen on a line of its own: _Alignas(64) before it makes its structure 104 bytes longer"},
     };
     struct program program;
     struct as_comm_rows rows = {0};
@@ -285,6 +291,8 @@ static void advice(void **state)
     add(&program, (uintptr_t)counters, 24, 48, 900); /* other elements: the same text */
     add(&program, (uintptr_t)&point, 0, 8, 200);     /* the same two, in turn */
     add(&program, (uintptr_t)&mutex, 0, 8, 800);     /* not the program's to change */
+    add(&program, (uintptr_t)&guarded, 0, 16, 300);  /* beside it: the program's */
+    add(&program, (uintptr_t)&guarded, 8, 16, 100);
     add(&program, HEAP, 0, 8, 600);                  /* no variable */
     add(&program, (uintptr_t)counters, 8, 8, 5000);  /* true */
     add(&program, (uintptr_t)left_word, 0, 12, 700); /* two variables */
