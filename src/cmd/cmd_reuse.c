@@ -383,8 +383,9 @@ static bool run_engine(struct session *session, struct as_error *err)
     if (ok) {
         as_access_stream_finish(session->stream);
         as_fanout_report(session->fanout, stderr);
+        struct as_access_sum seen = as_access_stream_seen(session->stream);
         if (session->analysis.shape.sampled)
-            as_reuse_adjust(session->exact, as_access_stream_seen(session->stream));
+            as_reuse_adjust(session->exact, seen.accesses, seen.touches);
     }
     as_progress_end(&session->progress);
     return ok;

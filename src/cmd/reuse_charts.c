@@ -226,7 +226,7 @@ void as_reuse_chart_working_set(const struct as_reuse_shown *shown, FILE *out)
 {
     char size[32];
     const struct as_reuse_view *view = shown->exact ? as_reuse_working_view(shown) : NULL;
-    if (!view || view->working_set.len < 2 || shown->options->shape.sampled)
+    if (!view || view->working_set.len < 2)
         return;
     size_t n = view->working_set.len, columns = n < WIDTH ? n : WIDTH;
     uint64_t most = 1;

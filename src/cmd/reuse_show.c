@@ -100,7 +100,7 @@ const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *s
     const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
     if (!view && as_reuse_count_threads(shown->exact))
         view = as_reuse_get_thread(shown->exact, 0)->view;
-    return view;
+    return shown->options->shape.sampled ? NULL : view; /* intervals of a sample are not those of the run */
 }
 
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)

@@ -33,7 +33,7 @@ struct as_access_stream {
 
     const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
     uint32_t shift;
-    uint64_t seen;
+    struct as_access_sum seen;
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* its capacity in words */
@@ -177,24 +177,39 @@ void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift
     stream->threshold = threshold;
 }
 
-uint64_t as_access_stream_seen(const struct as_access_stream *stream)
+struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream)
 {
     return stream->seen;
 }
 
+/* Whether two words are of one access: pieces of a vector, or both halves of an atomic. */
+static inline bool are_one(const struct as_block_exec *exec, uint64_t word, uint64_t next)
+{
+    uint64_t apart = as_access_address(next) - as_access_address(word);
+    if (as_access_index(word) != as_access_index(next))
+        return false;
+    return as_access_kind(word) == as_access_kind(next)
+               ? apart == as_access_size(word)
+               : apart == 0 && exec->block->insns[as_access_index(word)]->flags & AS_INSN_ATOMIC;
+}
+
 /* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it may reach into
- * the granule of its 64th byte; the exact check follows where it matters. */
+ * the granule of its 64th byte; the exact check follows where it matters. All are counted. */
 static inline bool may_be_sampled(struct as_access_stream *stream, const struct as_block_exec *exec)
 {
-    uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63;
-    stream->seen += exec->n_words;
+    uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63, before = 0;
+    bool found = false;
     for (size_t i = 0; i < exec->n_words; i++) {
-        uint64_t address = exec->words[i] & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
-        uint64_t first = address >> stream->shift, last = (address + reach) >> stream->shift;
-        if (first * AS_RANDOM_STEP <= threshold || (first != last && last * AS_RANDOM_STEP <= threshold))
-            return true;
+        uint64_t word = exec->words[i], address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
+        uint64_t first = address >> stream->shift;
+        uint64_t last = (address + as_access_size(word) - 1) >> stream->shift, far = (address + reach) >> stream->shift;
+        bool goes_on = i > 0 && are_one(exec, exec->words[i - 1], word);
+        stream->seen.accesses += !goes_on;
+        stream->seen.touches += last - (goes_on ? before : first - 1);
+        before = last;
+        found |= first * AS_RANDOM_STEP <= threshold || (first != far && far * AS_RANDOM_STEP <= threshold);
     }
-    return false;
+    return found;
 }
 
 static __attribute__((noinline)) void tell_path(struct as_access_stream *stream, const struct as_thread *thread,

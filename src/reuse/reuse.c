@@ -442,10 +442,10 @@ static void adjust(struct as_reuse_view *view, uint64_t touches)
     *(view->shared ? &view->counts.other : &view->counts.reuses) += (uint64_t)more;
 }
 
-void as_reuse_adjust(struct as_reuse *reuse, uint64_t touches)
+void as_reuse_adjust(struct as_reuse *reuse, uint64_t accesses, uint64_t touches)
 {
     adjust(reuse->all, touches);
-    reuse->all->counts.accesses = touches;
+    reuse->all->counts.accesses = accesses;
     if (reuse->all_sockets)
         adjust(reuse->all_sockets, touches);
 }

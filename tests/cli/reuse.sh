@@ -269,6 +269,33 @@ walks w walk --method lines >lines.json
 holds "lines: few lines are all there" 'd["method"] == "lines" and d["rate"] == 1 and sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' lines.json
 walks w walk --method lines --lines 64 >thin.json
 holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
+holds "lines: intervals of a sample are not shown" 'not d["working_set"]["bytes"]' thin.json
+cat >vectors.c <<'END'
+#include <emmintrin.h>
+#include <stdint.h>
+static _Alignas(64) char bytes[1 << 16];
+int main(int argc, char **argv)
+{
+    __m128i sum = _mm_setzero_si128();
+    for (int round = 0; round < 20; round++)
+        for (int i = 8; i + 16 <= 1 << 16; i += 16)
+            sum = _mm_add_epi8(sum, _mm_loadu_si128((__m128i *)(bytes + i)));
+    for (int i = 0; i < 1000; i++)
+        __atomic_fetch_add((uint64_t *)bytes, argc, __ATOMIC_SEQ_CST);
+    return _mm_cvtsi128_si32(sum) == 1;
+}
+END
+gcc -O1 -o vectors vectors.c
+"$ASSAY" reuse --json --from main -- ./vectors >every.json
+"$ASSAY" reuse --json --from main --method lines --lines 65536 -- ./vectors >lines.json
+same_counts() { # to a thousandth: accesses, touches, the shortest distance
+    python3 - "$@" <<'END'
+import json, sys
+counts = [(d["accesses"], d["touches"], d["histogram"][0]["count"]) for d in (json.load(open(name)) for name in sys.argv[1:])]
+sys.exit(any(abs(a - b) > a / 1000 for a, b in zip(*counts)) and f"{counts[0]} and {counts[1]}")
+END
+}
+check "lines: vectors and atomics are one access each, at times of two lines" same_counts every.json lines.json
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
 # What is hard on watchpoints: memory that goes while it is watched or comes back empty, strides of megabytes over 64 GiB,

@@ -412,7 +412,7 @@ static void sampled_lines(void **state)
     }
     as_reuse_finish(exact);
     as_reuse_finish(sample);
-    as_reuse_adjust(sample, SAMPLED_ACCESSES);
+    as_reuse_adjust(sample, SAMPLED_ACCESSES, SAMPLED_ACCESSES);
     assert_int_equal(as_reuse_scale(sample), 7);
     const struct as_reuse_view *a = as_reuse_all_threads(exact), *b = as_reuse_all_threads(sample);
     for (uint64_t lines = 512; lines < 1 << 19; lines *= 2) {
