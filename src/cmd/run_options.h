@@ -128,7 +128,7 @@ extern const char *const as_run_memo_choices[];
          .type = AS_OPTION_FLAG,                                                                                       \
          .offset = offsetof(struct_type, run_member.deterministic),                                                    \
          .help = "Let threads execute one at a time, in a fixed order: a threaded program then gives the same "        \
-                 "result in every run, to the cycle."},                                                                \
+                 "result in every run, to the cycle. They meet less often at locks than they would."},                 \
     {                                                                                                                  \
         .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
         .value = "MIB", .min = 3, .max = 1 << 20, .help = "The most memory to use for it, in MiB (default 512)."       \

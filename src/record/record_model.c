@@ -192,7 +192,7 @@ static void add_symbol_quality(struct as_store_writer *writer, const struct as_e
     free(text);
 }
 
-static void add_quality(struct as_store_writer *writer, const struct as_modelled *modelled)
+static void add_quality(struct as_store_writer *writer, const struct as_modelled *modelled, bool in_turn)
 {
     const struct as_engine_result *engine = &modelled->result.engine;
     as_store_add_quality(writer, "model", NAN,
@@ -200,6 +200,10 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
                          "is not included");
     if (!modelled->oracle)
         as_store_add_quality(writer, "golden", NAN, "recorded without the golden reference: shares are estimates");
+    if (in_turn && engine->threads > 1)
+        as_store_add_quality(writer, "deterministic", NAN,
+                             "threads executed in turns of hundreds of instructions: locks are fought for less, and "
+                             "waits for other threads are fewer, than without --deterministic");
     if (engine->untraced)
         as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
     if (engine->left_running)
@@ -246,7 +250,7 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     add_counters(writer, &result.counters);
     as_record_code_add(&code, modelled->model, &groups, writer);
     bool ok = as_record_series_add(&series, err);
-    add_quality(writer, modelled);
+    add_quality(writer, modelled, run->options->engine.deterministic);
     as_import_hint_names(writer, 0, NULL);
     if (series.sampled)
         as_record_sampled_quality(&series);

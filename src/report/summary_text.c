@@ -254,7 +254,7 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
 }
 
 /* That libraries may have chosen other code than on this machine, that the program waits for a clock that is not the
- * model's, and that the length of the run is not known. */
+ * model's, that threads took turns, and that the length of the run is not known. */
 static void put_surroundings(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
@@ -262,7 +262,7 @@ static void put_surroundings(const struct as_summary *summary, FILE *out, const 
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text &&
             (strcmp(rows[i].key, "cpuid") == 0 || strcmp(rows[i].key, "clock") == 0 ||
-             strcmp(rows[i].key, "rest") == 0)) {
+             strcmp(rows[i].key, "deterministic") == 0 || strcmp(rows[i].key, "rest") == 0)) {
             struct as_str line = {0};
             as_str_addf(&line, "note: %s", AS_SHOW(rows[i].text));
             put_line(&line, out, term);

@@ -30,6 +30,8 @@ holds "without coherence nobody waits" '
 
 # ---- waits in a profile -----------------------------------------------------------------------------------------------
 check "a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 4 12000
+"$ASSAY" report --waits waits.db >waits.txt
+check "… says what turns do" grep -q 'note: threads executed in turns' waits.txt
 "$ASSAY" report waits.db --waits --json >waits.json
 again() { # the plan of a sampled run, which is there by default, must not keep threads from running in turn
     "$ASSAY" record -q --deterministic -o "$1" -- "$lines" counters 4 2000 >/dev/null
