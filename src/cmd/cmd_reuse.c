@@ -412,7 +412,9 @@ static int write_result(struct session *session)
                                    .missed = as_reuse_feed_missed(session->feed),
                                    .watched_bytes = 1u << session->analysis.shape.shift,
                                    .top = options->top};
-    shown.n_host = as_host_caches_read("/sys", shown.host);
+    if (options->method == METHOD_WATCH ||
+        session->analysis.shape.levels[AS_REUSE_L1].lines) /* caches have lines alone */
+        shown.n_host = as_host_caches_read("/sys", shown.host);
     if (as_reuse_feed_watch(session->feed))
         shown.estimate = session->estimate = as_reuse_estimate_new(as_reuse_feed_watch(session->feed),
                                                                    as_reuse_feed_accesses(session->feed), shown.sites);

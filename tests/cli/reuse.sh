@@ -48,6 +48,9 @@ walks() { # KIND FUNCTION [OPTIONS…]
 }
 
 walks w walk >walk.json
+"$ASSAY" reuse --granularity 8 --from walk -- ./walks w >words.txt
+check "words are in no cache" grep -qE '^ +[0-9,]+ +- +[0-9,]+ +[0-9.]+ %' words.txt
+check "… nor in this machine's" bash -c '! grep -q "L1 here" words.txt'
 holds "each line is touched once in 1000 others" 'sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' walk.json
 holds "time is as far" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 512) == 9000' walk.json
 holds "nothing else but the stack" '1000 <= d["cold"] <= 1004 and d["reuses"] - 9000 <= 30 and d["invalidations"] == 0' walk.json
