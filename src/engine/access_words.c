@@ -24,14 +24,6 @@ struct as_data_access as_access_convert(const struct as_block *block, const stru
                                    .kind = access->kind};
 }
 
-/* Whether two words that follow each other may be pieces of one operand: of one instruction and kind, and adjacent. */
-static inline bool may_join(uint64_t word, uint64_t next, uint64_t size)
-{
-    const uint64_t same = AS_WIRE_ACCESS_MASK | AS_WIRE_INDEX_MASK << AS_WIRE_INDEX_SHIFT;
-    const unsigned unused = 64 - AS_WIRE_ADDRESS_BITS;
-    return ((word ^ next) & same) == 0 && (next - word) << unused == size << unused;
-}
-
 static inline void put(struct as_data_access *to, uint64_t word, uint64_t rest)
 {
     uint64_t address = as_access_address(word);
@@ -91,7 +83,7 @@ size_t as_access_words_make(const struct as_access_codes *codes, const uint64_t 
         if (__builtin_expect(index >= end, 0))
             break; /* as as_accesses does */
         uint32_t code = codes->codes[index], size = as_access_size(word);
-        if (__builtin_expect(code & CLOSER_LOOK || may_join(word, next, size), 0)) {
+        if (__builtin_expect(code & CLOSER_LOOK || as_access_may_join(word, next), 0)) {
             size_t taken = take_closer_look(codes->block, words, n, w, to);
             if (taken == 0)
                 break;

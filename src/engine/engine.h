@@ -237,6 +237,13 @@ static inline uint64_t as_access_address(uint64_t word)
 {
     return (uint64_t)((int64_t)(word << (64 - AS_ACCESS_ADDRESS_BITS)) >> (64 - AS_ACCESS_ADDRESS_BITS));
 }
+/* Whether two words that follow each other may be pieces of one operand: of one instruction and kind, and adjacent. */
+static inline bool as_access_may_join(uint64_t word, uint64_t next)
+{
+    const uint64_t same = UINT64_C(3) << 62 | UINT64_C(511) << 53, size = as_access_size(word);
+    const unsigned unused = 64 - AS_ACCESS_ADDRESS_BITS;
+    return ((word ^ next) & same) == 0 && (next - word) << unused == size << unused;
+}
 
 /* Memory that processes may share: a mapping of a file, of System V, or of no file, that children get. What lies at equal offsets
  * of equal objects is the same memory. */

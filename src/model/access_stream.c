@@ -185,12 +185,10 @@ struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream
 /* Whether two words are of one access: pieces of a vector, or both halves of an atomic. */
 static inline bool are_one(const struct as_block_exec *exec, uint64_t word, uint64_t next)
 {
-    uint64_t apart = as_access_address(next) - as_access_address(word);
-    if (as_access_index(word) != as_access_index(next))
-        return false;
-    return as_access_kind(word) == as_access_kind(next)
-               ? apart == as_access_size(word)
-               : apart == 0 && exec->block->insns[as_access_index(word)]->flags & AS_INSN_ATOMIC;
+    return as_access_may_join(word, next) ||
+           (as_access_index(word) == as_access_index(next) && as_access_address(word) == as_access_address(next) &&
+            as_access_kind(word) != as_access_kind(next) &&
+            exec->block->insns[as_access_index(word)]->flags & AS_INSN_ATOMIC);
 }
 
 /* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it may reach into
