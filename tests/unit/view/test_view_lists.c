@@ -699,15 +699,6 @@ static void write_started(const char *path, uint64_t start, bool deterministic)
     bed_commit(writer);
 }
 
-static const struct as_diff_row *row_named(const struct as_diff *diff, const char *name)
-{
-    for (size_t i = 0; i < diff->rows.len; i++)
-        if (strcmp(diff->rows.data[i].name, name) == 0)
-            return &diff->rows.data[i];
-    fail_msg("no row %s", name);
-    return NULL;
-}
-
 static void check_started(bool deterministic)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -718,8 +709,8 @@ static void check_started(bool deterministic)
     assert_non_null(diff);
     assert_int_equal(diff->threads_vary, !deterministic);
     assert_int_equal(as_diff_threads_note(diff) != NULL, !deterministic);
-    assert_int_equal(row_named(diff, "start")->significant, deterministic);
-    assert_true(row_named(diff, "work")->significant);
+    assert_int_equal(view_bed_diff_row(diff, "start")->significant, deterministic);
+    assert_true(view_bed_diff_row(diff, "work")->significant);
     as_diff_free(diff);
     as_view_free(&before);
     as_view_free(&after);

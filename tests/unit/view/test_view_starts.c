@@ -134,15 +134,6 @@ static void write_build(const char *path, const struct piece *pieces, size_t n)
     write_build(path, (const struct piece[]){__VA_ARGS__},                                                             \
                 sizeof((const struct piece[]){__VA_ARGS__}) / sizeof(struct piece))
 
-static const struct as_diff_row *row_named(const struct as_diff *diff, const char *name)
-{
-    for (size_t i = 0; i < diff->rows.len; i++)
-        if (strcmp(diff->rows.data[i].name, name) == 0)
-            return &diff->rows.data[i];
-    fail_msg("no row %s", name);
-    return NULL;
-}
-
 /* Cycles and executions of helper and caller on both sides, and the side that inlines helper. */
 static void check_builds(const char *before, const char *after, const double helper[4], const double caller[4],
                          int inlined)
@@ -151,7 +142,7 @@ static void check_builds(const char *before, const char *after, const double hel
     struct as_view views[] = {view_bed_open(before, NULL), view_bed_open(after, NULL)};
     struct as_diff *diff = as_diff_new(&views[0], &views[1], AS_STORE_BY_FUNCTION, &err);
     assert_non_null(diff);
-    const struct as_diff_row *rows[] = {row_named(diff, "helper"), row_named(diff, "caller")};
+    const struct as_diff_row *rows[] = {view_bed_diff_row(diff, "helper"), view_bed_diff_row(diff, "caller")};
     const double *wanted[] = {helper, caller};
     for (int i = 0; i < 2; i++)
         for (int side = 0; side < AS_DIFF_SIDES; side++) {

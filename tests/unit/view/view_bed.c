@@ -366,3 +366,12 @@ void view_bed_old(const char *path)
     as_store_add_component(writer, &(struct as_store_component){series, 0, 1, 32, 2000, 0});
     bed_commit(writer);
 }
+
+const struct as_diff_row *view_bed_diff_row(const struct as_diff *diff, const char *name)
+{
+    for (size_t i = 0; i < diff->rows.len; i++)
+        if (strcmp(diff->rows.data[i].name, name) == 0)
+            return &diff->rows.data[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}

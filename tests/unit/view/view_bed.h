@@ -22,6 +22,7 @@
 #define AS_TESTS_VIEW_BED_H
 
 #include "store_bed.h"
+#include "view/diff.h"
 #include "view/view.h"
 
 #include <stdio.h>
@@ -38,6 +39,8 @@ void view_bed_file(const char *path, const char *text);
 /* A view of a profile that must open. The caller frees it with as_view_free. */
 struct as_view view_bed_open(const char *path, const char *series);
 struct as_view view_bed_open_with(const struct as_view_options *options);
+/* The row of a name, which must be there. */
+const struct as_diff_row *view_bed_diff_row(const struct as_diff *diff, const char *name);
 /* One filter word. */
 #define VIEW_BED_WORDS(...)                                                                                            \
     ((struct as_words){(const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)})
