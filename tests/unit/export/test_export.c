@@ -171,20 +171,40 @@ static void shares_keep_every_sum(void **state)
     }
 }
 
-/* More paths of a function than shares are worked out for: the others take what is left in turn, to the last unit. */
-static void many_paths_share_all_there_is(void **state)
+enum { PATH_SIZE = 64 };
+
+/* A thread, the function "f", the series "s". */
+static struct as_store_writer *begin_profile(char path[PATH_SIZE], uint32_t events)
 {
-    enum { INSNS = 600, CALLERS = 600, UNITS = 10 };
     struct as_error err = AS_ERROR_INIT;
-    struct as_export_view view;
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/assay-export-%d.db", getpid());
+    snprintf(path, PATH_SIZE, "/tmp/assay-export-%d.db", getpid());
     struct as_store_writer *writer = as_store_writer_open(path, &err);
     assert_non_null(writer);
     as_store_add_thread(writer, &(struct as_store_thread){.number = 1});
     as_store_add_function(writer,
                           &(struct as_store_function){.name = "f", .module = AS_STORE_NONE, .file = AS_STORE_NONE});
-    as_store_add_series(writer, &(struct as_store_series){.name = "s", .unit = "cycles", .scale = 1});
+    as_store_add_series(writer, &(struct as_store_series){.name = "s", .unit = "cycles", .scale = 1, .events = events});
+    return writer;
+}
+
+static struct as_store *open_view(struct as_store_writer *writer, const char *path, struct as_export_view *view)
+{
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_store_writer_commit(writer, &err));
+    struct as_store *store = as_store_open(path, &err);
+    unlink(path);
+    assert_non_null(store);
+    assert_true(as_export_view_open(view, store, &(struct as_export_options){0}, &err));
+    return store;
+}
+
+/* More paths of a function than shares are worked out for: the others take what is left in turn, to the last unit. */
+static void many_paths_share_all_there_is(void **state)
+{
+    enum { INSNS = 600, CALLERS = 600, UNITS = 10 };
+    struct as_export_view view;
+    char path[PATH_SIZE];
+    struct as_store_writer *writer = begin_profile(path, 0);
     for (uint32_t i = 0; i < INSNS; i++) {
         const struct as_store_location location = {i, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE};
         as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
@@ -195,11 +215,7 @@ static void many_paths_share_all_there_is(void **state)
                                       .parent = i ? i - 1 : AS_STORE_NONE, .function = 0, .call_site = AS_STORE_NONE});
         as_store_add_path_time(writer, &(struct as_store_path_time){0, 0, i, AS_STORE_NONE, UNITS, 0});
     }
-    assert_true(as_store_writer_commit(writer, &err));
-    struct as_store *store = as_store_open(path, &err);
-    unlink(path);
-    assert_non_null(store);
-    assert_true(as_export_view_open(&view, store, &(struct as_export_options){0}, &err));
+    struct as_store *store = open_view(writer, path, &view);
     assert_int_equal(view.units, INSNS * UNITS);
     uint64_t *given = calloc(CALLERS, sizeof *given), none = 0;
     for (size_t i = 0; i < view.cells.len; i++)
@@ -217,25 +233,14 @@ static void components_are_known(void **state)
 {
     for (uint32_t components = 0; components <= 1; components++) {
         const struct as_store_location location = {0, AS_STORE_NONE, 0, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE};
-        struct as_error err = AS_ERROR_INIT;
         struct as_export_view view;
-        char path[64];
-        snprintf(path, sizeof path, "/tmp/assay-export-%d.db", getpid());
-        struct as_store_writer *writer = as_store_writer_open(path, &err);
-        assert_non_null(writer);
-        as_store_add_thread(writer, &(struct as_store_thread){.number = 1});
-        as_store_add_function(writer,
-                              &(struct as_store_function){.name = "f", .module = AS_STORE_NONE, .file = AS_STORE_NONE});
-        as_store_add_series(writer, &(struct as_store_series){.name = "s", .unit = "cycles", .scale = 1, .events = 3});
+        char path[PATH_SIZE];
+        struct as_store_writer *writer = begin_profile(path, 3);
         as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
         as_store_add_time(writer, &(struct as_store_time){0, 0, 0, 10, 0, 1});
         if (components)
             as_store_add_component(writer, &(struct as_store_component){0, 0, 0, 1, 10, 0});
-        assert_true(as_store_writer_commit(writer, &err));
-        struct as_store *store = as_store_open(path, &err);
-        unlink(path);
-        assert_non_null(store);
-        assert_true(as_export_view_open(&view, store, &(struct as_export_options){0}, &err));
+        struct as_store *store = open_view(writer, path, &view);
         assert_int_equal(view.has_components, components);
         as_export_view_free(&view);
         as_store_close(store);
