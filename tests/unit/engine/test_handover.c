@@ -250,15 +250,21 @@ static void begin_fork(struct as_process *process)
     atomic_store(&lane->state, AS_WIRE_LIVE);
 }
 
+/* Thread 1 has stored to shared memory before. Returns the words that it has published. */
+static uint64_t store_and_fork(struct as_process *process)
+{
+    share_a_page();
+    add_thread(1, 1);
+    store(1, SHARED_HERE, 10);
+    begin_fork(process);
+    return atomic_load(&child.wire->lanes[0].published);
+}
+
 /* Both have gone on before the reader knew of the new process. */
 static void test_parent_is_read_up_to_the_fork(void **state)
 {
     struct as_process *process = as_alloc(sizeof *process);
-    share_a_page();
-    add_thread(1, 1);
-    store(1, SHARED_HERE, 10);
-    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
-    begin_fork(process);
+    uint64_t fork = store_and_fork(process);
     push_event(2, AS_WIRE_TIME, 0, (const uint64_t[]){began + 15});
     store(2, SHARED_THERE + 8, 20);
     look(1, SHARED_HERE + 8, 30);
@@ -279,11 +285,7 @@ static void test_parent_is_read_up_to_the_fork(void **state)
 static void test_fork_in_the_middle_of_a_record(void **state)
 {
     struct as_process *process = as_alloc(sizeof *process);
-    share_a_page();
-    add_thread(1, 1);
-    store(1, SHARED_HERE, 10);
-    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
-    begin_fork(process);
+    uint64_t fork = store_and_fork(process);
     store(1, SHARED_HERE, 20);
     atomic_store(&child.wire->lanes[0].consumed, fork - 1); /* the reader stops before what is cut */
     look_on_all();
@@ -301,11 +303,7 @@ static void test_fork_in_the_middle_of_a_record(void **state)
 static void test_parent_is_gone(void **state)
 {
     struct as_process *process = as_alloc(sizeof *process);
-    share_a_page();
-    add_thread(1, 1);
-    store(1, SHARED_HERE, 10);
-    uint64_t fork = atomic_load(&child.wire->lanes[0].published);
-    begin_fork(process);
+    uint64_t fork = store_and_fork(process);
     store(1, SHARED_HERE, 20);
     child.wire->lanes[0].thread = WRITERS_NUMBER + 2;
     look_on_all();
