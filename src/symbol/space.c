@@ -9,6 +9,7 @@
 
 #include "base/cpp_name.h"
 #include "base/map.h"
+#include "base/random.h"
 #include "base/search.h"
 #include "symbol/demangle.h"
 #include "symbol/module.h"
@@ -304,7 +305,7 @@ void as_space_find(struct as_space *space, uint64_t address, struct as_location 
 
 uint64_t as_space_entry(struct as_space *space, uint64_t address)
 {
-    struct entry_place *place = &space->entries[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+    struct entry_place *place = &space->entries[address * AS_RANDOM_STEP >> 56];
     if (place->address == address && address)
         return place->entry;
     struct as_location location;
