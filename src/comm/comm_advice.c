@@ -62,8 +62,7 @@ static char *advise(const struct place *from, const struct place *to, const char
         return as_format("pad each element of %s from %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64
                          " more) and align the array to %" PRIu64,
                          from->variable.name, size, to_lines(size), to_lines(size) - size, line);
-    bool swapped = from->address < to->address;
-    return advise_member(swapped ? to : from, swapped ? other : one);
+    return from->address < to->address ? advise_member(to, other) : advise_member(from, one);
 }
 
 /* The same two were told already, or the same text for other elements of the array. */
@@ -99,17 +98,16 @@ static void look_at(struct as_comm_rows *rows, const struct as_contact *contact,
         return;
     char *one = name_of(&from), *other = name_of(&to), *text = advise(&from, &to, one, other);
     struct as_comm_advice *told = find_told(rows, one, other, text);
-    bool is_new = !told && strcmp(one, other) != 0;
-    if (told)
-        told->count += contact->count;
-    if (is_new)
+    if (!told && strcmp(one, other) != 0) {
         *as_vec_push(&rows->advice) = (struct as_comm_advice){
             .line = contact->line, .count = contact->count, .from = one, .to = other, .text = text};
-    if (!is_new) {
-        free(one);
-        free(other);
-        free(text);
+        return;
     }
+    if (told)
+        told->count += contact->count;
+    free(one);
+    free(other);
+    free(text);
 }
 
 static int by_total(const void *a, const void *b)
