@@ -150,7 +150,8 @@ void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
         push_stamped(lane, block >> COUNT_BITS);
 }
 
-/* A block that learns something from an atomic. What the thread waits for may be stores of other threads, so its stores are later than all of those. */
+/* A block that learns something from an atomic. What the thread waits for may be stores of other threads, so its stores are later than all
+ * of those. */
 void as_on_atomic(unsigned vcpu, void *userdata, void *cpu)
 {
     as_on_stamped(vcpu, userdata, cpu);

@@ -81,11 +81,6 @@ static bool riscv_is_atomic(const uint8_t *bytes, size_t size)
     return size == 4 && (bytes[0] & 0x7f) == AMO;
 }
 
-bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size)
-{
-    return arch == AS_ARCH_X86_64 ? x86_is_atomic(bytes, size) : riscv_is_atomic(bytes, size);
-}
-
 /* Opcodes 0f xx. */
 static enum as_answer x86_answer_of_two(uint8_t opcode)
 {

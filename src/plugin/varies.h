@@ -12,9 +12,6 @@ bool as_insn_varies(enum as_arch arch, const uint8_t *bytes, size_t size);
  * decoders mark AS_INSN_PREFETCH or AS_INSN_CACHE_FLUSH, and for some more. */
 bool as_insn_hints(enum as_arch arch, const uint8_t *bytes, size_t size);
 
-/* Whether the instruction is an atomic read-modify-write, or one half of it: those that the decoders mark AS_INSN_ATOMIC. */
-bool as_insn_is_atomic(enum as_arch arch, const uint8_t *bytes, size_t size);
-
 /* What an instruction says about what an atomic found in memory, or about the flags that it left. */
 enum as_answer {
     AS_ANSWER_NONE,  /* nothing: what comes later may ask for flags */
