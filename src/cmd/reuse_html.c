@@ -88,7 +88,7 @@ static void put_level(const struct as_reuse_shown *shown, FILE *out, int level)
 
 static void put_levels(const struct as_reuse_shown *shown, FILE *out)
 {
-    if (!shown->options->shape.levels[AS_REUSE_L1].lines || shown->options->shape.sampled)
+    if (!as_reuse_has_caches(shown) || shown->options->shape.sampled)
         return;
     fprintf(out, "<h2>Caches of ");
     as_html_text(out, shown->machine->name);
@@ -121,6 +121,7 @@ static void put_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
                       const char *title)
 {
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(view);
+    bool caches = as_reuse_has_caches(shown);
     if (view->pairs.len)
         fprintf(out,
                 "<h2>%s</h2>\n<table><tr><th class=\"n\">reuses<th class=\"n\">beyond L1<th class=\"n\">beyond "
@@ -129,8 +130,8 @@ static void put_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
     for (size_t i = 0; i < view->pairs.len && i < MOST_ROWS && i < shown->top; i++) {
         const struct as_reuse_pair *pair = sorted[i];
         fprintf(out, "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%.0f %%",
-                AS_COUNT(pair->count), AS_COUNT(pair->beyond[AS_REUSE_L1]), AS_COUNT(pair->beyond[AS_REUSE_LLC]),
-                100 * as_ratio(pair->spatial, pair->count));
+                AS_COUNT(pair->count), caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-",
+                caches ? AS_COUNT(pair->beyond[AS_REUSE_LLC]) : "-", 100 * as_ratio(pair->spatial, pair->count));
         put_place(shown, out, pair->use, pair->use_path);
         put_place(shown, out, pair->reuse, pair->reuse_path);
         fprintf(out, "</tr>\n");

@@ -172,7 +172,7 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown,
         as_json_u64(json, "spatial", pair->spatial);
         if (view->shared)
             as_json_u64(json, "false_sharing", pair->false_sharing);
-        for (int level = 0; level < AS_REUSE_LEVELS && shown->options->shape.levels[0].lines; level++) {
+        for (int level = 0; level < AS_REUSE_LEVELS && as_reuse_has_caches(shown); level++) {
             char name[32];
             snprintf(name, sizeof name, "beyond_%s", as_reuse_level_names[level]);
             as_json_u64(json, name, pair->beyond[level]);

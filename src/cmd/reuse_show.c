@@ -28,6 +28,11 @@ const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGIN
     return cut ? text : NULL;
 }
 
+bool as_reuse_has_caches(const struct as_reuse_shown *shown)
+{
+    return shown->options->shape.levels[AS_REUSE_L1].lines != 0;
+}
+
 struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
 {
     struct as_reuse_place place = {0};

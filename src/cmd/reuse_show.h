@@ -46,6 +46,9 @@ struct as_reuse_shown {
 /* The part of the run that was seen, in words. Returns `text`; NULL: all of it was, or it ran on this machine. */
 const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGINE_PART]);
 
+/* Whether caches are shown: of lines alone, since they have no other granules. */
+bool as_reuse_has_caches(const struct as_reuse_shown *shown);
+
 /* Where a piece of code is, for people and for programs. */
 struct as_reuse_place {
     const char *function, *file, *module;

@@ -141,7 +141,7 @@ static void print_level(const struct as_reuse_shown *shown, FILE *out, int level
 static void print_levels(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
-    if (!shown->options->shape.levels[AS_REUSE_L1].lines || shown->options->shape.sampled)
+    if (!as_reuse_has_caches(shown) || shown->options->shape.sampled)
         return;
     fprintf(out,
             "\nCaches of %s, misses of all accesses: as the distances predict, and as LRU caches with sets have them\n"
@@ -175,17 +175,11 @@ static void print_path(const struct as_reuse_shown *shown, FILE *out, const char
     free(text);
 }
 
-/* Of lines alone: caches have no other granules. */
-static bool has_l1(const struct as_reuse_shown *shown)
-{
-    return shown->options->shape.levels[AS_REUSE_L1].lines != 0;
-}
-
 static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair)
 {
     char *use = as_reuse_place_text(shown, pair->use), *reuse = as_reuse_place_text(shown, pair->reuse);
     fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
-            has_l1(shown) ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", AS_COUNT(median_of(pair)),
+            as_reuse_has_caches(shown) ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", AS_COUNT(median_of(pair)),
             100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
     if (pair->use_path != pair->reuse_path)
         print_path(shown, out, "use", pair->use_path);
@@ -200,8 +194,8 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(all);
     if (all->pairs.len && shown->top)
         fprintf(out, "\nUse and reuse, %s first:\n  %16s %16s %10s %9s\n",
-                has_l1(shown) ? "those from beyond the L1" : "the most frequent", "reuses", "beyond L1", "median",
-                "spatial");
+                as_reuse_has_caches(shown) ? "those from beyond the L1" : "the most frequent", "reuses", "beyond L1",
+                "median", "spatial");
     for (size_t i = 0; i < all->pairs.len && i < shown->top; i++)
         print_pair(shown, out, sorted[i]);
     free(sorted);

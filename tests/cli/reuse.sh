@@ -50,6 +50,8 @@ walks() { # KIND FUNCTION [OPTIONS…]
 walks w walk >walk.json
 "$ASSAY" reuse --granularity 8 --from walk -- ./walks w >words.txt
 check "words are in no cache" grep -qE '^ +[0-9,]+ +- +[0-9,]+ +[0-9.]+ %' words.txt
+"$ASSAY" reuse --html --granularity 8 --from walk -- ./walks w >words.html
+check "… on the page, too" grep -q '<td class="n">-<td class="n">-<td' words.html
 check "… nor in this machine's" bash -c '! grep -q "L1 here" words.txt'
 holds "each line is touched once in 1000 others" 'sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' walk.json
 holds "time is as far" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 512) == 9000' walk.json
