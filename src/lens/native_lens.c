@@ -5,13 +5,20 @@
 #include "base/map.h"
 #include "base/random.h"
 #include "lens/lens_registers.h"
-#include "native/reconstruct.h"
+#include "native/lookback.h"
 #include "watch/cause.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
 
-enum { SKIP = 16, DEPTH = 32, RSP = 4 };
+enum { SKIP = 16, DEPTH = 32, RSP = 4, CODES = 256 };
+
+/* The instructions before one at which a thread was interrupted: loops are, again and again, at the same ones. */
+struct known_code {
+    uint32_t pid;
+    uint64_t ip;
+    struct as_lookback_code before;
+};
 
 struct thread {
     struct as_native_lens_thread known;
@@ -43,6 +50,7 @@ struct as_native_lens {
     AS_VEC(struct path) paths; /* by number - 1 */
     AS_VEC(uint64_t) frames;
     struct as_map path_numbers; /* hash: number */
+    struct known_code codes[CODES];
     struct as_native_lens_cost cost;
 };
 
@@ -407,15 +415,52 @@ static void give(struct as_native_lens *lens, struct as_lens_sample *given, uint
         lens->client->sample(lens->client_context, given);
 }
 
-/* One of the next accesses, so that those behind which interrupts like to come are not favoured. Where the way there is not
- * known, one of those up to there. */
+static const struct as_lookback_code *code_before(struct as_native_lens *lens, struct code_of *code, uint64_t ip)
+{
+    struct known_code *known = &lens->codes[as_random_hash(ip ^ code->pid) % CODES];
+    if (known->ip != ip || known->pid != code->pid) {
+        *known = (struct known_code){.pid = code->pid, .ip = ip};
+        as_lookback_find(ip, read_code, code, &known->before);
+    }
+    return &known->before;
+}
+
+/* What the thread accessed right before: an interrupt comes behind the access that took the time. */
+static void look_back(struct as_native_lens *lens, const struct as_perf_sample *sample, struct as_lookback *before)
+{
+    struct code_of code = {.code = lens->code, .pid = sample->pid};
+    struct as_machine_state state;
+    before->n = 0;
+    if (as_sample_registers(sample, &state))
+        as_lookback_from(&state, code_before(lens, &code, state.ip), read_code, &code, before);
+}
+
+static void take_before(const struct as_lookback_access *access, struct as_reconstruction *found)
+{
+    *found = (struct as_reconstruction){.how = AS_RECONSTRUCT_NEXT, .ip = access->ip, .n = 1};
+    found->accesses[0].address = access->address;
+    found->accesses[0].size = access->size;
+    found->accesses[0].access = access->access;
+}
+
+/* One of the accesses around the interrupt, so that those behind which interrupts like to come are not favoured. Where the way
+ * ahead is not known, one of those up to there. */
 static bool find_access(struct as_native_lens *lens, const struct as_perf_sample *sample,
                         struct as_reconstruction *found)
 {
-    as_reconstruct(lens->code, sample, (unsigned)as_random_below(&lens->random, SKIP), found);
-    if (found->how == AS_RECONSTRUCT_NONE && found->skipped)
-        as_reconstruct(lens->code, sample, (unsigned)as_random_below(&lens->random, found->skipped), found);
-    return found->how != AS_RECONSTRUCT_NONE;
+    struct as_lookback before;
+    look_back(lens, sample, &before);
+    unsigned ahead = SKIP;
+    for (unsigned tries = 0; tries < 2 && before.n + ahead; tries++, ahead = found->skipped) {
+        unsigned which = (unsigned)as_random_below(&lens->random, before.n + ahead);
+        if (which < before.n)
+            take_before(&before.accesses[which], found);
+        else
+            as_reconstruct(lens->code, sample, which - before.n, found);
+        if (found->how != AS_RECONSTRUCT_NONE)
+            return true;
+    }
+    return false;
 }
 
 /* The processor reports the address. The rest follows from the instruction. */

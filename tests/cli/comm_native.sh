@@ -52,6 +52,51 @@ not_shared() {
 }
 by_chance not_shared
 
+# A timer interrupts behind the atomic that takes the time, and a load of the loop's bound ends the way ahead. Half of the atomics
+# are to a word of all threads, half to words of one line.
+cat >atomics.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static _Alignas(128) volatile long common[16], words[16];
+static _Alignas(128) volatile long times;
+static void *both(void *which)
+{
+    for (long i = 0; i < times; i++) {
+        __atomic_fetch_add(&common[0], 1, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&words[(long)which], 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+static void *one(void *which)
+{
+    long sum = 0;
+    for (long i = 0; i < times; i++) {
+        __atomic_fetch_add(&common[0], 1, __ATOMIC_SEQ_CST);
+        sum += words[0];
+    }
+    return (void *)(sum & 1);
+}
+int main(int argc, char **argv)
+{
+    pthread_t threads[2];
+    times = atol(argv[1]);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, argc > 2 ? one : both, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+END
+cc -O1 -g -pthread -o atomics atomics.c
+atomics() {
+    native one.json -- ./atomics 40000000 one
+    holds "an atomic before a load" 'd["objects"][0]["name"] == "common" and d["false_sharing"] == 0 < d["total"]' one.json
+    native both.json -- ./atomics 30000000
+    holds "atomics of two lines, to the same part" '(lambda n: n > 0 and
+        abs(d["false_sharing"] / d["total"] - 0.5) < 0.1 + 2 / (n + 1) ** 0.5)(d["sampling"]["found"] - d["sampling"]["turns"])' both.json
+}
+by_chance atomics
+
 # Two processes add to words of one line of a file that each maps at another place.
 processes() {
     native processes.json -- "$WORKLOADS/processes" file 0 100000000
