@@ -218,7 +218,8 @@ static const struct as_option options_table[] = {
          "Print one HTML page: histograms, miss ratios by size, working set, code, objects. It needs no network and "
          "no scripts; the program's own standard output then goes to standard error."},
     AS_OUTPUT_OPTION(struct reuse_options, output, AS_OUTPUT_HELP_RUN),
-    AS_RUN_OPTIONS(struct reuse_options, run),
+    AS_RUN_PLACES(struct reuse_options, run),
+    AS_RUN_WAYS(struct reuse_options, run),
     {.name = NULL},
 };
 
@@ -534,6 +535,23 @@ static int run_on_machine(const struct reuse_options *options, char **argv)
     return as_reuse_on_machine(&request, argv);
 }
 
+/* Distances begin with a region: what was used before it counts as never used. */
+static bool settle(struct as_run_options *run, struct as_error *err)
+{
+    if (!as_run_options_settle_untimed(run, err))
+        return false;
+    for (size_t i = 0; i < run->regions.list.len; i++) {
+        const struct as_region *region = &run->regions.list.data[i];
+        if (region->warm || region->settle || region->mode == AS_MODE_WARM)
+            return as_error_set_status(
+                err, AS_EXIT_USAGE,
+                "region '%s': reuse cannot warm or settle, it counts every access from the start "
+                "of a region on: let the region start earlier",
+                region->text);
+    }
+    return true;
+}
+
 static int run_reuse(int argc, char **argv)
 {
     struct reuse_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
@@ -580,8 +598,7 @@ static int run_reuse(int argc, char **argv)
     else if (options.source != SOURCE_MODEL)
         status = run_on_machine(&options, argv + rest);
     else
-        status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
-                                                                   : as_cli_fail(&as_command_reuse, &err);
+        status = settle(&options.run, &err) ? run_program(&options, argv + rest) : as_cli_fail(&as_command_reuse, &err);
     as_run_options_free(&options.run);
     as_strlist_free(&options.set);
     return status;

@@ -30,8 +30,9 @@ struct as_run_options {
 enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
 extern const char *const as_run_memo_choices[];
 
-/* Entries for an option table; `run_member` is the struct as_run_options in the command's options struct. */
-#define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
+/* Entries for an option table; `run_member` is the struct as_run_options in the command's options struct. AS_RUN_OPTIONS are all
+ * of them; a verb that has nothing to warm takes AS_RUN_PLACES and AS_RUN_WAYS. */
+#define AS_RUN_PLACES(struct_type, run_member)                                                                         \
     {.name = "skip",                                                                                                   \
      .type = AS_OPTION_U64,                                                                                            \
      .offset = offsetof(struct_type, run_member.skip),                                                                 \
@@ -61,22 +62,22 @@ extern const char *const as_run_memo_choices[];
          .help = "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an "         \
                  "address, a marker, a cycle, 'signal' or 'delay:SECONDS' on each side, and warm=N, weight=W and so "  \
                  "on after it. May be given several times."},                                                          \
-        {.name = "regions",                                                                                            \
-         .type = AS_OPTION_STRING,                                                                                     \
-         .offset = offsetof(struct_type, run_member.region_file),                                                      \
-         .value = "FILE",                                                                                              \
-         .help = "Take the regions from a file."},                                                                     \
-        {.name = "warm",                                                                                               \
-         .type = AS_OPTION_STRING,                                                                                     \
-         .offset = offsetof(struct_type, run_member.warm),                                                             \
-         .value = "N",                                                                                                 \
-         .help = "Warm caches, TLBs and predictors of the model with the N instructions before the region, or with "   \
-                 "'all' of them."},                                                                                    \
-        {.name = "delay",                                                                                              \
-         .type = AS_OPTION_DOUBLE,                                                                                     \
-         .offset = offsetof(struct_type, run_member.delay),                                                            \
-         .value = "SECONDS",                                                                                           \
-         .help = "Start this many seconds after the program."},                                                        \
+    {                                                                                                                  \
+        .name = "regions", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.region_file),          \
+        .value = "FILE", .help = "Take the regions from a file."                                                       \
+    }
+#define AS_RUN_WARM(struct_type, run_member)                                                                           \
+    {                                                                                                                  \
+        .name = "warm", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.warm), .value = "N",      \
+        .help = "Warm caches, TLBs and predictors of the model with the N instructions before the region, or with "    \
+                "'all' of them."                                                                                       \
+    }
+#define AS_RUN_WAYS(struct_type, run_member)                                                                           \
+    {.name = "delay",                                                                                                  \
+     .type = AS_OPTION_DOUBLE,                                                                                         \
+     .offset = offsetof(struct_type, run_member.delay),                                                                \
+     .value = "SECONDS",                                                                                               \
+     .help = "Start this many seconds after the program."},                                                            \
         {.name = "switch-signal",                                                                                      \
          .type = AS_OPTION_STRING,                                                                                     \
          .offset = offsetof(struct_type, run_member.switch_signal),                                                    \
@@ -97,6 +98,8 @@ extern const char *const as_run_memo_choices[];
         .name = "qemu", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.qemu), .value = "FILE",   \
         .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
     }
+#define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
+    AS_RUN_PLACES(struct_type, run_member), AS_RUN_WARM(struct_type, run_member), AS_RUN_WAYS(struct_type, run_member)
 
 /* More entries, for verbs that run programs in the model. */
 /* For verbs whose counts are compared with those of other runs. */

@@ -360,6 +360,10 @@ check_json "strides, watched" "$one_outcome" "$ASSAY" reuse --json --method watc
 check_json "strides, exactly: 16384 lines, each twice again" \
     "$each_touch"' and sum(b["count"] for b in d["histogram"] if b["lo"] >= 8192) >= 2 * 16384' "$ASSAY" reuse --json -- ./hard s
 check_json "12 threads, one register" "$one_outcome"' and d["threads"] == 13' "$ASSAY" reuse --json --method watch --registers 1 --period 500 -- ./hard t
+check_fails 2 'unknown option --warm' "nothing can be warmed" "$ASSAY" reuse --skip 1000 --warm 500 -- ./walks w
+for how in warm=500 settle=500 mode=warm; do
+    check_fails 2 'reuse cannot warm' "… not in a region either: $how" "$ASSAY" reuse --region 1k..9k,$how -- ./walks w
+done
 check_json "12 threads in the shared cache" "$one_outcome" "$ASSAY" reuse --json --method watch --shared --registers 2 --period 500 -- ./hard t
 check_json "12 threads, exactly" "$each_touch"' and len(d["by_thread"]) == 13' "$ASSAY" reuse --json -- ./hard t
 check_json "an empty program, watched" "$one_outcome" "$ASSAY" reuse --json --method watch -- ./empty
