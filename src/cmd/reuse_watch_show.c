@@ -26,10 +26,9 @@ static const struct as_reuse_view *truth_of(const struct as_reuse_shown *shown)
 
 double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules)
 {
-    double always = 1 - estimate->survival.reused;
-    return estimate->accesses
-               ? always + as_distances_beyond(&estimate->distances, granules) / (double)estimate->accesses
-               : 0;
+    double always = 1 - estimate->survival.reused - estimate->survival.own;
+    return estimate->accesses ? always + as_distances_beyond(&estimate->hits, granules) / (double)estimate->accesses
+                              : 0;
 }
 
 /* ---- text ---- */
@@ -44,6 +43,9 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
             100 * estimate->survival.reused);
     fprintf(out, "%20s  were invalidated (%.2f %%)\n", AS_COUNT(result->invalidations),
             100 * estimate->survival.invalidated);
+    if (shown->shared)
+        fprintf(out, "%20s  were used again by their own thread first (%.2f %%)\n", AS_COUNT(result->own),
+                100 * estimate->survival.own);
     fprintf(out, "%20s  never came again (%.2f %%)\n", AS_COUNT(result->never), 100 * estimate->survival.never);
     fprintf(out, "%20s  were given up for others; as good as %.0f uses of equal weight\n", AS_COUNT(result->given_up),
             estimate->survival.effective);
@@ -209,12 +211,14 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_u64(json, "stale", result->stale);
     as_json_u64(json, "reused", result->reuses);
     as_json_u64(json, "invalidated", result->invalidations);
+    as_json_u64(json, "own", result->own);
     as_json_u64(json, "given_up", result->given_up);
     as_json_u64(json, "never", result->never);
     as_json_u64(json, "relaxed", result->relaxed);
     as_json_u64(json, "lost", result->lost);
     as_json_double(json, "share_reused", estimate->survival.reused);
     as_json_double(json, "share_invalidated", estimate->survival.invalidated);
+    as_json_double(json, "share_own", estimate->survival.own);
     as_json_double(json, "effective", estimate->survival.effective);
     as_json_end(json);
     if (shown->native)

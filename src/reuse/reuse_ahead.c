@@ -75,7 +75,7 @@ static bool decides(struct look *look, size_t thread, const struct as_lookahead_
     result->end_insn = step->ip;
     result->end_kind = step->accesses[which].kind;
     result->end_thread = thread;
-    return result->outcome != AS_REUSE_NONE;
+    return result->decided = result->outcome != AS_REUSE_NONE || !thread; /* in a cache, a pair of one core */
 }
 
 static void take_use(struct look *look, const struct as_lookahead_step *step, unsigned which)

@@ -38,7 +38,8 @@ struct as_ahead_result {
     uint32_t use_size;
     uint8_t use_kind;
     uint32_t touches;              /* of its granule by the owner up to the use, included */
-    enum as_reuse_outcome outcome; /* NONE: not within the bound */
+    bool decided;                  /* within the bound; if not, what follows up to end_thread is not known */
+    enum as_reuse_outcome outcome; /* NONE: in a cache, the owner came first */
     uint64_t distance;             /* accesses in between: of the owner, or of all threads */
     uint64_t end_insn;
     uint8_t end_kind;

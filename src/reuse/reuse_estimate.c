@@ -47,6 +47,21 @@ static void name_pairs(struct as_reuse_estimate *estimate, const struct as_code_
     }
 }
 
+/* Granules in between are those of all threads, so pairs of one core count among them. `uses` is scratch. */
+static void convert(struct as_reuse_estimate *estimate, const struct as_watch_outcome *outcomes,
+                    struct as_watched_use *uses, size_t n)
+{
+    struct as_distances all = {0};
+    for (size_t i = 0; i < n; i++) {
+        uses[i] = outcomes[i].use;
+        if (uses[i].end == AS_USE_OWN)
+            uses[i].end = AS_USE_REUSED;
+    }
+    as_survival_estimate(uses, n, estimate->accesses, &all);
+    as_distances_from_times(&estimate->times, &all, estimate->accesses, &estimate->distances);
+    as_distances_from_times(&all, &all, estimate->accesses, &estimate->hits);
+}
+
 struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses,
                                                 const struct as_code_sites *sites)
 {
@@ -67,7 +82,7 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
         if (uses[i].end == AS_USE_REUSED && uses[i].how != AS_LENS_COUNTED)
             uses[i].end = AS_USE_INVALIDATED;
     as_survival_estimate(uses, n, accesses, &estimate->counted);
-    as_distances_from_times(&estimate->times, accesses, &estimate->distances);
+    convert(estimate, outcomes, uses, n);
     for (size_t i = 0; i < estimate->pairs.len; i++)
         estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;
     if (estimate->pairs.len)

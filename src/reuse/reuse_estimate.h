@@ -19,6 +19,7 @@ struct as_reuse_estimate {
     struct as_survival survival;
     struct as_distances times, distances; /* scaled to all accesses */
     struct as_distances counted;          /* of `times`: those of which every access was counted */
+    struct as_distances hits;             /* `distances`, and in a shared cache those of the pairs of one core */
     uint64_t accesses;
     AS_VEC(struct as_estimated_pair) pairs; /* by weight, the greatest first */
 };

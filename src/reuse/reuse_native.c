@@ -207,24 +207,23 @@ static void add_outcome(struct as_reuse_native *native, const struct as_ahead_re
                         struct as_traced_thread *const owners[], double weight)
 {
     native->info.looked++;
-    as_reuse_watch_add(native->watch,
-                       &(struct as_watch_outcome){
-                           .use = {.distance = result->distance,
-                                   .weight = weight,
-                                   .kept = 1,
-                                   .end = result->outcome == AS_REUSE_REUSE ? AS_USE_REUSED : AS_USE_INVALIDATED,
-                                   .how = AS_LENS_COUNTED},
-                           .address = result->use_address,
-                           .use_insn = number_of(native, owners[0], result->use_insn),
-                           .end_insn = number_of(native, owners[0], result->end_insn),
-                           .use_path = native->use_path,
-                           .end_path = native->end_path,
-                           .use_thread = owners[0]->number,
-                           .end_thread = owners[result->end_thread]->number,
-                           .time = native->samples,
-                           .use_write = result->use_kind & AS_ACCESS_STORE,
-                           .end_write = result->end_kind & AS_ACCESS_STORE,
-                       });
+    as_reuse_watch_add(native->watch, &(struct as_watch_outcome){
+                                          .use = {.distance = result->distance,
+                                                  .weight = weight,
+                                                  .kept = 1,
+                                                  .end = (uint8_t)as_use_end_of(result->outcome),
+                                                  .how = AS_LENS_COUNTED},
+                                          .address = result->use_address,
+                                          .use_insn = number_of(native, owners[0], result->use_insn),
+                                          .end_insn = number_of(native, owners[0], result->end_insn),
+                                          .use_path = native->use_path,
+                                          .end_path = native->end_path,
+                                          .use_thread = owners[0]->number,
+                                          .end_thread = owners[result->end_thread]->number,
+                                          .time = native->samples,
+                                          .use_write = result->use_kind & AS_ACCESS_STORE,
+                                          .end_write = result->end_kind & AS_ACCESS_STORE,
+                                      });
 }
 
 /* The registers of the new use, if it got any, are those with the newest generations: what they trap on first is the use. */
@@ -240,7 +239,7 @@ static void watch_use(struct as_reuse_native *native, const struct as_ahead_resu
         struct as_traced_reg *reg = &native->regs.data[i];
         if (!reg->armed || reg->generation <= before)
             continue;
-        native->used[reg->slot] = native->options.watch.mode == AS_WATCH_CACHE; /* the owner is not watched then */
+        native->used[reg->slot] = false;
         reg->absorb = reg->thread == owner->number ? result->touches : 0;
     }
 }
@@ -276,7 +275,7 @@ static void learn(struct as_traced_looks *looks, bool found)
 static void learn_bound(struct as_reuse_native *native, uint64_t bound, const struct as_ahead_result *result)
 {
     uint64_t quarter = native->options.bound / 4;
-    bool found = result->outcome != AS_REUSE_NONE;
+    bool found = result->decided;
     if (result->has_use && bound >= quarter && !(found && result->distance < SHORTEST))
         learn(&native->past_shortest, found && result->distance < quarter);
     if (result->has_use && bound > quarter && !(found && result->distance < quarter))
@@ -341,7 +340,7 @@ static void look(struct as_reuse_native *native, size_t n)
     native->densities.data[native->samples] = result.density;
     if (!result.has_use)
         native->info.without++;
-    else if (result.outcome != AS_REUSE_NONE)
+    else if (result.decided)
         add_outcome(native, &result, owners, weight);
     else if (as_traced_is_watched(native, owners[0]->process, result.use_address))
         native->info.twice++;

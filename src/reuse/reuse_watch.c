@@ -100,12 +100,13 @@ static enum as_reuse_outcome outcome_of(const struct as_reuse_watch *watch, bool
                                                    : as_reuse_in_cache(first_writes, second_writes, relation);
 }
 
-/* The kinds of access by `other` that decide the use: what the rules give an outcome. 0: it is not watched. */
+/* The kinds of access by `other` that decide the use: what the rules give an outcome, and all of the owner. 0: it is not
+ * watched. */
 static uint8_t kinds_for(const struct as_reuse_watch *watch, const struct as_use_thread *owner,
                          const struct as_use_thread *other, bool first_writes)
 {
     enum as_reuse_relation relation = relation_of(owner, other);
-    if (outcome_of(watch, first_writes, false, relation) != AS_REUSE_NONE)
+    if (relation == AS_REUSE_SAME_CORE || outcome_of(watch, first_writes, false, relation) != AS_REUSE_NONE)
         return AS_ACCESS_LOAD | AS_ACCESS_STORE;
     return outcome_of(watch, first_writes, true, relation) != AS_REUSE_NONE ? AS_ACCESS_STORE : 0;
 }
@@ -289,12 +290,12 @@ static void end_use(struct as_reuse_watch *watch, uint32_t number, const struct 
     struct as_use_thread *owner = find(watch, seen->use.thread), *thread = find(watch, trap->access.thread);
     bool first = seen->use.kind & AS_ACCESS_STORE, second = trap->access.kind & AS_ACCESS_STORE;
     enum as_reuse_outcome outcome = outcome_of(watch, first, second, relation_of(owner, thread));
-    if (outcome == AS_REUSE_NONE)
+    if (outcome == AS_REUSE_NONE && thread != owner)
         return;
-    bool reuse = outcome == AS_REUSE_REUSE, relaxed = reuse && atomic_load(&slot->relaxed);
+    enum as_use_end end = as_use_end_of(outcome);
+    bool relaxed = end == AS_USE_REUSED && atomic_load(&slot->relaxed);
     bool counted = watch->options.mode == AS_WATCH_CACHE ? thread->socket == owner->socket : thread == owner;
-    record(watch, seen, reuse ? AS_USE_REUSED : AS_USE_INVALIDATED, distance_to(watch, seen, counted), &trap->access,
-           relaxed);
+    record(watch, seen, end, distance_to(watch, seen, counted), &trap->access, relaxed);
     atomic_fetch_add(&watch->relaxed, relaxed);
     struct as_use_contents over = *seen;
     as_use_learn(watch, slot);
@@ -454,6 +455,7 @@ struct as_watch_result as_reuse_watch_result(const struct as_reuse_watch *watch)
                                     .relaxed = watch->relaxed,
                                     .reuses = ends[AS_USE_REUSED],
                                     .invalidations = ends[AS_USE_INVALIDATED],
+                                    .own = ends[AS_USE_OWN],
                                     .given_up = ends[AS_USE_GIVEN_UP],
                                     .never = ends[AS_USE_NEVER],
                                     .lost = watch->n_outcomes - n};

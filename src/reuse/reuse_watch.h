@@ -2,9 +2,10 @@
  *
  * A sampled access is a use. Its address is watched on all threads of the process, with one slot, the same debug register
  * on each. In a thread (AS_WATCH_THREADS) the owner's register traps reads and writes, the others' writes; in a shared
- * cache (AS_WATCH_CACHE) those of other threads of the socket trap both, those of other sockets writes, and the
- * owner is not watched: pairs of one core are the thread's. The first trap decides: reuse or invalidation, at the
- * distance that the counters say, the owner's own or the sum over its socket. One use has one outcome.
+ * cache (AS_WATCH_CACHE) those of all threads of the socket trap both, those of other sockets writes. The first trap decides:
+ * reuse or invalidation, at the distance that the counters say, the owner's own or the sum over its socket; in a shared cache
+ * a trap of the owner ends the use as a pair of one core, which is the thread's: without it the next access of another thread
+ * would be taken for the reuse of a use long before. One use has one outcome.
  *
  * All slots taken, which use goes? With AS_REPLACE_RESERVOIR, as in the paper: a sample replaces one with probability
  * 1/n at the n-th sample since the slot was armed; after a trap n is 1 again. A sample that had a chance of p to get a
@@ -62,7 +63,7 @@ struct as_watch_result {
     uint64_t dropped; /* of those, not watched: no slot was given up for them */
     uint64_t busy;    /* of those, not watched: the slot was being changed, or a register refused */
     uint64_t stale;   /* traps that came too late: their use had its outcome */
-    uint64_t reuses, invalidations, given_up, never;
+    uint64_t reuses, invalidations, own, given_up, never; /* own: pairs of one core, in a shared cache */
     uint64_t relaxed; /* reuses before which another thread had stored while not all were armed yet */
     uint64_t lost;    /* outcomes beyond `most` */
     uint64_t traps;

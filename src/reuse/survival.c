@@ -64,22 +64,24 @@ struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_
             as_distances_add(times, uses[i].distance, (uint64_t)llround(share * scale));
         result.reused += uses[i].end == AS_USE_REUSED ? share : 0;
         result.invalidated += uses[i].end == AS_USE_INVALIDATED ? share : 0;
+        result.own += uses[i].end == AS_USE_OWN ? share : 0;
     }
-    result.never = n ? fmax(0, 1 - result.reused - result.invalidated) : 0;
+    result.never = n ? fmax(0, 1 - result.reused - result.invalidated - result.own) : 0;
     return result;
 }
 
-void as_distances_from_times(const struct as_distances *times, uint64_t uses, struct as_distances *distances)
+void as_distances_from_times(const struct as_distances *times, const struct as_distances *all, uint64_t uses,
+                             struct as_distances *distances)
 {
-    double longer = uses ? (double)uses : 1, granules = 0, all = longer;
+    double longer = uses ? (double)uses : 1, granules = 0, n = longer;
     for (uint32_t bin = 0; bin < AS_DISTANCE_BINS - 1; bin++) {
         double width = (double)(as_distance_low(bin + 1) - as_distance_low(bin));
-        double in_bin = (double)times->bins[bin];
+        double in_bin = (double)all->bins[bin];
         /* The bin's own reuses lie evenly in it: in the middle, half of them are longer. */
-        double middle = granules + (width / 2) * (longer - in_bin / 4) / all;
+        double middle = granules + (width / 2) * (longer - in_bin / 4) / n;
         if (times->bins[bin])
             as_distances_add(distances, (uint64_t)(width == 1 ? llround(granules) : llround(middle)), times->bins[bin]);
         longer -= in_bin;
-        granules += width * (longer + (width == 1 ? 0 : in_bin / 2)) / all;
+        granules += width * (longer + (width == 1 ? 0 : in_bin / 2)) / n;
     }
 }

@@ -13,10 +13,18 @@
 #define AS_REUSE_SURVIVAL_H
 
 #include "reuse/distances.h"
+#include "reuse/reuse_rules.h"
 
 #include <stddef.h>
 
-enum as_use_end { AS_USE_REUSED, AS_USE_INVALIDATED, AS_USE_GIVEN_UP, AS_USE_NEVER };
+/* AS_USE_OWN: in a shared cache, the owner itself came first: a pair of one core, which is the thread's. */
+enum as_use_end { AS_USE_REUSED, AS_USE_INVALIDATED, AS_USE_OWN, AS_USE_GIVEN_UP, AS_USE_NEVER };
+
+/* What an outcome by the rules (reuse_rules.h) is as the end of a use: none is the owner's own access. */
+static inline enum as_use_end as_use_end_of(enum as_reuse_outcome outcome)
+{
+    return outcome == AS_REUSE_REUSE ? AS_USE_REUSED : outcome == AS_REUSE_NONE ? AS_USE_OWN : AS_USE_INVALIDATED;
+}
 
 struct as_watched_use {
     uint64_t distance; /* in accesses, until it ended or was given up */
@@ -29,8 +37,9 @@ struct as_watched_use {
 };
 
 struct as_survival {
-    double reused, invalidated, never; /* shares of all uses; sum 1 unless there are none. never: or nothing is known */
-    double effective;                  /* so many ended uses of equal weight would be as good */
+    double reused, invalidated, own,
+        never;        /* shares of all uses; sum 1 unless there are none. never: or nothing is known */
+    double effective; /* so many ended uses of equal weight would be as good */
 };
 
 /* Adds to `times` the reuses by distance, `total` of them being all uses (0: shares of a million). */
@@ -39,7 +48,9 @@ struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_
 
 /* Shen et al.: in an interval of n accesses, the one with k accesses left until the end is the last of its granule with
  * the probability that a time distance is greater than k; the number of distinct granules is the sum of that. `uses` is
- * the number of uses that `times` is of: what is missing in it was never reused. Adds to `distances`. */
-void as_distances_from_times(const struct as_distances *times, uint64_t uses, struct as_distances *distances);
+ * the number of uses that `all` is of: what is missing in it was never reused. Adds `times`, which are all of these reuses or some of
+ * them, to `distances`. */
+void as_distances_from_times(const struct as_distances *times, const struct as_distances *all, uint64_t uses,
+                             struct as_distances *distances);
 
 #endif

@@ -255,7 +255,7 @@ holds "watch: as the paper replaces" 'd["watched"]["given_up"] > 20 and d["watch
 ribench --method watch --exact --period 600 >watch.json
 holds "watch: the estimate is right" 'd["exact"]["accuracy"] > 0.85 and d["method"] == "watchpoints"' watch.json
 holds "watch: every sample has one outcome" \
-    'sum(d["watched"][k] for k in ("reused", "invalidated", "given_up", "never")) == d["watched"]["armed"] <= d["samples"]' watch.json
+    'sum(d["watched"][k] for k in ("reused", "invalidated", "own", "given_up", "never")) == d["watched"]["armed"] <= d["samples"]' watch.json
 holds "watch: registers are given up" 'd["watched"]["given_up"] > 20 and d["watched"]["dropped"] > 20' watch.json
 holds "watch: the pair" 'd["pairs"][0]["reuse"]["function"] in ("work", "walk_own")' watch.json
 check_json "watch: one register" 'd["watched"]["reused"] > 20 and d["watched"]["dropped"] > d["watched"]["armed"]' ribench --method watch --period 600 --registers 1
@@ -352,7 +352,7 @@ END
 gcc -O1 -g -pthread -o hard hard.c
 printf 'int main(void) { return 0; }' >empty.c
 gcc -O1 -o empty empty.c
-one_outcome='sum(d["watched"][k] for k in ("reused", "invalidated", "given_up", "never")) == d["watched"]["armed"] <= d["samples"] and d["watched"]["lost"] == 0'
+one_outcome='sum(d["watched"][k] for k in ("reused", "invalidated", "own", "given_up", "never")) == d["watched"]["armed"] <= d["samples"] and d["watched"]["lost"] == 0'
 each_touch='d["touches"] == d["reuses"] + d["cold"] + d["after_invalidation"] and sum(b["count"] for b in d["histogram"]) == d["reuses"]'
 check_json "memory that goes, watched" "$one_outcome" "$ASSAY" reuse --json --method watch --period 100 -- ./hard m
 check_json "memory that goes, exactly" "$each_touch" "$ASSAY" reuse --json -- ./hard m

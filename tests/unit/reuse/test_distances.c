@@ -72,10 +72,10 @@ static void times_to_granules(void **state)
     static struct as_distances times, distances, all_far, none_reused;
     as_distances_add(&times, 0, 50);
     as_distances_add(&times, 10, 50);
-    as_distances_from_times(&times, 100, &distances);
+    as_distances_from_times(&times, &times, 100, &distances);
     assert_true(distances.total == 100 && distances.bins[0] == 50 && distances.bins[5] == 50);
     as_distances_add(&none_reused, 30, 1);
-    as_distances_from_times(&none_reused, 1000, &all_far);
+    as_distances_from_times(&none_reused, &none_reused, 1000, &all_far);
     assert_true(all_far.total == 1 && all_far.bins[30] == 1);
 }
 

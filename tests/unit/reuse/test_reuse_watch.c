@@ -8,6 +8,7 @@
 #include "lens/modelled_lens.h"
 #include "reuse/patience.h"
 #include "reuse/reuse.h"
+#include "reuse/reuse_estimate.h"
 #include "reuse/reuse_watch.h"
 
 /* Under sanitizers the long programs run once through their loops: too short for the shares, which the plain build judges. */
@@ -77,7 +78,7 @@ static void judge(struct run *run, const struct as_reuse_watch *watch, const str
     as_distances_octaves(&times, estimate);
     as_distances_octaves(&all->times, truth);
     run->accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
-    as_distances_from_times(&all->times, all->counts.touches, &stack);
+    as_distances_from_times(&all->times, &all->times, all->counts.touches, &stack);
     as_distances_octaves(&stack, estimate);
     as_distances_octaves(&all->distances, truth);
     run->stack_accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
@@ -138,7 +139,8 @@ static struct run run_loops(const struct loops *loops, uint64_t period, enum as_
 static void adds_up(const struct as_watch_result *result)
 {
     assert_int_equal(result->armed + result->dropped + result->busy, result->samples);
-    assert_int_equal(result->reuses + result->invalidations + result->given_up + result->never, result->armed);
+    assert_int_equal(result->reuses + result->invalidations + result->own + result->given_up + result->never,
+                     result->armed);
     assert_int_equal(result->lost, 0);
 }
 
@@ -215,7 +217,47 @@ static void in_a_cache(void **state)
         .outer = 5, .threads = 4, .shared = 500, .turns = {50, 1, 1, 1, 1}, .sizes = {500, 2, 2, 2, 2}};
     struct run run = run_loops(&loops, 500, AS_WATCH_CACHE, 0);
     assert_true(run.result.reuses > 50);
+    assert_true(run.result.own > 50); /* of the private array */
     assert_int_equal(run.result.invalidations, 0);
+}
+
+/* Two threads walk over one array in turn, each twice in a row: every second walk finds what the same thread has just used, which is
+ * no reuse between threads. Unseen, the use before it would seem to be reused by the other thread one walk later. Each element is
+ * loaded twice, so there are half as many granules in between as accesses. */
+static void turns_in_a_cache(void **state)
+{
+    enum { WALKS = 2000, ELEMENTS = 48, PERIOD = 61 };
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct as_watch_options watch_options = AS_WATCH_OPTIONS_DEFAULT;
+    options.load_period = PERIOD;
+    watch_options.mode = AS_WATCH_CACHE;
+    struct as_modelled_lens *machine = as_modelled_lens_new(&options);
+    struct as_lens lens = as_modelled_lens_open(machine);
+    struct as_reuse_watch *watch = as_reuse_watch_new(&watch_options, &lens);
+    as_modelled_lens_set_client(machine, &as_reuse_watch_client, watch);
+    for (uint64_t i = 0; i < WALKS * 2 * ELEMENTS; i++) {
+        struct as_data_access access = {
+            .address = 0x1000 + i % (2 * ELEMENTS) / 2 * 8, .size = 8, .kind = AS_ACCESS_LOAD};
+        uint32_t thread = 1 + (uint32_t)(i / (2 * ELEMENTS) + 1) / 2 % 2;
+        as_modelled_lens_span(
+            machine, NULL,
+            &(struct as_weave_span){
+                .thread = thread, .process = 1, .n = 1, .accesses = &access, .clock = i, .step = 65536});
+    }
+    as_reuse_watch_finish(watch);
+    struct as_reuse_estimate *estimate = as_reuse_estimate_new(watch, WALKS * 2 * ELEMENTS, NULL);
+    adds_up(&estimate->result);
+    uint64_t times[AS_DISTANCE_OCTAVES], distinct[AS_DISTANCE_OCTAVES];
+    as_distances_octaves(&estimate->times, times);
+    as_distances_octaves(&estimate->distances, distinct);
+    assert_int_equal(times[as_distance_octave(2 * ELEMENTS - 2)], estimate->times.total);
+    assert_int_equal(distinct[as_distance_octave(ELEMENTS - 1)], estimate->distances.total);
+    /* A quarter of all pairs; 3,000 outcomes, 0.04 is five standard deviations. */
+    assert_true(fabs(estimate->survival.reused - 0.25) < 0.04);
+    assert_true(fabs(estimate->survival.own - 0.75) < 0.04);
+    as_reuse_estimate_free(estimate);
+    as_reuse_watch_free(watch);
+    as_modelled_lens_free(machine);
 }
 
 /* The conversion alone: exact times against exact stack distances, of loops and of random accesses. */
@@ -236,7 +278,7 @@ static void times_to_stack(void **state)
     }
     as_reuse_finish(exact);
     const struct as_reuse_view *all = as_reuse_all_threads(exact);
-    as_distances_from_times(&all->times, all->counts.touches, &stack);
+    as_distances_from_times(&all->times, &all->times, all->counts.touches, &stack);
     as_distances_octaves(&stack, estimate);
     as_distances_octaves(&all->distances, truth);
     double accuracy = as_distances_accuracy(estimate, truth, AS_DISTANCE_OCTAVES);
@@ -417,6 +459,7 @@ int main(void)
                                        cmocka_unit_test(invalidations),
                                        cmocka_unit_test(relaxed_reuse),
                                        cmocka_unit_test(in_a_cache),
+                                       cmocka_unit_test(turns_in_a_cache),
                                        cmocka_unit_test(times_to_stack),
                                        cmocka_unit_test(survival),
                                        cmocka_unit_test(the_rest_is_far),
