@@ -148,12 +148,12 @@ static void find_beyond(const struct look *look)
 
 /* Within one turn of a loop all places are new, and the first turn is the one with cold caches: more turns, up to the next place that is
  * new, tell more of how fast the owner is. */
-static void look_further(struct as_lookahead *ahead, struct look *look)
+static void look_further(struct as_lookahead *ahead, struct look *look, uint64_t further)
 {
     struct as_ahead_result *result = look->result;
-    uint64_t most = result->accesses + look->order->further;
+    uint64_t most = result->accesses + further;
     struct as_lookahead_step step;
-    for (uint64_t steps = 0; result->accesses < most && steps < PATIENCE * look->order->further; steps++) {
+    for (uint64_t steps = 0; result->accesses < most && steps < PATIENCE * further; steps++) {
         if (as_lookahead_step(ahead, look->order->threads[0], &step) != AS_LOOKAHEAD_GOES_ON)
             return;
         for (unsigned i = 0; i < step.n; i++, result->accesses++)
@@ -178,7 +178,9 @@ void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *orde
             break;
     }
     find_beyond(&look);
-    if (order->further && result->outcome != AS_REUSE_NONE)
-        look_further(ahead, &look);
+    if (order->further && result->decided)
+        look_further(ahead, &look, order->further);
+    else if (result->has_use && !result->decided && result->accesses < order->least)
+        look_further(ahead, &look, order->least - result->accesses);
     as_granules_free(&look.touched);
 }

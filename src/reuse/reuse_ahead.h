@@ -22,6 +22,7 @@ struct as_ahead_order {
     uint64_t skip;           /* accesses of the owner before the use */
     uint64_t bound;          /* accesses of the owner behind it, at most */
     uint64_t further;        /* if it is decided, up to so many more of the owner's for `last` alone */
+    uint64_t least;          /* if it is not, look on up to so many of the owner's, for places alone */
     as_ahead_moment *moment; /* NULL: nobody asks */
     void *context;
 };

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SKIP = 64, MAPS_SAMPLES = 64 };
+enum { SKIP = 64, MAPS_SAMPLES = 64, LEAST_LOOK = 6144 /* what a rate takes: traced_rate.c */ };
 enum { ENOUGH_LOOKS = 16, MOST_LOOKS = 64, RARE = 16, SHORT_OF = 8, SHORTEST = 1024 }; /* see bound_of */
 enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16 };                                        /* see further_of */
 #define LEAST_OF_WANTED 0.3                                                            /* see weigh */
@@ -289,6 +289,12 @@ static uint64_t further_of(struct as_reuse_native *native)
     return native->options.pmu || as_random_below(&native->random, one_in) ? 0 : 2 * native->options.bound;
 }
 
+/* With a small bound (--ahead), the rate still needs places that are far enough apart. */
+static uint64_t least_of(const struct as_reuse_native *native)
+{
+    return native->options.pmu || native->options.bound >= LEAST_LOOK ? 0 : LEAST_LOOK;
+}
+
 static size_t read_copy(void *context, uint64_t address, void *bytes, size_t size)
 {
     return as_lookahead_read(context, address, bytes, size) ? size : 0;
@@ -327,6 +333,7 @@ static void look(struct as_reuse_native *native, size_t n)
                                    .skip = as_random_below(&native->random, SKIP),
                                    .bound = bound_of(native),
                                    .further = further_of(native),
+                                   .least = least_of(native),
                                    .moment = take_moment,
                                    .context = native};
     native->looked_at = owners;

@@ -29,8 +29,12 @@ far() {
     holds "… and say so" 'all(b["how"] == "timed" for b in d["time_histogram"] if b["lo"] >= 65536 and b["count"])' far.json
 }
 by_chance far
-native blind.json --ahead 0 -- "$ribench" 1 500 0 10 200000 0 0 0 0 0 0 0 0
-holds "without a look ahead nothing can be measured, and a rate is assumed" 'd["native"]["how"] == "assumed" and d["native"]["looked"] == 0' blind.json
+blind() {
+    native blind.json --ahead 0 --budget 50 -- "$ribench" 1 2000 0 10 200000 0 0 0 0 0 0 0 0
+    holds "--ahead=0: no distance is counted" 'd["native"]["looked"] == 0 and all(b["how"] == "timed" for b in d["time_histogram"])' blind.json
+    holds "… and the rate is measured all the same" 'd["native"]["how"] == "timed" and d["native"]["rates"] > 0' blind.json
+}
+by_chance blind
 both() {
     native both.json -- "$ribench" 2 3000 1000 40 1500 0 0 0 0 0 0 0 0
     holds "another thread's stores invalidate" '0.1 < d["watched"]["share_invalidated"] < 0.9 and d["watched"]["invalidated"] >= 3' both.json
