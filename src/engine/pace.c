@@ -409,7 +409,7 @@ static bool goes_on_elsewhere(const struct as_reader *reader, const struct as_wi
     return false;
 }
 
-static bool all_at_rest(const struct as_reader *reader)
+static bool seem_at_rest(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used; i++) {
@@ -419,6 +419,13 @@ static bool all_at_rest(const struct as_reader *reader)
             return false;
     }
     return true;
+}
+
+/* The thread whose turn it is may wake one that was looked at before it, and come to its gate when it is looked at itself. At the
+ * second look it has been there all the time. */
+static bool all_at_rest(const struct as_reader *reader)
+{
+    return seem_at_rest(reader) && seem_at_rest(reader);
 }
 
 static bool all_drained(const struct as_reader *reader)
