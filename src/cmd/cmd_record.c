@@ -435,6 +435,8 @@ static bool choose_points(struct record_command *command, char **argv, struct as
     if (!command->points.points)
         return true;
     command->points.seed = command->record.seed;
+    command->points.core = command->record.core;
+    command->points.set = &command->record.set;
     if (!as_record_points_choose(&command->points, &command->run, argv, &command->chosen, err))
         return false;
     command->record.points = &command->chosen.plan;

@@ -1,6 +1,8 @@
 /* See record_points.h. In the first run the program is counted in intervals, whose vectors are grouped into phases as 'assay
  * points' does it. The interval that represents a phase is measured, and others of the phase, chosen at random: how much
- * they differ is the error bar. */
+ * they differ is the error bar.
+ *
+ * With --deterministic the first run goes through the model, which only warms: threads are kept in their order by simulated time. */
 #include "cmd/record_points.h"
 
 #include "base/log.h"
@@ -10,6 +12,7 @@
 #include "cmd/shared_options.h"
 #include "points/collect.h"
 #include "points/simpoints.h"
+#include "record/modelled.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,11 +59,14 @@ static void plan_files(const struct as_record_points_options *options, const str
 /* ---- from a first run ---- */
 
 static bool check_run(const struct as_record_points_options *options, const struct as_vectors *vectors,
-                      const struct as_engine_result *result, struct as_error *err)
+                      const struct as_engine_result *result, bool in_turn, struct as_error *err)
 {
     uint64_t instructions = as_vectors_instructions(vectors);
     if (result->end.interrupted || result->end.asked)
         return as_error_set(err, "interrupted before the simulation points were chosen");
+    if (in_turn && result->processes > 1)
+        return as_error_set(err,
+                            "the program has several processes, whose order nothing fixes: --sampled measures them");
     if (vectors->list.len < 2)
         return as_error_set(err,
                             "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
@@ -69,29 +75,56 @@ static bool check_run(const struct as_record_points_options *options, const stru
     return true;
 }
 
-static bool run_first(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
-                      struct as_collect *collect, const struct as_vectors **vectors, struct as_error *err)
+static bool is_in_turn(const struct as_run_options *run)
 {
-    struct as_regions regions = {0};
+    return run->deterministic && run->quantum;
+}
+
+static bool count_intervals(struct as_engine_options engine, struct as_collect *collect,
+                            struct as_engine_result *result, struct as_error *err)
+{
     struct as_progress_watch watch = {0};
-    struct as_engine_result result;
-    struct as_engine_options engine = as_run_engine_options(run, argv);
-    as_collect_region(&regions, options->interval);
-    engine.regions = &regions;
     engine.blocks_only = true;
-    engine.discard_stdout = true; /* the second run shows it */
     engine.tick = as_progress_tick;
     engine.tick_context = &watch;
     struct as_engine *started = as_engine_start(&engine, err);
     watch.engine = started;
     as_progress_start(&watch.progress, 0);
-    bool ok = started && as_engine_run(started, &as_collect_sink, collect, &result, err);
+    bool ok = started && as_engine_run(started, &as_collect_sink, collect, result, err);
     as_progress_end(&watch.progress);
-    if (ok) {
-        *vectors = as_collect_finish(collect);
-        ok = check_run(options, *vectors, &result, err);
-    }
     as_engine_free(started);
+    return ok;
+}
+
+static bool warm_intervals(const struct as_record_points_options *options, struct as_engine_options engine,
+                           struct as_collect *collect, struct as_engine_result *result, struct as_error *err)
+{
+    struct as_modelled modelled = {0};
+    struct as_progress progress = {0};
+    bool ok = as_modelled_open(&modelled, options->core, options->set, err);
+    if (ok) {
+        as_model_add_also(modelled.model, &as_collect_warm_sink, collect);
+        modelled.meter = &as_progress_meter;
+        modelled.meter_context = &progress;
+        ok = as_modelled_run(&modelled, engine, err);
+        *result = modelled.result.engine;
+    }
+    as_modelled_free(&modelled);
+    return ok;
+}
+
+static bool run_first(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
+                      struct as_collect *collect, struct as_engine_result *result, struct as_error *err)
+{
+    struct as_regions regions = {0};
+    struct as_engine_options engine = as_run_engine_options(run, argv);
+    as_collect_region(&regions, options->interval);
+    if (is_in_turn(run))
+        regions.list.data[0].mode = AS_MODE_WARM;
+    engine.regions = &regions;
+    engine.discard_stdout = true; /* the second run shows it */
+    bool ok = is_in_turn(run) ? warm_intervals(options, engine, collect, result, err)
+                              : count_intervals(engine, collect, result, err);
     as_regions_free(&regions);
     return ok;
 }
@@ -145,18 +178,22 @@ static bool choose(const struct as_record_points_options *options, const struct 
                    struct as_record_points *points, struct as_choice *choice, struct as_error *err)
 {
     struct as_choose_options how = AS_CHOOSE_DEFAULT;
-    const struct as_vectors *vectors;
+    const struct as_vectors *vectors = NULL;
+    struct as_engine_result result;
     how.max_k = (uint32_t)options->max_k;
     how.seed = options->seed;
-    if (!as_input_keep(&points->input, &as_notices_to_log, err))
-        return false;
     struct as_collect *collect = as_collect_new(false);
-    bool ok = run_first(options, run, argv, collect, &vectors, err);
+    bool ok = run_first(options, run, argv, collect, &result, err);
+    if (ok) {
+        vectors = as_collect_finish(collect);
+        ok = check_run(options, vectors, &result, is_in_turn(run), err);
+    }
     if (ok) {
         as_choose(vectors, &how, choice);
         points->plan.instructions = as_vectors_instructions(vectors);
+        points->plan.again = is_in_turn(run) && result.threads > 1;
         plan_phases(options, choice, points);
-        as_input_rewind(&points->input);
+        as_input_rewind(&points->plan.input);
         as_log_debug("%zu simulation points of %" PRIu32 " phases", points->points.len, choice->k);
     }
     as_collect_free(collect);
@@ -170,8 +207,10 @@ bool as_record_points_choose(const struct as_record_points_options *options, con
     bool from_files = strcmp(options->points, "auto") != 0;
     if (from_files != (options->weights != NULL))
         return as_error_set_status(err, AS_EXIT_USAGE, "--points=FILE and --point-weights=FILE belong together");
-    points->input.start = -1;
+    points->plan.input.start = -1;
+    points->plan.again = from_files && is_in_turn(run); /* whether it has threads is not known */
     bool ok = read_warm(options->warm, &points->plan.warm, err) &&
+              ((from_files && !points->plan.again) || as_input_keep(&points->plan.input, &as_notices_to_log, err)) &&
               (from_files ? read_files(options, &choice, err) : choose(options, run, argv, points, &choice, err));
     if (ok && from_files)
         plan_files(options, &choice, points);

@@ -4,7 +4,6 @@
 
 #include "base/vec.h"
 #include "cmd/run_options.h"
-#include "record/input.h"
 #include "record/sampling_plan.h"
 
 struct as_record_points_options {
@@ -12,6 +11,8 @@ struct as_record_points_options {
     const char *weights; /* its file of weights */
     const char *warm;    /* a number of instructions, or "all" */
     uint64_t interval, max_k, per_phase, jobs, seed;
+    const char *core; /* the machine on which threads in a fixed order run */
+    const struct as_strlist *set;
 };
 #define AS_RECORD_POINTS_DEFAULT                                                                                       \
     {                                                                                                                  \
@@ -21,7 +22,6 @@ struct as_record_points_options {
 struct as_record_points {
     AS_VEC(struct as_plan_point) points;
     struct as_points_plan plan;
-    struct as_input input; /* of a program that runs twice */
 };
 
 /* Makes the plan; with "auto" this runs the program. */

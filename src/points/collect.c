@@ -83,16 +83,15 @@ uint64_t as_collect_pass(const struct as_collect *collect, size_t interval)
     return interval && interval <= collect->starts.len ? collect->starts.data[interval - 1] : 0;
 }
 
-static void on_thread_start(void *context, struct as_thread *thread)
+static struct book *book_of(struct as_collect *collect, const struct as_thread *thread)
 {
-    struct as_collect *collect = context;
     size_t at = collect->by_thread ? thread->number - 1 : 0;
     while (collect->books.len <= at) {
         struct book *book = as_alloc(sizeof *book);
         *as_vec_push(&collect->books) = book;
         book->thread = collect->by_thread ? (uint32_t)collect->books.len : 0;
     }
-    thread->user = collect->books.data[at];
+    return collect->books.data[at];
 }
 
 static void note(struct as_collect *collect, struct book *book, const struct as_block *block, uint64_t instructions)
@@ -112,12 +111,12 @@ static void note(struct as_collect *collect, struct book *book, const struct as_
 
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
-    note(context, thread->user, exec->block, as_block_exec_count(exec));
+    note(context, book_of(context, thread), exec->block, as_block_exec_count(exec));
 }
 
 static void on_tally(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *told)
 {
-    note(context, thread->user, block, told->runs * block->n);
+    note(context, book_of(context, thread), block, told->runs * block->n);
 }
 
 static void close_interval(struct as_collect *collect)
@@ -147,10 +146,15 @@ static void on_stretch(void *context, const struct as_stretch *stretch)
 }
 
 const struct as_sink as_collect_sink = {
-    .thread_start = on_thread_start,
     .block = on_block,
     .tally = on_tally,
     .stretch = on_stretch,
+};
+
+const struct as_sink as_collect_warm_sink = {
+    .block = on_block,
+    .stretch = on_stretch,
+    .unmeasured = true,
 };
 
 const struct as_vectors *as_collect_finish(struct as_collect *collect)

@@ -18,6 +18,8 @@ struct as_collect;
 struct as_collect *as_collect_new(bool by_thread);
 void as_collect_free(struct as_collect *collect); /* NULL is fine */
 extern const struct as_sink as_collect_sink;      /* its context is the collect */
+/* The same beside a model, in a region that only warms: threads are then interleaved as they are in runs that measure. */
+extern const struct as_sink as_collect_warm_sink;
 
 /* Makes the list that cuts a program into intervals. */
 void as_collect_region(struct as_regions *regions, uint64_t interval);

@@ -2,6 +2,7 @@
 #include "record/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,4 +64,15 @@ void as_input_rewind(const struct as_input *input)
 {
     if (input->start >= 0)
         lseek(STDIN_FILENO, input->start, SEEK_SET);
+}
+
+void as_input_reopen(const struct as_input *input)
+{
+    if (input->start < 0)
+        return;
+    int own = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+    if (own >= 0 && dup2(own, STDIN_FILENO) == STDIN_FILENO)
+        as_input_rewind(input);
+    if (own > STDIN_FILENO)
+        close(own);
 }

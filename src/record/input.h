@@ -19,5 +19,7 @@ struct as_input {
 bool as_input_keep(struct as_input *input, const struct as_notices *notices, struct as_error *err) AS_MUST_CHECK;
 /* Call this before each further run. */
 void as_input_rewind(const struct as_input *input);
+/* The same in a process that runs the program while others do: it gets a position of its own. */
+void as_input_reopen(const struct as_input *input);
 
 #endif

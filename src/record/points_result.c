@@ -1,7 +1,9 @@
 /* The result of a point, on its way from the copy that measured it to the original: see points_run.h.
  *
- * Instructions have the same numbers in both, because both have read the same code in the same order. Nodes of call trees
- * that the copy has made are new to the original, or have another number there: they are sent with their parents first. */
+ * A copy has read the same code in the same order, so instructions have the same numbers in both. A run of its own may have read
+ * code in another order, so each row has the instruction's place, too. Nodes of call trees that the copy has made are new to
+ * the original, or have another number there: they are sent with their parents first. */
+#include "base/map.h"
 #include "record/points_run.h"
 
 #include <stdio.h>
@@ -28,9 +30,11 @@ static uint32_t count_threads(const struct as_modelled *modelled)
 
 static uint64_t put_rows(const struct as_modelled *modelled, FILE *out)
 {
+    const struct as_engine *engine = as_model_engine(modelled->model);
     uint32_t threads = count_threads(modelled);
     uint64_t n = 0;
-    for (uint32_t id = 0; id < as_engine_count_insns(as_model_engine(modelled->model)); id++) {
+    for (uint32_t id = 0; id < as_engine_count_insns(engine); id++) {
+        const struct as_insn *insn = as_engine_insn(engine, id);
         struct as_point_row row = {.id = id};
         for (uint32_t number = 0; number <= threads; number++) {
             const struct as_oracle_row *own =
@@ -41,6 +45,8 @@ static uint64_t put_rows(const struct as_modelled *modelled, FILE *out)
         }
         if (row.cost.executions == 0 && as_sampled_units(&row.cost) == 0)
             continue;
+        row.image = as_engine_insn_image(engine, id);
+        row.address = insn ? insn->address : 0;
         fwrite(&row, sizeof row, 1, out);
         n++;
     }
@@ -149,16 +155,45 @@ static bool get_paths(FILE *in, uint64_t n, const struct as_modelled *modelled, 
     return true;
 }
 
-static bool get_rows(FILE *in, const struct counts *counts, struct as_point_result *result)
+/* The number that an instruction has here. False: there is none at that place. */
+static bool number_here(const struct as_engine *engine, struct as_point_row *row)
 {
-    for (uint64_t i = 0; i < counts->rows; i++)
-        if (fread(as_vec_push(&result->rows), sizeof *result->rows.data, 1, in) != 1)
+    const struct as_insn *own = as_engine_insn(engine, row->id);
+    if (!own || own->address != row->address || as_engine_insn_image(engine, row->id) != row->image)
+        own = as_engine_insn_at(engine, row->image, row->address);
+    if (own)
+        row->id = own->id;
+    return own != NULL;
+}
+
+/* `ids`: numbers there to numbers here, each + 1. */
+static bool get_rows(FILE *in, uint64_t n, const struct as_engine *engine, struct as_point_result *result,
+                     struct as_map *ids)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        struct as_point_row *row = as_vec_push(&result->rows);
+        if (fread(row, sizeof *row, 1, in) != 1)
             return false;
-    for (uint64_t i = 0; i < counts->pics; i++) {
+        uint32_t there = row->id;
+        if (!number_here(engine, row))
+            return false;
+        *as_map_put(ids, (uint64_t)there + 1) = row->id;
+    }
+    return true;
+}
+
+/* Every instruction that has a component has a row. */
+static bool get_pics(FILE *in, uint64_t n, const struct as_map *ids, struct as_pics *pics)
+{
+    for (uint64_t i = 0; i < n; i++) {
         struct as_pics_entry entry;
         if (fread(&entry, sizeof entry, 1, in) != 1)
             return false;
-        as_pics_push(&result->pics, &entry);
+        const uint64_t *here = as_map_get(ids, (uint64_t)entry.id + 1);
+        if (!here)
+            return false;
+        entry.id = (uint32_t)*here;
+        as_pics_push(pics, &entry);
     }
     return true;
 }
@@ -178,16 +213,19 @@ bool as_point_result_read(struct as_point_result *result, const struct as_modell
                           const as_point_nodes *known, int fd)
 {
     translation to = {0};
+    struct as_map ids = {0};
     struct counts counts;
     FILE *in = fdopen(dup(fd), "r");
     if (!in)
         return false;
     rewind(in);
     bool ok = fread(&counts, sizeof counts, 1, in) == 1 &&
-              fread(&result->counters, sizeof result->counters, 1, in) == 1 && get_rows(in, &counts, result) &&
-              get_nodes(in, counts.nodes, modelled, known, &to) &&
+              fread(&result->counters, sizeof result->counters, 1, in) == 1 &&
+              get_rows(in, counts.rows, as_model_engine(modelled->model), result, &ids) &&
+              get_pics(in, counts.pics, &ids, &result->pics) && get_nodes(in, counts.nodes, modelled, known, &to) &&
               get_paths(in, counts.paths, modelled, &to, &result->paths) && get_leaders(in, counts.leaders, modelled);
     fclose(in);
+    as_map_free(&ids);
     for (size_t i = 0; i < to.len; i++)
         as_vec_free(&to.data[i].here);
     as_vec_free(&to);

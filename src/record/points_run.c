@@ -1,10 +1,13 @@
 /* See points_run.h. */
 #include "record/points_run.h"
+#include "base/signals.h"
+#include "record/points_again.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +21,7 @@ enum {
     SETTLE = 100000,
 };
 
-/* A point that is measured by a copy of this process, or has been. */
+/* A point that is measured by a copy of this process, or by a run of its own, or has been. */
 struct measured {
     pid_t pid; /* 0: not running */
     int status;
@@ -62,16 +65,22 @@ static uint32_t count_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
+/* How long the pipeline settles before a point, in the instructions behind `before`. */
+static uint64_t settle_before(const struct as_points_plan *plan, uint32_t number, uint64_t before)
+{
+    uint64_t start = plan->points[number].start, settle = plan->interval < SETTLE ? plan->interval : SETTLE;
+    uint64_t room = start > before ? start - before : 0;
+    return settle < room ? settle : room;
+}
+
 /* Where another point ends right before this one, there is no room to settle. */
 static void plan_point(struct as_points_run *run, uint32_t number)
 {
     struct as_regions *regions = &run->sampled->regions;
     const struct as_points_plan *plan = &run->plan;
-    uint64_t start = plan->points[number].start, settle = plan->interval;
+    uint64_t start = plan->points[number].start;
     uint64_t before = number ? plan->points[number - 1].start + plan->interval : 1; /* where a copy can begin */
-    settle = settle < SETTLE ? settle : SETTLE;
-    uint64_t room = start > before ? start - before : 0;
-    settle = settle < room ? settle : room;
+    uint64_t settle = settle_before(plan, number, before);
     if (settle) {
         add_region(regions, start - settle, settle, plan->warm);
         *as_vec_push(&run->uses) = (struct use){.point = number, .leads = true};
@@ -88,9 +97,11 @@ struct as_points_run *as_points_run_new(struct as_sampled *sampled, const struct
     run->plan = *plan;
     run->points = as_alloc_array(plan->n + 1, sizeof *run->points);
     run->jobs = plan->jobs ? plan->jobs : count_processors();
-    for (uint32_t i = 0; i < plan->n; i++)
+    for (uint32_t i = 0; i < plan->n && !plan->again; i++)
         plan_point(run, i);
-    add_region(&sampled->regions, UINT64_MAX / 4, plan->interval, 0); /* so that the program runs to its end */
+    /* So that the program runs to its end. Where points have runs of their own, this one warms all the time as they do, by which
+     * its threads are interleaved as theirs are. */
+    add_region(&sampled->regions, UINT64_MAX / 4, plan->interval, plan->again ? AS_REGION_ALL : 0);
     return run;
 }
 
@@ -103,6 +114,8 @@ void as_points_run_free(struct as_points_run *run)
             close(run->points[i].fd);
         as_vec_free(&run->points[i].known);
     }
+    if (run->modelled && run->modelled->fanout == run->idle)
+        run->modelled->fanout = run->observed;
     if (run->idle)
         as_fanout_free(run->idle);
     as_vec_free(&run->uses);
@@ -116,7 +129,10 @@ void as_points_run_attach(struct as_points_run *run, struct as_modelled *modelle
     options.inline_ = true;
     run->modelled = modelled;
     run->observed = modelled->fanout;
-    modelled->fanout = run->idle = as_fanout_new(&options);
+    run->idle = as_fanout_new(&options);
+    if (run->plan.again)
+        return; /* until the points are measured, their observers are those of the model */
+    modelled->fanout = run->idle;
     as_model_set_sieve(modelled->model);
 }
 
@@ -149,6 +165,18 @@ static void wait_for_copies(struct as_points_run *run, uint32_t most)
         usleep(MOMENT);
 }
 
+/* A place for the result of a point. */
+static bool open_result(struct as_points_run *run, uint32_t number)
+{
+    struct measured *point = &run->points[number];
+    point->fd = memfd_create("assay-point", MFD_CLOEXEC);
+    if (point->fd >= 0)
+        return true;
+    point->fd = 0;
+    fail(run, strerror(errno), number);
+    return false;
+}
+
 /* In the copy, at the end of its point. */
 static void deliver(void *context, uint32_t region)
 {
@@ -172,15 +200,14 @@ static void begin_point(struct as_points_run *run, uint32_t region)
     struct as_model *model = run->modelled->model;
     struct as_error err = AS_ERROR_INIT;
     if (!as_engine_is_single(as_model_engine(model))) {
-        fail(run, "the program has several threads or processes there, which only --sampled can measure", use.point);
+        fail(run,
+             "the program has several threads or processes there: threads need --deterministic, processes --sampled",
+             use.point);
         return;
     }
     wait_for_copies(run, run->jobs - 1);
-    point->fd = memfd_create("assay-point", MFD_CLOEXEC);
-    if (point->fd < 0) {
-        fail(run, strerror(errno), use.point);
+    if (!open_result(run, use.point))
         return;
-    }
     note_nodes(run, &point->known);
     struct as_region *measured = &run->sampled->regions.list.data[region + use.leads];
     measured->mode = AS_MODE_DETAIL; /* for the copy */
@@ -202,6 +229,64 @@ void as_points_run_border(void *context, const struct as_stretch *stretch)
     as_model_twin_end(run->modelled->model);
     if (used && !run->failed)
         begin_point(run, stretch->region);
+}
+
+/* ---- runs to the points ---- */
+
+static void end_copies(struct as_points_run *run)
+{
+    for (size_t i = 0; i < run->plan.n; i++)
+        if (run->points[i].pid)
+            kill(run->points[i].pid, SIGKILL);
+    wait_for_copies(run, 0);
+}
+
+static void measure_again(struct as_points_run *run, const struct as_engine_options *engine, uint32_t number)
+{
+    struct measured *point = &run->points[number];
+    uint64_t start = run->plan.points[number].start;
+    if (!open_result(run, number))
+        return;
+    struct as_point_again again = {.modelled = run->modelled,
+                                   .engine = *engine,
+                                   .input = &run->plan.input,
+                                   .start = start,
+                                   .length = run->plan.interval,
+                                   .settle = settle_before(&run->plan, number, 0),
+                                   .fd = point->fd};
+    point->pid = as_point_again(&again);
+    if (point->pid < 0) {
+        point->pid = 0;
+        fail(run, strerror(errno), number);
+    }
+}
+
+/* Waits until no more than `most` run, or the user interrupts. */
+static void wait_for_runs(struct as_points_run *run, uint32_t most)
+{
+    while (look_at_copies(run) > most && !as_signals_interrupts())
+        usleep(MOMENT);
+}
+
+bool as_points_run_again(struct as_points_run *run, const struct as_engine_options *engine, struct as_error *err)
+{
+    if (!run->plan.again)
+        return true;
+    as_signals_catch(&(struct as_signals){.waits_for_all = true});
+    for (uint32_t i = 0; i < run->plan.n && !run->failed && !as_signals_interrupts(); i++) {
+        measure_again(run, engine, i);
+        wait_for_runs(run, run->jobs - 1);
+    }
+    wait_for_runs(run, 0);
+    bool interrupted = as_signals_interrupts() > 0;
+    end_copies(run);
+    as_signals_restore();
+    run->modelled->fanout = run->idle;
+    if (run->failed)
+        *err = run->err;
+    else if (interrupted)
+        as_error_set(err, "interrupted: not all simulation points were measured");
+    return !run->failed && !interrupted;
 }
 
 /* ---- the estimate ---- */
@@ -260,6 +345,32 @@ static bool was_reached(const struct measured *point)
     return point->fd && (point->status != 0 || (fstat(point->fd, &delivered) == 0 && delivered.st_size > 0));
 }
 
+/* Why a point has no result. */
+static bool explain(const struct as_points_run *run, uint32_t number, struct as_error *err)
+{
+    const struct measured *point = &run->points[number];
+    uint64_t start = run->plan.points[number].start;
+    int status = WIFEXITED(point->status) ? WEXITSTATUS(point->status) : -1;
+    char why[256];
+    ssize_t n = run->plan.again && status == AS_EXIT_FAILURE ? pread(point->fd, why, sizeof why, 0) : 0;
+    if (n > 0)
+        return as_error_set(err, "the interval at instruction %" PRIu64 " was not measured: %.*s", start, (int)n, why);
+    if (status == AS_EXIT_USAGE)
+        return as_error_set(err,
+                            "the program starts a thread or a process in the interval at instruction %" PRIu64
+                            ": threads need --deterministic, processes --sampled",
+                            start);
+    if (status == AS_EXIT_OK)
+        return as_error_set(
+            err,
+            "the program does not do the same in every run: code of the interval at instruction %" PRIu64
+            " is not in the run that counts",
+            start);
+    return as_error_set(err,
+                        "the interval at instruction %" PRIu64 " was not measured: its process ended with status %d",
+                        start, point->status);
+}
+
 static bool add_point(struct as_points_run *run, uint32_t number, struct as_error *err)
 {
     struct as_sampled *sampled = run->sampled;
@@ -274,14 +385,8 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_erro
                             plan->start);
     bool ok = ended && as_point_result_read(&result, run->modelled, &point->known, point->fd) &&
               result.counters.instructions > 0;
-    if (!ok && WIFEXITED(point->status) && WEXITSTATUS(point->status) == AS_EXIT_USAGE)
-        as_error_set(err,
-                     "the program starts a thread or a process in the interval at instruction %" PRIu64
-                     ", which only --sampled can measure",
-                     plan->start);
-    else if (!ok)
-        as_error_set(err, "the interval at instruction %" PRIu64 " was not measured: its process ended with status %d",
-                     plan->start, point->status);
+    if (!ok)
+        explain(run, number, err);
     if (ok) {
         uint64_t instructions = result.counters.instructions;
         double factor = plan->weight * (double)sampled->summary.instructions / (double)instructions;
@@ -318,6 +423,9 @@ bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as
     }
     if (interrupted)
         return as_error_set(err, "interrupted: not all simulation points were measured");
+    if (run->plan.again && run->modelled->result.engine.processes > 1)
+        return as_error_set(err,
+                            "the program has several processes, whose order nothing fixes: --sampled measures them");
     for (uint32_t i = 0; i < run->plan.n; i++)
         if (!add_point(run, i, err))
             return false;

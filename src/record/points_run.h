@@ -4,7 +4,8 @@
  * before each point. At a point it makes a copy of itself (as_model_twin), which measures the interval and delivers what
  * the Oracle charged; the original only warms there, and goes on. So every point begins with what the whole run up to
  * it leaves in caches and predictors, whether others were measured before it or not, and the result does not depend on
- * how many copies run at a time. See doc/design/points.md.
+ * how many copies run at a time. Where the program has threads, each point is measured by a run of its own
+ * (points_again.h). See doc/design/points.md.
  *
  * The estimate: the time of each instruction in a point counts as often as the point stands for other intervals. Where a
  * phase has several points, their differences give the error bar, by replicates as for sampled runs (sampled.h).
@@ -16,8 +17,11 @@
 
 struct as_points_run;
 struct as_points_run *as_points_run_new(struct as_sampled *sampled, const struct as_points_plan *plan);
-void as_points_run_free(struct as_points_run *run); /* NULL is fine */
+void as_points_run_free(struct as_points_run *run); /* NULL is fine; before what it is attached to */
 void as_points_run_attach(struct as_points_run *run, struct as_modelled *modelled);
+/* Before the run: measures the points that need runs of their own; there are none unless the plan says so. */
+bool as_points_run_again(struct as_points_run *run, const struct as_engine_options *engine,
+                         struct as_error *err) AS_MUST_CHECK;
 /* Makes the copies; called by the engine. */
 void as_points_run_border(void *context, const struct as_stretch *stretch);
 /* After the run: waits for the copies and makes the estimate. `interrupted`: the run did not come to its end. */
@@ -30,7 +34,8 @@ double as_points_run_differs(const struct as_points_run *run);
 /* ---- points_result.c: what a copy delivers ---- */
 
 struct as_point_row {
-    uint32_t id;
+    uint32_t id, image; /* of the instruction: its number, and where it is */
+    uint64_t address;
     struct as_sampled_cost cost;
 };
 struct as_point_result {

@@ -82,6 +82,8 @@ bool as_record_execute(const struct as_record *record, struct as_modelled *model
     engine.stdout_to_stderr = record->options->stdout_to_stderr;
     modelled->meter = record->options->meter;
     modelled->meter_context = record->options->meter_context;
+    if (record->sampled && !as_sampled_prepare(record->sampled, &engine, err))
+        return false;
     if (!as_modelled_run(modelled, engine, err))
         return false;
     as_signals_shield();
@@ -290,10 +292,10 @@ static bool run_model(struct as_record *record, struct as_record_run *result, st
             estimate_of(&run) ? as_sampled_start(run.sampled) : as_modelled_start_of(modelled.model, modelled.oracle);
         result->sampled = estimate_of(&run) != NULL;
     }
-    as_modelled_free(&modelled);
-    as_record_waits_free(run.waits);
     as_sampled_free(run.sampled);
     record->sampled = NULL;
+    as_modelled_free(&modelled);
+    as_record_waits_free(run.waits);
     return ok;
 }
 

@@ -372,6 +372,11 @@ void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled,
     as_model_set_measured(modelled->model, on_measured, sampled);
 }
 
+bool as_sampled_prepare(struct as_sampled *sampled, const struct as_engine_options *engine, struct as_error *err)
+{
+    return !sampled->points || as_points_run_again(sampled->points, engine, err);
+}
+
 bool as_sampled_is_whole(const struct as_sampled *sampled)
 {
     return sampled->last_region == AS_REGION_NONE && !sampled->points;

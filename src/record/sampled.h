@@ -11,7 +11,7 @@
  * estimate without one group is a replicate, and the spread of the replicates gives the error bar (delete-a-group
  * jackknife). See doc/design/sampled.md.
  *
- * Calls: new, as_sampled_attach before the run, as_sampled_finish after it, then read the results.
+ * Calls: new, as_sampled_attach and as_sampled_prepare before the run, as_sampled_finish after it, then read the results.
  */
 #ifndef AS_RECORD_SAMPLED_H
 #define AS_RECORD_SAMPLED_H
@@ -27,9 +27,12 @@ struct as_sampled;
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options);
 /* The same from simulation points (points_run.h): all functions below work for it. */
 struct as_sampled *as_sampled_new_points(const struct as_points_plan *plan);
-void as_sampled_free(struct as_sampled *sampled); /* accepts NULL */
+void as_sampled_free(struct as_sampled *sampled); /* accepts NULL; before what it is attached to */
 /* Sets what the engine needs to know of it, too. */
 void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled, struct as_engine_options *engine);
+/* Between the two: measures what needs runs of its own (points_again.h); engine: as attached, with all that the run is given. */
+bool as_sampled_prepare(struct as_sampled *sampled, const struct as_engine_options *engine,
+                        struct as_error *err) AS_MUST_CHECK;
 /* Call this after the run, when the Oracle has finished. */
 bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err) AS_MUST_CHECK;
 /* For simulation points: how many phases there are (0: it is sampled systematically), and the part by which the number of

@@ -3,6 +3,9 @@
 #ifndef AS_RECORD_SAMPLING_PLAN_H
 #define AS_RECORD_SAMPLING_PLAN_H
 
+#include "record/input.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 #define AS_SAMPLED_ALL UINT64_MAX /* everything between regions */
@@ -36,6 +39,8 @@ struct as_points_plan {
     uint64_t warm;         /* instructions before each point that warm everything; before that a sieve does */
     uint64_t instructions; /* that the program executed when the points were chosen; 0: not known */
     uint32_t jobs;         /* points that are measured at a time; 0: one for each processor */
+    bool again;            /* each point is measured by a run of its own: the program has threads, in a fixed order */
+    struct as_input input; /* where each run reads standard input from */
 };
 
 #endif

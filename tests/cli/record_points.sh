@@ -75,9 +75,44 @@ if command -v perl >/dev/null; then
     check_same "… and the output is there once" "$(perl count.pl <lines)" "$out"
 fi
 
+# ---- threads: each point has a run of its own ----
+
+threads=("$ASSAY" record -q --points=auto --deterministic --point-interval 20k --max-k 3)
+check "points of threads" "${threads[@]}" --jobs 1 -o turn1.db -- "$WORKLOADS/threads"
+check_same "… the program prints once" 1 "$(grep -c own <<<"$out")"
+check "… three at a time" "${threads[@]}" --jobs 3 -o turn3.db -- "$WORKLOADS/threads"
+check "… the same to the unit" python3 - <<'END'
+import sqlite3
+# By place: blocks and instructions are numbered in the order in which threads come to them.
+queries = ["SELECT i.address, t.series, t.thread, t.units, t.executions FROM times t JOIN instructions i ON i.id = t.instruction",
+           "SELECT i.address, t.series, t.thread, t.events, t.units FROM components t JOIN instructions i ON i.id = t.instruction",
+           "SELECT i.address, t.series, t.thread, t.state, t.units FROM state_times t JOIN instructions i ON i.id = t.instruction",
+           "SELECT p.address, p.call_address, t.series, t.thread, t.units FROM path_times t JOIN paths p ON p.id = t.path",
+           "SELECT * FROM counters", "SELECT * FROM estimates", "SELECT number, cycles, instructions FROM threads"]
+for query in queries:
+    one, three = (sorted(map(repr, sqlite3.connect(f).execute(query))) for f in ("turn1.db", "turn3.db"))
+    assert one and one == three, (query, [r for r in one if r not in three][:3], [r for r in three if r not in one][:3])
+END
+check "… and executions are exact" test "$(one turn1.db 'SELECT sum(executions) FROM times WHERE series = 0')" -gt 700000
+check "points of threads in files" "$ASSAY" points -q --interval 20k --max-k 2 --cpi off --simpoints t.s --weights t.w -o /dev/null -- "$WORKLOADS/threads"
+check "… measured in turn" "$ASSAY" record -q --points=t.s --point-weights=t.w --deterministic --point-interval 20k -o turn.db -- "$WORKLOADS/threads"
+check_fails 125 "several processes" "processes have no order" "$ASSAY" record -q --points=auto --deterministic --point-interval 20k -o no.db -- \
+    sh -c "$WORKLOADS/demo 1; $WORKLOADS/demo 1"
+# Assay is interrupted while the program runs to a point that is far away.
+echo "100000000 0" >away.s
+echo "1 0" >away.w
+"$ASSAY" record -q --points=away.s --point-weights=away.w --deterministic --point-interval 20k -o no.db -- \
+    "$WORKLOADS/threads" -w 100000000 >interrupted.out 2>&1 &
+recorder=$!
+runs_to_it() { [ "$(ps -o comm= --ppid "$(pgrep -P "$recorder")" | grep -c qemu)" = 1 ]; }
+wait_until runs_to_it
+kill -TERM "$recorder"
+wait "$recorder"
+check_same "an interrupted run says so" 1 "$(grep -c interrupted interrupted.out)"
+
 # ---- what is refused ----
 
-check_fails 125 "several threads or processes" "a program with threads" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 2 -o no.db -- "$WORKLOADS/threads"
+check_fails 125 "threads need --deterministic" "a program with threads" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 2 -o no.db -- "$WORKLOADS/threads"
 check_fails 125 "less than one interval" "a short program" "$ASSAY" record -q --points=auto --point-interval 1G -o no.db -- "$WORKLOADS/demo" 1
 sed 's/^/77/' p.s >far.s
 check_fails 125 "the program ends before the interval" "points beyond the end" "$ASSAY" record -q --points=far.s --point-weights=p.w \
