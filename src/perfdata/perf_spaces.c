@@ -300,10 +300,10 @@ void as_perf_spaces_done_with(struct as_perf_spaces *spaces, const struct as_per
 /* ---- data ---- */
 
 /* The file mapping that an address belongs to: its own or, if it is in none or in memory without a file (.bss), the
- * preceding one. */
+ * preceding one. Recordings of modelled PMUs know of pages of .bss that were sampled, each as a mapping. */
 static const struct as_perf_range *image_of(const struct as_perf_ranges *maps, uint64_t address)
 {
-    enum { STEPS = 4 };
+    enum { STEPS = 64 };
     const struct as_perf_range *map = as_perf_ranges_before(maps, address);
     for (int i = 0; i < STEPS && map != NULL && !as_perf_is_file_path(((struct as_perf_file *)map->value)->path); i++)
         map = map->start > 0 ? as_perf_ranges_before(maps, map->start - 1) : NULL;
