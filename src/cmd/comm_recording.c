@@ -22,8 +22,9 @@ bool as_comm_is_recording(const char *path)
 
 /* ---- text ---- */
 
-static void print_counts(const struct as_c2c_counts *counts, FILE *out)
+static void print_counts(const struct as_c2c *c2c, FILE *out)
 {
+    const struct as_c2c_counts *counts = &c2c->counts;
     fprintf(out, "%s samples of accesses: %s loads, %s stores, %s of them locked\n", AS_COUNT(counts->records),
             AS_COUNT(counts->loads), AS_COUNT(counts->stores), AS_COUNT(counts->locks));
     fprintf(out, "  loads    L1 %s, fill buffer %s, L2 %s, LLC %s, memory %s here and %s of another node\n",
@@ -39,6 +40,10 @@ static void print_counts(const struct as_c2c_counts *counts, FILE *out)
             AS_COUNT(counts->remote_peer));
     fprintf(out, "  stores   L1 hit %s, L1 miss %s, not said %s\n", AS_COUNT(counts->store_l1_hit),
             AS_COUNT(counts->store_l1_miss), AS_COUNT(counts->store_no_level));
+    if (counts->store_no_level && c2c->modelled)
+        fprintf(out,
+                "           (a modelled store reaches the caches after its sample; 'assay record' and 'report --waits' "
+                "show what stores waited for)\n");
     if (counts->no_map + counts->unparsed + counts->load_no_address + counts->store_no_address)
         fprintf(out,
                 "  left out %s of addresses where nothing is known to be mapped, %s without an address, %s neither "
@@ -76,7 +81,7 @@ static void print_line(const struct as_c2c_line *line, FILE *out)
 
 void as_comm_recording_text(const struct as_c2c *c2c, uint64_t top, FILE *out)
 {
-    print_counts(&c2c->counts, out);
+    print_counts(c2c, out);
     if (!as_c2c_moved(&c2c->counts)) {
         fprintf(out, "No load is recorded that hit a line which another core had modified: these samples show no "
                      "communication.\n");

@@ -60,6 +60,7 @@ struct as_c2c_line {
 struct as_c2c {
     struct as_c2c_counts counts;      /* of the whole recording */
     uint64_t without_source;          /* samples that say nothing about memory */
+    bool modelled;                    /* by a modelled PMU: its stores reach the caches after their samples */
     AS_VEC(struct as_c2c_line) lines; /* most that moved first, then most stores, then most records */
 };
 

@@ -73,7 +73,9 @@ uint64_t as_import_source(const struct as_perf_sample *sample)
            as_import_bit(AS_BIT_TLB_MISS, source.tlb_known && (source.tlb_miss || source.tlb_walk)) |
            as_import_bit(AS_BIT_LOCKED, source.locked) |
            as_import_bit(AS_BIT_BLOCKED, source.blocked_data || source.blocked_address) |
-           as_import_bit(AS_BIT_MISSED, source.miss && !source.hit);
+           as_import_bit(AS_BIT_MISSED, source.miss && !source.hit) |
+           /* All that is said of some stores: without a bit, the sample would be one of no access. */
+           as_import_bit(AS_BIT_STORE, source.store && source.level == AS_MEM_LEVEL_UNKNOWN);
 }
 
 static void add_event(struct as_store_writer *writer, uint32_t bit, const char *name, const char *description)

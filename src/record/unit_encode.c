@@ -32,13 +32,15 @@ static uint64_t level_of(const struct as_pmu_sample *sample, uint64_t *number)
     return on_its_way ? PERF_MEM_LVL_LFB : PERF_MEM_LVL_L1;
 }
 
-/* Of a store, Intel's processors say only whether the line was in the L1 (Linux, arch/x86/events/intel/ds.c). */
+/* Of a store, Intel's processors say only whether the line was in the L1 (Linux, arch/x86/events/intel/ds.c). A store of the
+ * model leaves its queue after the sample, so that the answer is not known yet unless it is a miss. */
 static uint64_t store_source(const struct as_pmu_sample *sample)
 {
     bool missed = sample->events & AS_EVENT_ST_L1;
-    return (uint64_t)PERF_MEM_OP_STORE << PERF_MEM_OP_SHIFT |
-           (uint64_t)(PERF_MEM_LVL_L1 | (missed ? PERF_MEM_LVL_MISS : PERF_MEM_LVL_HIT)) << PERF_MEM_LVL_SHIFT |
-           (uint64_t)PERF_MEM_LVLNUM_L1 << PERF_MEM_LVLNUM_SHIFT;
+    uint64_t level = missed ? PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS : PERF_MEM_LVL_NA;
+    uint64_t number = missed ? PERF_MEM_LVLNUM_L1 : PERF_MEM_LVLNUM_NA;
+    return (uint64_t)PERF_MEM_OP_STORE << PERF_MEM_OP_SHIFT | level << PERF_MEM_LVL_SHIFT |
+           number << PERF_MEM_LVLNUM_SHIFT;
 }
 
 static uint64_t snoop_of(const struct as_pmu_sample *sample)

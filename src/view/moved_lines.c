@@ -43,6 +43,13 @@ static void find_events(struct lines *lines)
                 lines->mask[met] |= UINT64_C(1) << events[i].bit;
 }
 
+/* IBS and SPE have a bit for a miss alone. Of a modelled store it is not known when it is sampled. */
+static bool is_modelled(const struct lines *lines)
+{
+    const char *source = as_store_meta(lines->view.store, AS_META_SOURCE);
+    return source && strncmp(source, "pmu:", 4) == 0;
+}
+
 /* ---- one sample's worth ---- */
 
 static void count_load(const struct lines *lines, uint64_t events, uint64_t n, struct as_c2c_counts *counts)
@@ -72,7 +79,7 @@ static void count_store(const struct lines *lines, uint64_t events, uint64_t n, 
     counts->stores = n;
     if (events & (mask[L1_MISS] | mask[MISSED]))
         counts->store_l1_miss = n;
-    else if (events & mask[L1])
+    else if (events & mask[L1] && !lines->c2c->modelled)
         counts->store_l1_hit = n;
     else
         counts->store_no_level = n;
@@ -206,6 +213,7 @@ bool as_moved_lines_read(struct as_c2c *c2c, const char *path, struct as_error *
     bool ok = as_store_load(lines.view.store, AS_STORE_DATA, err);
     lines.objects = as_store_objects(lines.view.store, &lines.n_objects);
     find_events(&lines);
+    c2c->modelled = is_modelled(&lines);
     ok = ok && add_all(&lines, err);
     if (ok && !c2c->counts.records)
         ok = as_error_set(err,
