@@ -37,6 +37,9 @@ static const struct as_observer *const file_observers[FILES] = {[KONATA] = &as_k
                                                                 [CALLS] = &as_calls_observer,
                                                                 [FLAME] = &as_flame_observer};
 
+/* Those of TEA, and waits for other cores' lines, which no program of one thread has. */
+enum { USUAL_EVENTS = AS_EVENTS_TEA | AS_EVENT_COHERENCE };
+
 struct compare_options {
     struct as_run_options run;
     bool json, random;
@@ -95,8 +98,10 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, events),
      .value = "LIST",
-     .help = "The events of the cycle stacks, and of the samplers tea and nci-tea: names, sets (%s), or changes to "
-             "the default tea such as +FORWARDED, separated by commas.",
+     .help =
+         "The events of the cycle stacks, and of the samplers tea and nci-tea: names, sets (%s), or changes to "
+         "the default such as +FORWARDED, separated by commas. The default is tea, with ST-CO where threads wait for "
+         "lines of other cores.",
      .names = as_event_sets_name},
     {.name = "pics",
      .type = AS_OPTION_STRING,
@@ -346,7 +351,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
         return false;
     run->observers = as_observer_set_new();
     as_model_set_files(modelled->model, as_observer_set_open, run->observers);
-    if (!as_modelled_events(modelled, run->options->events, AS_EVENTS_TEA, &run->events, err) ||
+    if (!as_modelled_events(modelled, run->options->events, USUAL_EVENTS, &run->events, err) ||
         !as_modelled_schedule(modelled, run->options->period, run->options->rate, &schedule, err) ||
         !add_sampling(all, run, schedule.period, err) || !add_sweep(all, run, err))
         return false;
@@ -367,12 +372,21 @@ static void report_observers(struct run *run)
         fclose(memory);
 }
 
+/* The events shown: of those that nobody asked for, waits for other cores only where there were any. */
+static uint32_t shown_events(const struct run *run)
+{
+    const char *asked = run->options->events;
+    bool waited = as_pics_event(&run->compare.golden, AS_EVENT_COHERENCE).count;
+    bool named = asked && ((*asked != '+' && *asked != '-') || strcasestr(asked, "ST-CO"));
+    return named || waited ? run->events : run->events & ~(uint32_t)AS_EVENT_COHERENCE;
+}
+
 /* Chooses the stacks and rows to show. If a place does not exist, only its listing is missing. */
 static void choose_shown(const struct comparison *all, struct run *run)
 {
     struct as_compare *compare = &run->compare;
     compare->golden = as_oracle_pics(run->modelled.oracle);
-    compare->events = compare->shown_events = run->events;
+    compare->events = compare->shown_events = shown_events(run);
     compare->colour = !all->output.path && isatty(STDOUT_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR"));
     struct as_pics said = {0};
     for (size_t i = 0; i < all->n_samplers && all->options->pics_of; i++)

@@ -134,7 +134,7 @@ static void json_pics_error(struct as_json *json, const struct as_compare *compa
         as_json_null(json, "pics_error");
         return;
     }
-    as_compare_event_names_json(json, "events", result->events);
+    as_compare_event_names_json(json, "events", result->events & (compare->events | result->sampler->events));
     pics_errors_of(compare, sampling, index, errors);
     as_json_object(json, "pics_error");
     for (int level = 0; level < AS_LEVELS; level++)

@@ -197,6 +197,10 @@ holds "one core: one thread after the other, and no line moves" '
     and d[0]["counters"]["elapsed_cycles"] > d[1]["counters"]["elapsed_cycles"]' cores-1.json apart-2.json
 holds "a core for each: they fight for the line, and three cores bring hardly more than one" '
     d[1]["cycles"] > 1.5 * d[0]["cycles"] and d[1]["counters"]["elapsed_cycles"] > 0.8 * d[0]["counters"]["elapsed_cycles"]' cores-1.json cores.json
+check_json "ST-CO is among the events where threads wait" 'd["events"]["by_event"]["ST-CO"]["count"] > 100 and "ST-CO" in d["events"]["set"]' \
+    "$ASSAY" compare -q --json --samplers=none --deterministic -- "$lines" counters 2 2000
+check_json "… and not where one thread runs" '"ST-CO" not in d["events"]["set"] and "ST-L1" in d["events"]["set"]' \
+    "$ASSAY" compare -q --json --samplers=tea --max 100k -- "$WORKLOADS/demo"
 far=coherence.sockets=2,coherence.cores=8
 check "two sockets" modelled near.json --deterministic --set $far,"coherence.pinning=0 1 2" -- counters 2 8000
 check "… apart" modelled far.json --deterministic --set $far,"coherence.pinning=0 1 5" -- counters 2 8000
