@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "base/ratio.h"
 #include "cmd/comm_show.h"
-#include "comm/pattern.h"
 
 enum { MOST_INDENTED = 64 }; /* threads: matrices of more would be megabytes of spaces */
 enum part { ALL, TRUE_ONLY, FALSE_ONLY };
@@ -81,9 +80,10 @@ static void json_threads(struct as_json *json, const struct as_comm_shown *shown
     as_json_end(json);
 }
 
-static void json_pattern(struct as_json *json, const struct as_pair_matrix *matrix)
+static void json_pattern(struct as_json *json, const struct as_comm_result *result)
 {
-    struct as_pattern_found found = as_pattern_find(matrix);
+    const struct as_pair_matrix *matrix = result->exact ? result->exact : result->estimate;
+    struct as_pattern_found found = as_comm_pattern(result);
     uint32_t *order = as_alloc_array(matrix->n + 1, sizeof *order);
     as_json_string(json, "pattern", as_pattern_name(found.pattern));
     as_json_double(json, "pattern_share", found.share);
@@ -343,7 +343,7 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     json_volume(json, main);
     if (shown->run)
         json_cores(json, shown, main);
-    json_pattern(json, shown->result->exact ? shown->result->exact : main);
+    json_pattern(json, shown->result);
     if (shown->heap_unknown)
         as_json_string(json, "heap_unknown", shown->heap_unknown);
     json_objects(json, shown);

@@ -4,7 +4,6 @@
 #include "base/ratio.h"
 #include "base/show.h"
 #include "cmd/comm_show.h"
-#include "comm/pattern.h"
 
 #include <inttypes.h>
 
@@ -145,7 +144,7 @@ void as_comm_svg(const struct as_comm_shown *shown, FILE *out)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"26\" font-size=\"16\">",
             width, height, width, height, LEFT);
     as_html_text(out, shown->argv[0]);
-    fprintf(out, ": %s, in %s%s%s</text>\n", as_pattern_name(as_pattern_find(first).pattern),
+    fprintf(out, ": %s, in %s%s%s</text>\n", as_pattern_name(as_comm_pattern(shown->result).pattern),
             shown->result->is_time ? "nanoseconds of the threads' time" : "transfers of lines", shown->part ? "; " : "",
             shown->part ? shown->part : "");
     put_row(&chart, exact, "Exact");

@@ -2,7 +2,6 @@
 #include "base/ratio.h"
 #include "base/show.h"
 #include "cmd/comm_show.h"
-#include "comm/pattern.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -192,15 +191,17 @@ static void print_exact(FILE *out, const struct as_comm_shown *shown)
                 as_ratio(counts.last_writer, counts.transfers));
 }
 
-static void print_pattern(FILE *out, const struct as_comm_shown *shown, const struct as_pair_matrix *matrix)
+static void print_pattern(FILE *out, const struct as_comm_shown *shown)
 {
     const struct as_comm_thread *threads = shown->result->threads;
-    struct as_pattern_found found = as_pattern_find(matrix);
+    struct as_pattern_found found = as_comm_pattern(shown->result);
     fprintf(out, "Pattern: %s", as_pattern_name(found.pattern));
     if (found.pattern == AS_PATTERN_MASTER)
         fprintf(out, ": %.0f %% of it is with thread %" PRIu32, 100 * found.share, threads[found.master].number);
     else if (found.pattern == AS_PATTERN_PAIRS || found.pattern == AS_PATTERN_GROUPS)
         fprintf(out, ": %zu of them have %.0f %% of it", found.groups, 100 * found.share);
+    else if (found.pattern == AS_PATTERN_START)
+        fprintf(out, ": so few transfers come from starting and ending threads");
     else if (found.pattern == AS_PATTERN_NEIGHBOUR)
         fprintf(out, ": %.0f %% of it is with the thread before or behind", 100 * found.share);
     fprintf(out, "\n");
@@ -372,7 +373,7 @@ static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
     print_exact(out, shown);
     print_estimate(out, shown);
     print_cost(out, shown);
-    print_pattern(out, shown, matrix);
+    print_pattern(out, shown);
     if (!as_pair_sum(as_pair_matrix_total(matrix)))
         return;
     print_matrices(out, shown, matrix);

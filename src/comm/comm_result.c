@@ -63,6 +63,16 @@ static bool is_first(const struct as_comm_result *result, const struct as_comm_t
     return true;
 }
 
+struct as_pattern_found as_comm_pattern(const struct as_comm_result *result)
+{
+    const struct as_pair_matrix *matrix = result->exact ? result->exact : result->estimate;
+    size_t started = 0;
+    for (size_t i = 0; i < result->n_threads; i++)
+        started += !is_first(result, &result->threads[i]);
+    return result->is_time ? as_pattern_find(matrix)
+                           : as_pattern_of_run(matrix, as_pair_sum(as_pair_matrix_total(matrix)), started);
+}
+
 /* The function that the thread of a path began with; NULL: the path does not tell. */
 static const char *start_of(const struct as_comm_result *result, uint32_t path)
 {

@@ -6,6 +6,7 @@
 #include "comm/contact.h"
 #include "comm/detect.h"
 #include "comm/pair_matrix.h"
+#include "comm/pattern.h"
 #include "model/guest_memory.h"
 #include "symbol/space.h"
 
@@ -50,6 +51,8 @@ struct as_comm_result {
 
 /* "main", "worker": the outermost function of a thread that the program itself has; "" where that is unknown. */
 const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread);
+/* Of the matrix that is exact, or of the estimate where none is. */
+struct as_pattern_found as_comm_pattern(const struct as_comm_result *result);
 /* What an instruction of a contact is. False: nothing is known of it. */
 struct as_comm_place {
     uint64_t address;

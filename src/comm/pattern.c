@@ -185,6 +185,14 @@ struct as_pattern_found as_pattern_find(const struct as_pair_matrix *matrix)
     return found;
 }
 
+struct as_pattern_found as_pattern_of_run(const struct as_pair_matrix *matrix, uint64_t transfers, size_t started)
+{
+    struct as_pattern_found found = as_pattern_find(matrix);
+    if (found.pattern != AS_PATTERN_NONE && transfers < AS_PATTERN_THREAD * started)
+        found = (struct as_pattern_found){.pattern = AS_PATTERN_START, .threads = found.threads, .share = 1};
+    return found;
+}
+
 const char *as_pattern_name(enum as_pattern pattern)
 {
     static const char *const names[] = {
@@ -196,6 +204,7 @@ const char *as_pattern_name(enum as_pattern pattern)
         [AS_PATTERN_GROUPS] = "groups",
         [AS_PATTERN_ALL] = "all to all",
         [AS_PATTERN_IRREGULAR] = "irregular",
+        [AS_PATTERN_START] = "nothing shared",
     };
     return names[pattern];
 }

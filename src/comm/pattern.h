@@ -13,7 +13,8 @@ enum as_pattern {
     AS_PATTERN_PAIRS,     /* each with one other */
     AS_PATTERN_GROUPS,    /* within groups */
     AS_PATTERN_ALL,       /* everybody with everybody */
-    AS_PATTERN_IRREGULAR
+    AS_PATTERN_IRREGULAR,
+    AS_PATTERN_START /* no more transfers than threads take to start and end */
 };
 
 struct as_pattern_found {
@@ -27,7 +28,13 @@ struct as_pattern_found {
 /* A pattern holds where at least so much of the communication fits. */
 #define AS_PATTERN_SHARE 0.8
 
+/* Starting and ending a thread moves some 30 to 60 lines with glibc: stacks, thread-local data, relocations, barriers. So few
+ * say nothing about what a program shares. */
+enum { AS_PATTERN_THREAD = 100 };
+
 struct as_pattern_found as_pattern_find(const struct as_pair_matrix *matrix);
+/* The same of a run with so many transfers, whose processes have started so many threads. */
+struct as_pattern_found as_pattern_of_run(const struct as_pair_matrix *matrix, uint64_t transfers, size_t started);
 const char *as_pattern_name(enum as_pattern pattern); /* "nearest neighbour" */
 /* `order`: room for matrix->n places; order[i] is the thread that comes i-th. */
 void as_pattern_order(const struct as_pair_matrix *matrix, uint32_t *order);

@@ -107,8 +107,17 @@ static void make_level(struct as_waits *waits, enum as_waits_level level)
 
 /* ---- threads ---- */
 
+static bool is_first(const struct as_view *view, size_t thread)
+{
+    for (size_t i = 0; i < thread; i++)
+        if (view->thread[i].process == view->thread[thread].process)
+            return false;
+    return true;
+}
+
 static void make_matrix(struct as_waits *waits)
 {
+    size_t started = 0;
     size_t n = waits->view->n_threads < AS_PAIR_THREADS ? waits->view->n_threads : AS_PAIR_THREADS;
     as_pair_matrix_grow(&waits->matrix, n);
     for (size_t i = 0; i < waits->n; i++) {
@@ -116,7 +125,9 @@ static void make_matrix(struct as_waits *waits)
         if (wait->thread < n && wait->other < n)
             as_pair_matrix_add(&waits->matrix, wait->other, wait->thread, !wait->sharing, wait->units);
     }
-    waits->pattern = as_pattern_find(&waits->matrix);
+    for (size_t i = 0; i < n; i++)
+        started += !is_first(waits->view, i);
+    waits->pattern = as_pattern_of_run(&waits->matrix, waits->transfers, started);
 }
 
 static bool takes_part(const struct as_pair_matrix *matrix, size_t thread)

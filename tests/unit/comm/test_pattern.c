@@ -152,11 +152,25 @@ static void who_takes_part(void **state)
     }
 }
 
+/* What starting threads takes is no pattern, and of processes without threads every transfer is one of the program's. */
+static void few_transfers(void **state)
+{
+    struct as_pair_matrix matrix = {0};
+    as_pair_matrix_grow(&matrix, 3);
+    assert_int_equal(as_pattern_of_run(&matrix, 0, 2).pattern, AS_PATTERN_NONE);
+    as_pair_matrix_add(&matrix, 0, 1, false, 60);
+    as_pair_matrix_add(&matrix, 0, 2, false, 60);
+    assert_int_equal(as_pattern_of_run(&matrix, 120, 2).pattern, AS_PATTERN_START);
+    assert_int_equal(as_pattern_of_run(&matrix, 120, 0).pattern, AS_PATTERN_MASTER);
+    assert_int_equal(as_pattern_of_run(&matrix, 2 * AS_PATTERN_THREAD, 2).pattern, AS_PATTERN_MASTER);
+    as_pair_matrix_free(&matrix);
+}
+
 static void pattern_names(void **state)
 {
-    static const char *const known[] = {"none",  "one pair", "master bottleneck", "nearest neighbour",
-                                        "pairs", "groups",   "all to all",        "irregular"};
-    for (int i = 0; i <= AS_PATTERN_IRREGULAR; i++)
+    static const char *const known[] = {"none",   "one pair",   "master bottleneck", "nearest neighbour", "pairs",
+                                        "groups", "all to all", "irregular",         "nothing shared"};
+    for (int i = 0; i <= AS_PATTERN_START; i++)
         assert_string_equal(as_pattern_name((enum as_pattern)i), known[i]);
 }
 
@@ -176,9 +190,9 @@ static void order_of_a_chain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(order),
-                                       cmocka_unit_test(shares),          cmocka_unit_test(a_fifth_may_differ),
-                                       cmocka_unit_test(pattern_names),   cmocka_unit_test(who_takes_part),
-                                       cmocka_unit_test(order_of_a_chain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),          cmocka_unit_test(order),
+                                       cmocka_unit_test(shares),         cmocka_unit_test(a_fifth_may_differ),
+                                       cmocka_unit_test(pattern_names),  cmocka_unit_test(few_transfers),
+                                       cmocka_unit_test(who_takes_part), cmocka_unit_test(order_of_a_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
