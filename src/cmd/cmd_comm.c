@@ -2,9 +2,11 @@
 #include "agent/agent_host.h"
 #include "agent/mpi_host.h"
 #include "base/log.h"
+#include "base/show.h"
 #include "cmd/comm_blocks.h"
 #include "cmd/comm_recording.h"
 #include "cmd/comm_show.h"
+#include "cmd/comm_uses.h"
 #include "cmd/commands.h"
 #include "cmd/lens_unit.h"
 #include "cmd/output.h"
@@ -164,6 +166,25 @@ static bool parse_pins(struct pins *pins, const char *text, struct as_error *err
     }
 }
 
+/* Without a number of cores, a list names those that there are. */
+static bool check_pins(const struct comm_options *options, const struct pins *pins, struct as_error *err)
+{
+    for (size_t i = 0; options->cores && i < pins->list.len; i++)
+        if (pins->list.data[i] >= options->cores)
+            return as_error_set_status(
+                err, AS_EXIT_USAGE, "--pin=%s names core %u, but --cores=%llu has cores 0 to %llu", options->pin,
+                pins->list.data[i], (unsigned long long)options->cores, (unsigned long long)options->cores - 1);
+    return true;
+}
+
+static bool check_sockets(const struct comm_options *options, struct as_error *err)
+{
+    if (options->sockets == 1 || (options->cores && options->cores % options->sockets == 0))
+        return true;
+    return as_error_set_status(err, AS_EXIT_USAGE, "--sockets=%llu needs --cores, a multiple of it",
+                               (unsigned long long)options->sockets);
+}
+
 static bool settle_pin(const struct comm_options *options, struct as_modelled_options *machine, struct pins *pins,
                        struct as_error *err)
 {
@@ -171,12 +192,10 @@ static bool settle_pin(const struct comm_options *options, struct as_modelled_op
         return true;
     if (strcmp(options->pin, "scatter") == 0) {
         machine->pinning = AS_PINNING_SCATTER;
-        if (options->sockets > 1 && options->cores >= options->sockets)
-            return true;
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "--pin=scatter needs --sockets of two or more and --cores of at least as many");
+        return options->sockets > 1 ||
+               as_error_set_status(err, AS_EXIT_USAGE, "--pin=scatter needs --sockets of two or more");
     }
-    if (!parse_pins(pins, options->pin, err))
+    if (!parse_pins(pins, options->pin, err) || !check_pins(options, pins, err))
         return false;
     machine->pins = pins->list.data;
     machine->n_pins = pins->list.len;
@@ -220,7 +239,7 @@ static bool settle(const struct comm_options *options, struct as_comm_options *c
         return false;
     if (options->pmu)
         as_modelled_set_unit(&comm->machine, &unit);
-    return settle_pin(options, &comm->machine, pins, err);
+    return check_sockets(options, err) && settle_pin(options, &comm->machine, pins, err);
 }
 
 /* ---- the run ---- */
@@ -279,6 +298,17 @@ static int show(const struct comm_options *options, const struct as_comm_shown *
     return failed;
 }
 
+/* The part of the run that was seen, in words; NULL: all of it. The caller frees. */
+static char *model_part(const struct as_engine_result *ended, uint64_t instructions)
+{
+    char part[AS_ENGINE_PART];
+    const char *until = as_run_end_until(&ended->end);
+    bool cut = as_engine_part(ended, instructions, part, sizeof part);
+    if (!cut)
+        snprintf(part, sizeof part, "%s instructions", AS_COUNT(instructions));
+    return until ? as_format("%s, %s", part, until) : cut ? as_strdup(part) : NULL;
+}
+
 static int show_program(const struct comm_options *options, const struct as_comm_options *comm, char **argv,
                         const struct as_comm_run *run, const struct as_engine_result *ended,
                         const struct as_mpi_messages *mpi, struct as_output *output)
@@ -286,13 +316,13 @@ static int show_program(const struct comm_options *options, const struct as_comm
     struct as_comm_result result = as_comm_run_result(run);
     struct as_comm_shown shown = {
         .argv = argv, .options = comm, .result = &result, .run = run, .mpi = mpi, .seconds = ended->seconds};
-    char part[AS_ENGINE_PART];
-    if (as_engine_part(ended, as_comm_run_instructions(run), part, sizeof part))
-        shown.part = part;
+    char *part = model_part(ended, as_comm_run_instructions(run));
+    shown.part = part;
     warn_about(run);
     warn_about_agent(options, &result);
     int failed = show(options, &shown, output);
     int status = as_run_report(ended, &options->run);
+    free(part);
     return failed ? failed : status;
 }
 
@@ -344,39 +374,9 @@ static int run_program(const struct comm_options *options, const struct as_comm_
 
 /* ---- on the machine ---- */
 
-/* An option that only the model has; NULL: none is given. */
-static const char *model_option(const struct comm_options *options)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } owned[] = {{"sampling", options->sampling != 0},
-                 {"period", options->period != USUAL_PERIOD},
-                 {"load-period", options->load_period > 0},
-                 {"store-period", options->store_period > 0},
-                 {"fixed", options->fixed},
-                 {"cores", options->cores > 0},
-                 {"sockets", options->sockets != 1},
-                 {"pin", options->pin != NULL},
-                 {"sample-cost", options->sample_cost != USUAL_COST},
-                 {"trap-cost", options->trap_cost != USUAL_COST},
-                 {"disturb", options->disturb},
-                 {"quantum", options->quantum > 0},
-                 {"no-estimate", options->no_estimate},
-                 {"no-exact", options->no_exact}};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        if (owned[i].given)
-            return owned[i].name;
-    return as_run_options_given(&options->run);
-}
-
 static bool settle_native(const struct comm_options *options, struct as_comm_native_options *native,
                           struct as_error *err)
 {
-    const char *other = model_option(options);
-    if (other)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--%s is the model's: --source=%s has none", other,
-                                   source_choices[options->source]);
     if (!(options->rate >= 0.01 && options->rate <= 100000))
         return as_error_set_status(err, AS_EXIT_USAGE, "--rate=%g: must be 0.01 to 100000 samples a second",
                                    options->rate);
@@ -395,8 +395,6 @@ static bool settle_native(const struct comm_options *options, struct as_comm_nat
         .stdout_to_stderr = goes_to_stdout(options),
         .notices = as_notices_to_log};
     native->detect.watch_published = true;
-    if (options->watch_life == USUAL_LIFE)
-        native->detect.watch_life = AS_COMM_NATIVE_WATCH_LIFE;
     return true;
 }
 
@@ -411,24 +409,35 @@ static void warn_about_native(const struct as_comm_native_info *info, const stru
                     AS_DETECT_THREADS);
 }
 
+static char *native_part(const struct comm_options *options, const struct as_comm_native_info *info)
+{
+    const char *until = as_run_end_until(&info->end);
+    if (options->pid)
+        return as_format("%.2f seconds of a process that ran already", info->seconds);
+    return until ? as_format("%.2f seconds on this machine, %s", info->seconds, until) : NULL;
+}
+
 static int show_native(const struct comm_options *options, char **argv, struct as_comm_native *native,
                        const struct as_mpi *mpi, struct as_comm_blocks *blocks, struct as_output *output)
 {
     const struct as_comm_native_info *info = as_comm_native_info(native);
     struct as_comm_result result = as_comm_native_result(native);
     struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
+    char *part = native_part(options, info);
     as_comm_blocks_read(blocks, native);
     struct as_comm_shown shown = {.argv = argv,
                                   .result = &result,
                                   .native = info,
                                   .mpi = mpi ? &messages : NULL,
                                   .heap_unknown = blocks->note,
-                                  .seconds = info->seconds};
+                                  .seconds = info->seconds,
+                                  .part = part};
     warn_about_native(info, &result);
     if (options->allocations && blocks->note)
         as_log_warn("heap objects are not known: %s", blocks->note);
     int failed = show(options, &shown, output);
     as_mpi_messages_free(&messages);
+    free(part);
     return failed ? failed : as_run_end_report(&info->end);
 }
 
@@ -441,7 +450,8 @@ static int run_native(const struct comm_options *options, char **argv)
     snprintf(text, sizeof text, "pid %llu", (unsigned long long)options->pid);
     struct as_mpi *mpi = NULL;
     struct as_comm_blocks blocks = {0};
-    bool settled = (options->pid || !as_program_is_foreign(argv[0], getenv("PATH"), &err)) &&
+    bool settled = (options->pid || (as_comm_is_operand(argv[0], getenv("PATH"), &err) &&
+                                     !as_program_is_foreign(argv[0], getenv("PATH"), &err))) &&
                    settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err))) &&
                    as_comm_blocks_open(&blocks, options->allocations, options->pid ? NULL : argv[0], &err);
     char *const *environment = as_comm_blocks_environment(&blocks);
@@ -501,55 +511,124 @@ static int run_checked(struct comm_options *options, char **argv)
     struct as_error err = AS_ERROR_INIT;
     struct as_comm_options comm;
     struct pins pins = {0};
-    bool ok = settle(options, &comm, &pins, &err) && as_run_options_settle_untimed(&options->run, &err);
+    bool ok = as_comm_is_operand(argv[0], getenv("PATH"), &err) && settle(options, &comm, &pins, &err) &&
+              as_run_options_settle_untimed(&options->run, &err);
     int status = ok ? run_program(options, &comm, argv) : as_cli_fail(&as_command_comm, &err);
     as_vec_free(&pins.list);
     return status;
 }
 
+/* ---- what was given ---- */
+
+#define NOT_GIVEN AS_COMM_NOT_GIVEN
+static const struct comm_options nothing_given = {.run = AS_RUN_OPTIONS_DEFAULT,
+                                                  .sampling = -1,
+                                                  .source = -1,
+                                                  .rate = NAN,
+                                                  .budget = NAN,
+                                                  .duration = NAN,
+                                                  .period = NOT_GIVEN,
+                                                  .load_period = NOT_GIVEN,
+                                                  .store_period = NOT_GIVEN,
+                                                  .registers = NOT_GIVEN,
+                                                  .buckets = NOT_GIVEN,
+                                                  .entry_life = NOT_GIVEN,
+                                                  .watch_life = NOT_GIVEN,
+                                                  .cores = NOT_GIVEN,
+                                                  .sockets = NOT_GIVEN,
+                                                  .quantum = NOT_GIVEN,
+                                                  .sample_cost = NOT_GIVEN,
+                                                  .trap_cost = NOT_GIVEN,
+                                                  .seed = NOT_GIVEN,
+                                                  .top = NOT_GIVEN,
+                                                  .pid = NOT_GIVEN};
+
+static void by_default(uint64_t *number, uint64_t usual)
+{
+    *number = *number == NOT_GIVEN ? usual : *number;
+}
+
+static void settle_defaults(struct comm_options *options)
+{
+    bool is_native = options->source > AS_COMM_MODEL;
+    options->source = is_native ? options->source : AS_COMM_MODEL;
+    options->sampling = options->sampling < 0 ? 0 : options->sampling;
+    options->rate = isnan(options->rate) ? 997 : options->rate;
+    options->budget = isnan(options->budget) ? 2 : options->budget;
+    options->duration = isnan(options->duration) ? 0 : options->duration;
+    by_default(&options->period, USUAL_PERIOD);
+    by_default(&options->load_period, 0);
+    by_default(&options->store_period, 0);
+    by_default(&options->registers, 4);
+    by_default(&options->buckets, 127);
+    by_default(&options->entry_life, 2);
+    by_default(&options->watch_life, is_native ? AS_COMM_NATIVE_WATCH_LIFE : USUAL_LIFE);
+    by_default(&options->cores, 0);
+    by_default(&options->sockets, 1);
+    by_default(&options->quantum, 0);
+    by_default(&options->sample_cost, USUAL_COST);
+    by_default(&options->trap_cost, USUAL_COST);
+    by_default(&options->seed, 1);
+    by_default(&options->top, 10);
+    by_default(&options->pid, 0);
+}
+
+/* An option that has no effect is refused; 0: there is none. */
+static int check_uses(const struct comm_options *options, enum as_comm_use use)
+{
+    unsigned uses;
+    const char *other = as_comm_unused(options, use, &uses);
+    const char *source = options->source > 0 ? source_choices[options->source] : "model";
+    if (!other && use != AS_COMM_OF_MODEL) {
+        other = as_run_options_given(&options->run);
+        uses = AS_COMM_OF_MODEL;
+    }
+    if (!other)
+        return 0;
+    if (use == AS_COMM_OF_RECORDING)
+        return as_cli_usage(&as_command_comm, "--%s is for programs: a recording is shown as it was made", other);
+    if (uses == AS_COMM_OF_MODEL)
+        return as_cli_usage(&as_command_comm, "--%s is the model's: --source=%s has none", other, source);
+    return as_cli_usage(&as_command_comm, "--%s needs --source=timer or pmu: the model has none", other);
+}
+
+static int check(const struct comm_options *options, bool is_operand)
+{
+    bool has_pid = options->pid != NOT_GIVEN;
+    if (options->no_estimate && options->no_exact)
+        return as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
+    if (options->json + options->csv + options->svg + options->html > 1)
+        return as_cli_usage(&as_command_comm, "--json, --csv, --svg and --html are four formats; choose one");
+    if (has_pid && options->mpi)
+        return as_cli_usage(&as_command_comm, "--mpi needs a program to start: its library comes before main");
+    if (has_pid && options->source > AS_COMM_MODEL && is_operand)
+        return as_cli_usage(&as_command_comm, "either --pid or a program");
+    if (!has_pid && !is_operand)
+        return as_cli_usage(&as_command_comm, "no program given");
+    return 0;
+}
+
 static int run_comm(int argc, char **argv)
 {
-    struct comm_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
-                                   .rate = 997,
-                                   .budget = 2,
-                                   .period = USUAL_PERIOD,
-                                   .registers = 4,
-                                   .buckets = 127,
-                                   .entry_life = 2,
-                                   .watch_life = USUAL_LIFE,
-                                   .sockets = 1,
-                                   .sample_cost = USUAL_COST,
-                                   .trap_cost = USUAL_COST,
-                                   .seed = 1,
-                                   .top = 10};
+    struct comm_options options = nothing_given;
     int rest;
     enum as_parse parsed = as_cli_parse(&as_command_comm, argc, argv, &options, &rest);
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
-    int status;
-    bool is_native = options.source != AS_COMM_MODEL;
-    if (options.no_estimate && options.no_exact)
-        status = as_cli_usage(&as_command_comm, "--no-estimate and --no-exact together leave nothing to do");
-    else if (options.json + options.csv + options.svg + options.html > 1)
-        status = as_cli_usage(&as_command_comm, "--json, --csv, --svg and --html are four formats; choose one");
-    else if (options.pid && !is_native)
-        status =
-            as_cli_usage(&as_command_comm, "--pid needs --source=timer or pmu: the model starts its program itself");
-    else if (options.pid && options.mpi)
-        status = as_cli_usage(&as_command_comm, "--mpi needs a program to start: its library comes before main");
-    else if (options.pid && rest < argc)
-        status = as_cli_usage(&as_command_comm, "either --pid or a program");
-    else if (rest >= argc && !options.pid)
-        status = as_cli_usage(&as_command_comm, "no program given");
-    else if (is_native)
-        status = run_native(&options, argv + rest);
-    else if (rest + 1 == argc && is_recorded(argv[rest]) && (options.svg || options.html))
-        status = as_cli_usage(&as_command_comm, "--svg and --html are for programs: a recording has no matrix");
-    else if (rest + 1 == argc && is_recorded(argv[rest]))
-        status = read_recording(&options, argv[rest]);
-    else
-        status = run_checked(&options, argv + rest);
+    bool is_native = options.source > AS_COMM_MODEL;
+    bool recorded = rest + 1 == argc && is_recorded(argv[rest]);
+    int status = check(&options, rest < argc);
+    if (!status)
+        status = check_uses(&options, recorded    ? AS_COMM_OF_RECORDING
+                                      : is_native ? AS_COMM_OF_MACHINE
+                                                  : AS_COMM_OF_MODEL);
+    if (!status) {
+        settle_defaults(&options);
+        status = recorded    ? read_recording(&options, argv[rest])
+                 : is_native ? run_native(&options, argv + rest)
+                             : run_checked(&options, argv + rest);
+    }
     as_run_options_free(&options.run);
     return status;
 }

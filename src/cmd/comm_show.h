@@ -17,7 +17,7 @@ struct as_comm_shown {
     const struct as_mpi_messages *mpi;        /* NULL: nobody counts messages */
     const char *heap_unknown;                 /* why heap objects are not known; NULL: they are, or it is the model */
     double seconds;
-    const char *part; /* of the run that was seen, in words; NULL: all of it, or on the machine */
+    const char *part; /* of the run that was seen, in words; NULL: all of it */
     const struct as_comm_rows *rows;
     uint64_t top; /* lines, objects, pairs of code */
 };

@@ -314,11 +314,34 @@ ending() {
 }
 by_chance ending
 
+# What is not all of a run is marked as such, in each format; and a pattern is none of starting threads.
+check_json "a part of a run" 'd["part"] == "the first 100,000 instructions of an unknown number"' "$ASSAY" comm --json --max 100k -- "$sharing" write -t 2 -n 100000
+check_stdout_equals 1 "… on the page" sh -c '"$0" comm --html --max 100k -- "$1" write -t 2 -n 100000 | grep -c "the first 100,000 instructions of an unknown number"' "$ASSAY" "$sharing"
+"$ASSAY" comm --json -o killed.json -- sh -c 'kill -KILL $$'
+holds "a program that was killed" 'd["part"].endswith(" instructions, until it was killed")' killed.json
+"$ASSAY" comm -o killed.txt -- sh -c 'kill -KILL $$'
+check "… as text" grep -q '^1 thread, [0-9,]* instructions, until it was killed$' killed.txt
+check_json "nothing is shared" 'd["pattern"] == "nothing shared" and 0 < d["exact"]["total"] < 200' "$ASSAY" comm --json -- "$sharing" write -t 2 -n 1000 -f 0
+check "… as text" sh -c '"$0" comm -- "$1" write -t 2 -n 1000 -f 0 | grep -q "^Pattern: nothing shared: so few transfers come from"' "$ASSAY" "$sharing"
+
 # Wrong usage.
 check_stderr_line 'no program given' "no program" "$ASSAY" comm
 check_stderr_line 'leave nothing to do' "neither of both" "$ASSAY" comm --no-exact --no-estimate -- true
 check_stderr_line 'choose one' "two formats" "$ASSAY" comm --json --csv -- true
 check_stderr_line 'pin takes compact, scatter or a list' "a wrong list" "$ASSAY" comm --pin 1,x -- true
+check_stderr_line 'pin=0,9 names core 9, but --cores=2 has cores 0 to 1' "a core that is not there" "$ASSAY" comm --cores 2 --pin 0,9 -- true
+check_stderr_line 'sockets=2 needs --cores, a multiple of it' "sockets without cores" "$ASSAY" comm --sockets 2 -- true
+check_stderr_line 'sockets=2 needs --cores, a multiple of it' "sockets of unequal size" "$ASSAY" comm --sockets 2 --cores 5 -- true
+for option in --rate=500 --budget=5 --duration=3; do
+    check_stderr_line "${option%=*} needs --source=timer or pmu" "of no use in the model: $option" "$ASSAY" comm $option -- true
+done
+echo text >plain.txt
+: >empty.db
+python3 -c 'import sqlite3; sqlite3.connect("other.db").execute("create table t (a)")'
+for file in "plain.txt is a text file" "./empty.db is an empty file" "other.db is a database of another program"; do
+    check_stderr_line "$file; comm takes a program, a recording of perf \(perf.data\) or a profile" "no operand: ${file%% *}" "$ASSAY" comm "${file%% *}"
+done
+check_stderr_line 'absent.data: no such file here, and no such program along PATH' "no file" "$ASSAY" comm absent.data
 check_stderr_line 'needs --sockets' "scatter without sockets" "$ASSAY" comm --pin scatter -- true
 check_stderr_line 'registers' "too many registers" "$ASSAY" comm --registers 5 -- true
 check_no_strays "nothing is left running"

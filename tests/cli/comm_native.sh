@@ -206,7 +206,7 @@ check "--pid" "$ASSAY" comm --source=timer --rate 10000 --pid $victim --duration
 check "… what it spent" grep -qE '^Spent: [0-9,]+ samples, [0-9,]+ watchpoints, [0-9,]+ traps: about' attached
 check_stderr_line 'heap objects are not known: the agent has to be in a program from its start' "--pid: no agent" \
     "$ASSAY" comm --source=timer --allocations --json --pid $victim --duration 1 -o attached.json
-holds "… which JSON has too" 'd["heap_unknown"].startswith("the agent")' attached.json
+holds "… which JSON has too" 'd["heap_unknown"].startswith("the agent") and d["part"].endswith("of a process that ran already")' attached.json
 check "… leaves it running" kill -0 $victim
 kill $victim
 wait $victim 2>/dev/null
@@ -264,6 +264,8 @@ plugged() {
 }
 by_chance plugged
 check_status 139 "a program that dies" "$ASSAY" comm --source=timer -- sh -c 'kill -SEGV $$'
+"$ASSAY" comm --source=timer --json -o killed.json -- sh -c 'kill -KILL $$'
+holds "… and its result says so" 'd["part"].endswith(" seconds on this machine, until it was killed")' killed.json
 check_status 127 "no such program" "$ASSAY" comm --source=timer -- ./absent
 
 # What is not there, and wrong usage.

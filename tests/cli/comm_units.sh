@@ -17,10 +17,12 @@ holds "the two words that threads share are first" 'sorted(l["object"].split("+"
 holds "… with what each thread does there, and how long it waits" \
     'len(d["lines"][0]["accesses"]) and sum(len(a["threads"]) for a in d["lines"][0]["accesses"]) >= 2 and d["lines"][0]["accesses"][0]["latency"] > 10' profile.json
 check_stdout_equals 1 "text" sh -c '"$ASSAY" comm skylake.db | grep -c "^       *[1-9][0-9]* .*  all$"'
+holds "… and nothing of stores, which reach the caches later" 'all(x["counts"]["store_no_level"] > 100 and not x["counts"]["store_l1_hit"] for x in d)' profile.json recording.json
 check_stdout_equals "line,object,hitm,local_hitm,remote_hitm,loads,stores,records" "CSV" sh -c '"$ASSAY" comm --csv skylake.db | head -1'
 
 check "IBS" rec zen4 --period 61
 check_json "… knows modified lines" 'd["counts"]["local_hitm"] > 5 and d["lines"][0]["object"].split("+")[0] in ("all", "beside")' "$ASSAY" comm --json zen4.db
+check_json "… and says nothing of stores" 'd["counts"]["store_no_level"] == d["counts"]["stores"] > 20' "$ASSAY" comm --json zen4.db
 check "… of Zen 3" rec zen3 --period 61
 check_json "… does not" 'd["counts"]["hitm"] == 0 and d["counts"]["load_llc"] > 5' "$ASSAY" comm --json zen3.db
 check "SPE" rec neoverse-n1 --period 1024
@@ -33,7 +35,9 @@ check "one thread" "$ASSAY" record -q --source=pmu:skylake --event loads --perio
 check_json "… has no HITM" 'd["counts"]["hitm"] == 0 and d["counts"]["loads"] > 100' "$ASSAY" comm --json one.db
 check "without data sources" "$ASSAY" record -q --source=pmu:skylake --event instructions --max 300k -o none.db -- "$WORKLOADS/demo"
 check_stderr_line "no sample says where its data came from" "… it says so" "$ASSAY" comm none.db
-check_stderr_line "a recording has no matrix" "no pictures" "$ASSAY" comm --svg skylake.db
+for option in --svg --period=10k --rate=500 --max=5 --source=timer; do
+    check_stderr_line "${option%=*} is for programs: a recording is shown as it was made" "of no use for a recording: $option" "$ASSAY" comm $option skylake.db
+done
 
 # ---- as samplers ----
 
