@@ -356,9 +356,8 @@ static const char *wrong_usage(const struct as_points_options *options, bool pro
         return "--threshold takes a number from 0 to 1";
     if (strcmp(options->cpi, "on") != 0 && strcmp(options->cpi, "off") != 0)
         return "--cpi is on or off";
-    if (options->sweep &&
-        (options->from_bb || options->from_simpoints || options->json || !program || strcmp(options->cpi, "on") != 0))
-        return "sweep runs a program and prints text or --csv";
+    if (options->sweep && (options->from_bb || options->from_simpoints || !program || strcmp(options->cpi, "on") != 0))
+        return "sweep runs a program, twice: give one, without --cpi=off and files to read";
     if (options->phases && !options->sweep)
         return "--phases is for 'assay points sweep', which knows the CPI of all intervals";
     if (options->json && options->csv)

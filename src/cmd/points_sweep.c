@@ -10,10 +10,7 @@
  * How good a choice is depends on the seed of projection and k-means, too, and the best of thousands of choices is one that was lucky. So the
  * choices that differ in length and max-k alone are made with other seeds as well; which of them to recommend is decided over all seeds. */
 #include "cmd/points_sweep.h"
-#include "base/show.h"
-#include "cmd/output.h"
-#include "cmd/points.h"
-#include "cmd/points_blame.h"
+#include "cmd/points_sweep_inside.h"
 #include "cmd/progress.h"
 #include "record/modelled.h"
 
@@ -24,29 +21,10 @@
 
 enum { OTHER_SEEDS = 10 };
 
-/* One choice of points, and what became of it. */
-struct trial {
-    const char *sweep;
-    uint32_t max_k, dims, phases;
-    uint32_t joined; /* intervals of the run that are one here */
-    uint64_t seed;
-    double threshold, coverage, cpi, error; /* the error is a fraction, never negative */
-    uint64_t simulated;
-    bool front; /* no other trial is both cheaper and better */
-};
-
 /* Intervals that points are chosen from. */
 struct choices {
     struct as_vectors vectors;
     AS_VEC(double) cpi; /* by interval */
-};
-
-struct sweep {
-    struct as_points_session *session;
-    AS_VEC(double) cpi; /* by interval */
-    double truth;
-    struct as_points_blame *blame;
-    AS_VEC(struct trial) trials;
 };
 
 /* ---- the truth ---- */
@@ -70,7 +48,7 @@ static bool check_end(const struct as_run_end *end, struct as_error *err)
                                "interrupted: a sweep needs two whole runs of the program");
 }
 
-static bool take_cpi(struct sweep *sweep, const struct as_modelled *modelled, struct as_error *err)
+static bool take_cpi(struct as_sweep *sweep, const struct as_modelled *modelled, struct as_error *err)
 {
     uint64_t cycles = 0, instructions = 0;
     for (uint32_t i = 0; i < sweep->session->vectors->list.len; i++) {
@@ -86,7 +64,7 @@ static bool take_cpi(struct sweep *sweep, const struct as_modelled *modelled, st
     return true;
 }
 
-static bool measure(struct sweep *sweep, struct as_error *err)
+static bool measure(struct as_sweep *sweep, struct as_error *err)
 {
     const struct as_points_options *options = sweep->session->options;
     struct as_memo_options memo = as_run_memo_options(&options->run);
@@ -114,7 +92,7 @@ static bool measure(struct sweep *sweep, struct as_error *err)
 /* ---- trials ---- */
 
 /* The run in intervals that are so many of its own; the last is perhaps shorter. */
-static void join(const struct sweep *sweep, uint32_t joined, struct choices *choices)
+static void join(const struct as_sweep *sweep, uint32_t joined, struct choices *choices)
 {
     const struct as_vectors *from = sweep->session->vectors;
     double cycles = 0, instructions = 0;
@@ -139,8 +117,8 @@ static void free_choices(struct choices *choices)
     as_vec_free(&choices->cpi);
 }
 
-static void predict(const struct sweep *sweep, const struct choices *from, const struct as_choice *choice,
-                    struct trial *trial)
+static void predict(const struct as_sweep *sweep, const struct choices *from, const struct as_choice *choice,
+                    struct as_sweep_trial *trial)
 {
     trial->phases = choice->k;
     for (size_t i = 0; i < choice->points.len; i++) {
@@ -151,7 +129,7 @@ static void predict(const struct sweep *sweep, const struct choices *from, const
     trial->error = fabs(trial->cpi / sweep->truth - 1);
 }
 
-static struct as_choose_options how_to(const struct sweep *sweep, const struct trial *trial)
+static struct as_choose_options how_to(const struct as_sweep *sweep, const struct as_sweep_trial *trial)
 {
     const struct as_points_options *options = sweep->session->options;
     return (struct as_choose_options){.dims = trial->dims,
@@ -164,7 +142,8 @@ static struct as_choose_options how_to(const struct sweep *sweep, const struct t
 }
 
 /* What points of the part of the run are chosen with that the trial covers. */
-static struct as_chooser *chooser_for(const struct sweep *sweep, const struct choices *from, const struct trial *trial)
+static struct as_chooser *chooser_for(const struct as_sweep *sweep, const struct choices *from,
+                                      const struct as_sweep_trial *trial)
 {
     struct as_vectors part = from->vectors;
     struct as_choose_options how = how_to(sweep, trial);
@@ -173,7 +152,8 @@ static struct as_chooser *chooser_for(const struct sweep *sweep, const struct ch
     return as_chooser_new(&part, &how);
 }
 
-static void try_with(struct sweep *sweep, const struct choices *from, struct as_chooser *chooser, struct trial trial)
+static void try_with(struct as_sweep *sweep, const struct choices *from, struct as_chooser *chooser,
+                     struct as_sweep_trial trial)
 {
     struct as_choose_options how = how_to(sweep, &trial);
     struct as_choice choice;
@@ -183,7 +163,7 @@ static void try_with(struct sweep *sweep, const struct choices *from, struct as_
     as_choice_free(&choice);
 }
 
-static void try_one(struct sweep *sweep, const struct choices *from, struct trial trial)
+static void try_one(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     struct as_chooser *chooser = chooser_for(sweep, from, &trial);
     try_with(sweep, from, chooser, trial);
@@ -191,13 +171,14 @@ static void try_one(struct sweep *sweep, const struct choices *from, struct tria
 }
 
 /* Each number of phases up to the one that was asked for, with all that is the same for them done once. */
-static void try_phases(struct sweep *sweep, const struct choices *from, struct as_chooser *chooser, struct trial trial)
+static void try_phases(struct as_sweep *sweep, const struct choices *from, struct as_chooser *chooser,
+                       struct as_sweep_trial trial)
 {
     for (trial.max_k = 1; trial.max_k <= sweep->session->options->max_k; trial.max_k++)
         try_with(sweep, from, chooser, trial);
 }
 
-static void try_dims(struct sweep *sweep, const struct choices *from, struct trial trial)
+static void try_dims(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     trial.sweep = "dims";
     for (trial.dims = 1; trial.dims <= AS_POINTS_DIMS_MOST; trial.dims++) {
@@ -207,7 +188,7 @@ static void try_dims(struct sweep *sweep, const struct choices *from, struct tri
     }
 }
 
-static void try_thresholds(struct sweep *sweep, const struct choices *from, struct trial trial)
+static void try_thresholds(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     struct as_chooser *chooser = chooser_for(sweep, from, &trial);
     trial.sweep = "interval";
@@ -220,7 +201,7 @@ static void try_thresholds(struct sweep *sweep, const struct choices *from, stru
     as_chooser_free(chooser);
 }
 
-static void try_coverages(struct sweep *sweep, const struct choices *from, struct trial trial)
+static void try_coverages(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     trial.sweep = "coverage";
     for (int i = 1; i <= 10; i++) {
@@ -232,7 +213,7 @@ static void try_coverages(struct sweep *sweep, const struct choices *from, struc
 }
 
 /* Runs of k-means take the seeds behind one, so that the next choice begins behind those. */
-static void try_seeds(struct sweep *sweep, const struct choices *from, struct trial trial)
+static void try_seeds(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     trial.sweep = "seed";
     for (int i = 0; i < OTHER_SEEDS; i++) {
@@ -244,7 +225,7 @@ static void try_seeds(struct sweep *sweep, const struct choices *from, struct tr
 }
 
 /* The sweeps for each length, with longer intervals as long as there are a few of them. */
-static void try_lengths(struct sweep *sweep, struct trial usual)
+static void try_lengths(struct as_sweep *sweep, struct as_sweep_trial usual)
 {
     enum { FEWEST = 4 };
     for (usual.joined = 1; usual.joined == 1 || usual.joined * FEWEST <= sweep->cpi.len; usual.joined *= 2) {
@@ -259,7 +240,7 @@ static void try_lengths(struct sweep *sweep, struct trial usual)
 }
 
 /* One stretch as long as these points together. A shorter one at the end of the run is not one to choose. */
-static void try_long_point(struct sweep *sweep, struct trial usual)
+static void try_long_point(struct as_sweep *sweep, struct as_sweep_trial usual)
 {
     struct choices choices;
     usual.sweep = "long";
@@ -273,16 +254,16 @@ static void try_long_point(struct sweep *sweep, struct trial usual)
 }
 
 /* The last two: as the options ask for it, and the long point. */
-static void try_all(struct sweep *sweep)
+static void try_all(struct as_sweep *sweep)
 {
     const struct as_points_options *options = sweep->session->options;
     struct choices own;
-    struct trial usual = {.dims = (uint32_t)options->dims,
-                          .threshold = options->threshold,
-                          .coverage = 1,
-                          .joined = 1,
-                          .seed = options->seed,
-                          .max_k = (uint32_t)options->max_k};
+    struct as_sweep_trial usual = {.dims = (uint32_t)options->dims,
+                                   .threshold = options->threshold,
+                                   .coverage = 1,
+                                   .joined = 1,
+                                   .seed = options->seed,
+                                   .max_k = (uint32_t)options->max_k};
     try_lengths(sweep, usual);
     join(sweep, 1, &own);
     usual.sweep = "default";
@@ -293,25 +274,19 @@ static void try_all(struct sweep *sweep)
 
 static int compare_trials(const void *a, const void *b)
 {
-    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
+    const struct as_sweep_trial *x = *(struct as_sweep_trial *const *)a, *y = *(struct as_sweep_trial *const *)b;
     if (x->simulated != y->simulated)
         return x->simulated < y->simulated ? -1 : 1;
     return (x->error > y->error) - (x->error < y->error);
 }
 
-/* Whether it was made with the seed that was asked for. */
-static bool is_own(const struct sweep *sweep, const struct trial *trial)
-{
-    return trial->seed == sweep->session->options->seed;
-}
-
 /* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
-static void find_front(struct sweep *sweep)
+static void find_front(struct as_sweep *sweep)
 {
-    struct trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
+    struct as_sweep_trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
     size_t n = 0;
     for (size_t i = 0; i < sweep->trials.len; i++)
-        if (is_own(sweep, &sweep->trials.data[i]))
+        if (as_sweep_is_own(sweep, &sweep->trials.data[i]))
             order[n++] = &sweep->trials.data[i];
     qsort(order, n, sizeof *order, compare_trials);
     double cheaper = INFINITY; /* the least error of those that cost less … */
@@ -325,247 +300,25 @@ static void find_front(struct sweep *sweep)
     free(order);
 }
 
-/* ---- what it shows ---- */
-
-static uint64_t length_of(const struct sweep *sweep, const struct trial *trial)
+static bool show(const struct as_sweep *sweep, FILE *out, struct as_error *err)
 {
-    return trial->joined * sweep->session->options->interval;
-}
-
-static void put_csv(const struct sweep *sweep, FILE *out)
-{
-    fprintf(out, "sweep,max_k,dims,threshold,coverage,interval,phases,simulated,cpi,true_cpi,error,front,seed\n");
-    for (size_t i = 0; i < sweep->trials.len; i++) {
-        const struct trial *trial = &sweep->trials.data[i];
-        fprintf(out,
-                "%s,%" PRIu32 ",%" PRIu32 ",%.2f,%.2f,%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%.9g,%.9g,%.9g,%d,%" PRIu64
-                "\n",
-                trial->sweep, trial->max_k, trial->dims, trial->threshold, trial->coverage, length_of(sweep, trial),
-                trial->phases, trial->simulated, trial->cpi, sweep->truth, trial->error, trial->front, trial->seed);
-    }
-}
-
-/* The cheapest trial whose error is at most this; of several the best. NULL: there is none. */
-static const struct trial *cheapest(const struct sweep *sweep, double error)
-{
-    const struct trial *best = NULL;
-    for (size_t i = 0; i < sweep->trials.len; i++) {
-        const struct trial *trial = &sweep->trials.data[i];
-        if (trial->error <= error && trial->coverage == 1 && is_own(sweep, trial) &&
-            (!best || trial->simulated < best->simulated ||
-             (trial->simulated == best->simulated && trial->error < best->error)))
-            best = trial;
-    }
-    return best;
-}
-
-static void put_trial(const struct sweep *sweep, const struct trial *trial, const char *name, FILE *out)
-{
-    double whole = (double)as_vectors_instructions(sweep->session->vectors);
-    fprintf(out, "  %-24s %6.2f %% %14s %6.2f %% %14s %7" PRIu32 " %6" PRIu32 " %5" PRIu32 " %9.2f\n", name,
-            100 * trial->error, AS_COUNT(trial->simulated), 100 * (double)trial->simulated / whole,
-            AS_COUNT(length_of(sweep, trial)), trial->phases, trial->max_k, trial->dims, trial->threshold);
-}
-
-static void put_choices(const struct sweep *sweep, FILE *out)
-{
-    static const double targets[] = {0.1, 0.05, 0.02, 0.01, 0.005};
-    fprintf(out, "\n  %-24s %8s %14s %8s %14s %7s %6s %5s %9s\n", "", "error", "simulated", "of all", "interval",
-            "phases", "max-k", "dims", "threshold");
-    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 2], "as asked for", out);
-    put_trial(sweep, &sweep->trials.data[sweep->trials.len - 1], "one long point", out);
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        char name[32];
-        const struct trial *best = cheapest(sweep, targets[i]);
-        snprintf(name, sizeof name, "cheapest for %g %%", 100 * targets[i]);
-        if (best)
-            put_trial(sweep, best, name, out);
-        else
-            fprintf(out, "  %-24s none\n", name);
-    }
-}
-
-/* What a number of phases leads to, over all other ways to choose. */
-struct saturation {
-    double average, most, simulated;
-    uint32_t trials;
-};
-
-static struct saturation saturation_of(const struct sweep *sweep, uint32_t max_k)
-{
-    struct saturation sum = {0};
-    for (size_t i = 0; i < sweep->trials.len; i++) {
-        const struct trial *trial = &sweep->trials.data[i];
-        if (trial->max_k != max_k || trial->coverage < 1 || trial->joined > 1 || !is_own(sweep, trial))
-            continue;
-        sum.average += trial->error;
-        sum.most = trial->error > sum.most ? trial->error : sum.most;
-        sum.simulated += (double)trial->simulated;
-        sum.trials++;
-    }
-    sum.average /= sum.trials ? sum.trials : 1;
-    sum.simulated /= sum.trials ? sum.trials : 1;
-    return sum;
-}
-
-/* The rule of "TraceDoctor": of the numbers of phases that no cheaper one beats in average and in largest error, the lowest
- * whose average error is within a percentage point of the least one. */
-static bool is_beaten(const struct sweep *sweep, uint32_t k)
-{
-    struct saturation own = saturation_of(sweep, k);
-    for (uint32_t cheaper = 1; cheaper < k; cheaper++) {
-        struct saturation at = saturation_of(sweep, cheaper);
-        if (at.average <= own.average && at.most <= own.most)
-            return true;
-    }
-    return false;
-}
-
-static void put_saturation(const struct sweep *sweep, FILE *out)
-{
-    static const double within = 0.01;
-    double least = INFINITY;
-    uint32_t max_k = (uint32_t)sweep->session->options->max_k;
-    for (uint32_t k = 1; k <= max_k; k++)
-        least = fmin(least, saturation_of(sweep, k).average);
-    for (uint32_t k = 1; k <= max_k; k++) {
-        struct saturation at = saturation_of(sweep, k);
-        if (at.average > least + within || is_beaten(sweep, k))
-            continue;
-        fprintf(out,
-                "\n  Saturation at max-k %" PRIu32
-                ": error %.2f %% on average over dimensions and thresholds, %.2f %% at "
-                "most (least average %.2f %%)\n",
-                k, 100 * at.average, 100 * at.most, 100 * least);
-        return;
-    }
-}
-
-/* A length and a number of phases over all seeds, with the dimensions and the threshold that were asked for. */
-struct steadiness {
-    uint32_t joined, max_k, seeds;
-    double average, most, simulated;
-};
-
-static struct steadiness steadiness_of(const struct sweep *sweep, uint32_t joined, uint32_t max_k)
-{
-    struct steadiness sum = {.joined = joined, .max_k = max_k};
-    for (size_t i = 0; i < sweep->trials.len; i++) {
-        const struct trial *trial = &sweep->trials.data[i];
-        if (trial->joined != joined || trial->max_k != max_k ||
-            (strcmp(trial->sweep, "seed") != 0 && strcmp(trial->sweep, "interval") != 0))
-            continue;
-        sum.average += trial->error;
-        sum.most = fmax(sum.most, trial->error);
-        sum.simulated += (double)trial->simulated;
-        sum.seeds++;
-    }
-    sum.average /= sum.seeds ? sum.seeds : 1;
-    sum.simulated /= sum.seeds ? sum.seeds : 1;
-    return sum;
-}
-
-/* The cheapest that is within 1 % on average over the seeds; if there is none, the best. */
-static struct steadiness recommend(const struct sweep *sweep)
-{
-    static const double within = 0.01;
-    struct steadiness best = {.average = INFINITY};
-    for (uint32_t joined = 1; steadiness_of(sweep, joined, 1).seeds; joined *= 2)
-        for (uint32_t k = 1; k <= sweep->session->options->max_k; k++) {
-            struct steadiness at = steadiness_of(sweep, joined, k);
-            if (fmax(at.average, within) < fmax(best.average, within) ||
-                (at.average <= within && at.simulated < best.simulated))
-                best = at;
-        }
-    return best;
-}
-
-static void put_recommendation(const struct sweep *sweep, FILE *out)
-{
-    const struct as_points_options *options = sweep->session->options;
-    struct steadiness asked = steadiness_of(sweep, 1, (uint32_t)options->max_k), best = recommend(sweep);
-    fprintf(out, "\nOver %" PRIu32 " seeds of projection and k-means what was asked for is %.2f %% off on average",
-            asked.seeds, 100 * asked.average);
-    fprintf(out, ", %.2f %% at most.\nFor this program: --interval %" PRIu64 " --max-k %" PRIu32 " --dims %" PRIu64,
-            100 * asked.most, best.joined * options->interval, best.max_k, options->dims);
-    fprintf(out, " --threshold %.2f\n(over the same seeds %.2f %% off on average, %.2f %% at most", options->threshold,
-            100 * best.average, 100 * best.most);
-    fprintf(out, ", with %s instructions to simulate)\n", AS_COUNT((uint64_t)best.simulated));
-}
-
-/* Phases whose point does not take their mean time, as they were chosen by the options, and the code that makes most of the
- * difference. */
-static void put_phases(const struct sweep *sweep, FILE *out)
-{
-    const struct as_choice *choice = &sweep->session->choice;
-    fprintf(out, "\n  phase   weight     CPI: point     mean     least     most   adds to the error   most of it in\n");
-    for (uint32_t group = 0; group < choice->k; group++) {
-        const struct as_chosen_point *point = &choice->points.data[group];
-        double sum = 0, instructions = 0, least = INFINITY, most = 0, own = sweep->cpi.data[point->interval];
-        for (size_t i = 0; i < choice->groups.len; i++) {
-            double cpi = sweep->cpi.data[i], n = (double)sweep->session->vectors->list.data[i].instructions;
-            if (choice->groups.data[i] != group)
-                continue;
-            sum += cpi * n;
-            instructions += n;
-            least = cpi < least ? cpi : least;
-            most = cpi > most ? cpi : most;
-        }
-        struct as_blamed blamed = as_points_blame_find(sweep->blame, choice, group, sweep->session->vectors);
-        fprintf(out, "  %5" PRIu32 "  %6.2f %%  %13.3f %8.3f  %8.3f %8.3f  %+8.2f %%  %+8.2f %% %s\n", group + 1,
-                100 * point->weight, own, sum / instructions, least, most,
-                100 * point->weight * (own - sum / instructions) / sweep->truth,
-                100 * point->weight * blamed.cpi / sweep->truth, blamed.function ? AS_SHOW(blamed.function) : "");
-    }
-}
-
-/* A row for each interval: its phase, its CPI, and whether it stands for its phase (Figure C.6). */
-static void put_intervals(const struct sweep *sweep, FILE *out)
-{
-    const struct as_choice *choice = &sweep->session->choice;
-    fprintf(out, "phase,weight,interval,instructions,cpi,point\n");
-    for (size_t i = 0; i < choice->groups.len; i++) {
-        const struct as_chosen_point *point = &choice->points.data[choice->groups.data[i]];
-        fprintf(out, "%" PRIu32 ",%.6f,%zu,%" PRIu64 ",%.9g,%d\n", choice->groups.data[i] + 1, point->weight, i,
-                sweep->session->vectors->list.data[i].instructions, sweep->cpi.data[i], point->interval == i);
-    }
-}
-
-static bool write_intervals(const struct sweep *sweep, struct as_error *err)
-{
-    struct as_output output = {0};
-    if (!sweep->session->options->phases)
-        return true;
-    if (!as_output_open(&output, sweep->session->options->phases, err))
-        return false;
-    put_intervals(sweep, output.file);
-    return as_output_finish(&output, err);
-}
-
-static void put_text(const struct sweep *sweep, FILE *out)
-{
-    const struct as_points_session *session = sweep->session;
-    fprintf(out, "\n%s: %s instructions, %s intervals of %s, true CPI %.4f; %s ways to choose points\n",
-            session->argv[0], AS_COUNT(as_vectors_instructions(session->vectors)), AS_COUNT(session->vectors->list.len),
-            AS_COUNT(session->options->interval), sweep->truth, AS_COUNT(sweep->trials.len));
-    put_choices(sweep, out);
-    put_saturation(sweep, out);
-    put_phases(sweep, out);
-    put_recommendation(sweep, out);
+    if (sweep->session->options->json)
+        return as_sweep_json(sweep, out) || as_error_set(err, "cannot write the result");
+    if (sweep->session->options->csv)
+        as_sweep_csv(sweep, out);
+    else
+        as_sweep_text(sweep, out);
+    return true;
 }
 
 bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)
 {
-    struct sweep sweep = {.session = session};
+    struct as_sweep sweep = {.session = session};
     bool ok = check_end(&session->run.end, err) && measure(&sweep, err);
     if (ok) {
         try_all(&sweep);
         find_front(&sweep);
-        if (session->options->csv)
-            put_csv(&sweep, out);
-        else
-            put_text(&sweep, out);
-        ok = write_intervals(&sweep, err);
+        ok = show(&sweep, out, err) && as_sweep_write_intervals(&sweep, err);
     }
     as_points_blame_free(sweep.blame);
     as_vec_free(&sweep.cpi);

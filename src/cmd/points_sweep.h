@@ -4,7 +4,7 @@
 
 #include "cmd/points.h"
 
-/* After vectors were taken and points were chosen: runs the program in the model and prints text, or CSV. */
+/* After vectors were taken and points were chosen: runs the program in the model and prints text, CSV or JSON. */
 bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err) AS_MUST_CHECK;
 
 #endif

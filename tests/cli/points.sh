@@ -71,6 +71,7 @@ check "a sweep" "$ASSAY" points sweep --interval 100k --max-k 4 -- "${short[@]}"
 check_same "… names a long point" 1 "$(grep -c 'one long point' <<<"$out")"
 check_same "… where errors saturate" 1 "$(grep -c 'Saturation at max-k [1-4]: error ' <<<"$out")"
 check_same "… and what was asked for with other seeds" 1 "$(grep -c 'Over 11 seeds .* on average, .* at most' <<<"$out")"
+front=$(sed -n '/Pareto front/,/^$/p' <<<"$out" | grep -c '[0-9] %')
 recommended=$(sed -n 's/^For this program: --interval \([0-9]*\) --max-k \([0-9]*\) --dims 15 --threshold 0.90$/\1 \2/p' <<<"$out")
 cat >blame.py <<'END'
 import re, sys
@@ -126,6 +127,23 @@ assert abs(sum(float(r["weight"]) * float(r["cpi"]) for r in points) / float(usu
 END
 # shellcheck disable=SC2086
 check "… every choice with its error" python3 sweep.py $recommended
+check "… as JSON" "$ASSAY" points sweep -q --interval 100k --max-k 4 --json -o sweep.json -- "${short[@]}"
+check_same "the text has the front" "$(python3 -c 'import json; print(len(json.load(open("sweep.json"))["front"]))')" "$front"
+# shellcheck disable=SC2086
+check "… the same front as the CSV has, and the same recommendation" python3 - $recommended <<'END'
+import csv, json, sys
+d = json.load(open("sweep.json"))
+rows = list(csv.DictReader(open("sweep.csv")))
+of_csv = {(int(r["simulated"]), round(float(r["error"]), 6)) for r in rows if r["front"] == "1"}
+front = [(t["simulated"], round(t["error"], 6)) for t in d["front"]]
+assert front == sorted(of_csv) and len(front) > 1, (front, sorted(of_csv))
+usual = next(r for r in rows if r["sweep"] == "default")
+assert abs(d["asked_for"]["cpi"] - float(usual["cpi"])) < 1e-6 and d["choices"] == len(rows)
+assert [d["recommended"]["interval"], d["recommended"]["max_k"]] == [int(n) for n in sys.argv[1:]], d["recommended"]
+assert abs(sum(p["weight"] for p in d["phases"]) - 1) < 1e-6 and len(d["phases"]) == int(usual["phases"])
+assert abs(1 + sum(p["adds"] for p in d["phases"]) - float(usual["cpi"]) / float(usual["true_cpi"])) < 1e-3
+assert [c["error_at_most"] for c in d["cheapest"]] == [0.1, 0.05, 0.02, 0.01, 0.005] and 1 <= d["saturation"]["max_k"] <= 4
+END
 # All time is in one function, so what it adds is what the phase adds, the last interval with it, which the program's end cuts short.
 cat >one.c <<'END'
 void _start(void)
