@@ -232,6 +232,7 @@ static void registers_trap(void **state)
     assert_int_equal(seen.traps, 2);
     assert_int_equal(as_modelled_lens_cost(lens).stood, 2 * options.trap_cost);
     assert_int_equal(as_modelled_lens_cost(lens).traps, 2);
+    assert_int_equal(as_modelled_lens_cost(lens).armings, 4); /* each register is set, and set back */
     assert_int_equal(as_lens_registers(&seen.lens), 2);
     as_modelled_lens_free(lens);
 }

@@ -43,6 +43,7 @@ struct seen {
     uint32_t process;
     struct as_lens_trap trap;
     struct as_lens_access sampled; /* the last one */
+    uint8_t counter;               /* … and who sampled it */
 };
 
 static void on_start(void *client, uint32_t thread, uint32_t process)
@@ -60,6 +61,7 @@ static void on_sample(void *client, const struct as_lens_sample *sample)
 {
     ((struct seen *)client)->samples++;
     ((struct seen *)client)->sampled = sample->access;
+    ((struct seen *)client)->counter = sample->counter;
 }
 
 static void on_trap(void *client, const struct as_lens_trap *trap)
@@ -133,6 +135,64 @@ static void paths(void **state)
         assert_true(found[0] == 0x100 && found[1] == 0x204);
     }
     assert_true(numbers[0] && numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2]);
+    as_native_lens_free(native);
+}
+
+/* Registers of perf (asm/perf_regs.h) up to the instruction pointer, and their values. */
+enum { PERF_SI = 4, PERF_DI = 5, PERF_IP = 8, PERF_REGISTERS = 9 };
+
+/* A sample of this process at `code`, which copies words[0] to words[8]; `told` is what the processor says that it did. */
+static void sample_copy(struct as_native_lens *lens, const uint8_t *code, uint64_t address, uint64_t told)
+{
+    struct as_perf_event event = {0};
+    union perf_mem_data_src source = {.mem_op = told};
+    uint64_t registers[PERF_REGISTERS] = {
+        [PERF_SI] = (uintptr_t)&words[0], [PERF_DI] = (uintptr_t)&words[8], [PERF_IP] = (uintptr_t)code};
+    struct as_perf_sample made = {
+        .event = &event,
+        .has = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_USER,
+        .mode = AS_PERF_USER,
+        .addr = address,
+        .data_src = source.val,
+        .time = 10,
+        .pid = (uint32_t)getpid(),
+        .tid = (uint32_t)getpid(),
+        .user_regs = {PERF_SAMPLE_REGS_ABI_64, (1u << PERF_REGISTERS) - 1, registers, PERF_REGISTERS}};
+    as_native_lens_sample(lens, &made, 1000, false);
+}
+
+/* Of an instruction with two accesses, size and kind are those of the one that has the recorded address; without one, they are
+ * what the processor says. */
+static void recorded_addresses(void **state)
+{
+    static const uint8_t code[16] = {0x48, 0xa5}; /* movsq */
+    const uint64_t from = (uintptr_t)&words[0], to = (uintptr_t)&words[8];
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    struct as_perf_process map = {.kind = AS_PERF_MAP,
+                                  .pid = (uint32_t)getpid(),
+                                  .tid = (uint32_t)getpid(),
+                                  .start = (uintptr_t)code,
+                                  .length = sizeof code,
+                                  .name = "//anon"};
+    const struct {
+        uint64_t address, told;
+        uint32_t size, counter;
+        uint8_t kind;
+    } cases[] = {{from, 0, 8, AS_ACCESS_LOAD, AS_ACCESS_LOAD},
+                 {from + 7, 0, 8, AS_ACCESS_LOAD, AS_ACCESS_LOAD},
+                 {to, PERF_MEM_OP_LOAD, 8, AS_ACCESS_LOAD, AS_ACCESS_STORE},
+                 {from + 8, PERF_MEM_OP_STORE, 0, AS_ACCESS_STORE, AS_ACCESS_STORE}};
+    as_native_lens_process(native, &map);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_copy(native, code, cases[i].address, cases[i].told);
+        assert_int_equal(seen.samples, i + 1);
+        assert_int_equal(seen.sampled.address, cases[i].address);
+        assert_int_equal(seen.sampled.size, cases[i].size);
+        assert_int_equal(seen.sampled.kind, cases[i].kind);
+        assert_int_equal(seen.counter, cases[i].counter);
+    }
+    assert_int_equal(as_native_lens_cost(native).without, 0);
     as_native_lens_free(native);
 }
 
@@ -336,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times),
         cmocka_unit_test(paths),
+        cmocka_unit_test(recorded_addresses),
         cmocka_unit_test(one_trap_with_its_access),
         cmocka_unit_test(four_registers),
         cmocka_unit_test(budget_is_kept),
