@@ -8,16 +8,26 @@
 #include "native/session.h"
 
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <sys/mman.h>
 
-enum { PARENT = 2000000001, CHILD, PERIOD = 500, HEAP = 0x10000, ANON = 0x30000, FILES = 0x50000, CODE = 0x400000 };
+enum {
+    PARENT = 2000000001,
+    CHILD,
+    PERIOD = 500,
+    HEAP = 0x10000,
+    ANON = 0x30000,
+    FILES = 0x50000,
+    CODE = 0x400000,
+    AGENT = 0x500000
+};
 
 /* ---- the session ---- */
 
 struct as_native_session {
     struct as_native_info info;
     uint64_t fields;
-    bool attached, closed;
+    bool attached, closed, stopped;
 };
 static struct as_native_session session;
 static const struct as_perf_sink *sink_;
@@ -71,6 +81,7 @@ double as_native_weight(const struct as_native_session *played, const struct as_
 
 void as_native_stop(struct as_native_session *played)
 {
+    played->stopped = true;
 }
 
 void as_native_close(struct as_native_session *played)
@@ -96,10 +107,12 @@ static void map(uint32_t pid, uint64_t start, const char *name, uint32_t flags)
                                   .name = name,
                                   .start = start,
                                   .length = 0x1000,
-                                  .data = start != CODE,
+                                  .data = start != CODE && start != AGENT,
                                   .flags = flags,
                                   .inode = flags ? 77 : 0});
 }
+
+static uint64_t code_at = CODE; /* what is sampled */
 
 static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, uint64_t op)
 {
@@ -107,7 +120,7 @@ static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, 
     struct as_perf_sample made = {.event = &event,
                                   .has = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC,
                                   .mode = AS_PERF_USER,
-                                  .ip = CODE + tid % 100,
+                                  .ip = code_at + tid % 100,
                                   .addr = address,
                                   .data_src = op << PERF_MEM_OP_SHIFT,
                                   .time = time,
@@ -129,6 +142,7 @@ bool as_native_run(struct as_native_session *played, const struct as_perf_sink *
         return true;
     }
     map(PARENT, CODE, "/nowhere/prog", 0);
+    map(PARENT, AGENT, "/nowhere/assay-agent.so", 0);
     map(PARENT, HEAP, "[heap]", 0);
     map(PARENT, HEAP, "[heap]", 0); /* once more */
     map(PARENT, ANON, "//anon", 0);
@@ -138,13 +152,19 @@ bool as_native_run(struct as_native_session *played, const struct as_perf_sink *
         .kind = AS_PERF_FORK, .pid = CHILD, .tid = CHILD, .parent_pid = PARENT, .parent_tid = PARENT});
     map(CHILD, ANON + 0x4000, "[stack]", 0);
     sample(PARENT, PARENT, 10, HEAP + 8, PERF_MEM_OP_STORE);
+    code_at = AGENT; /* which is not the program's */
+    sample(PARENT, PARENT + 50, 15, HEAP + 8, PERF_MEM_OP_STORE);
+    code_at = CODE;
     sample(PARENT, PARENT + 50, 20, HEAP + 8, PERF_MEM_OP_LOAD);
     sample(CHILD, CHILD, 30, HEAP + 8, PERF_MEM_OP_LOAD); /* its own memory */
     played->info.seconds = 2;
     played->info.counted = 1.5;
     played->info.lost = 4;
     played->info.threads = 9;
-    strcpy(played->info.notes[0], "one thing was given up");
+    for (size_t i = 0; i < AS_NATIVE_NOTES; i++)
+        strcpy(played->info.notes[i], "one thing was given up");
+    if (played->attached)
+        raise(SIGINT);
     return true;
 }
 
@@ -270,12 +290,14 @@ static void how_it_ended(void **state)
     double sampling = 1.5 * RATE * 16e-6; /* interrupts of the kernel's code give no samples */
     assert_true(info->sampling > sampling - 1e-9 && info->sampling < sampling + 1e-9);
     assert_true(info->end.exit_status == 3 && !info->end.running && !info->end.interrupted);
-    assert_int_equal(noted, 1);
+    assert_int_equal(noted, AS_NATIVE_NOTES);
+    assert_false(session.stopped);
     assert_int_equal(session.fields, PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
     as_comm_native_free(native);
     native = run(AS_COMM_PMU, PARENT, false);
     assert_true(session.attached && (session.fields & PERF_SAMPLE_CALLCHAIN));
     assert_false(as_comm_native_info(native)->end.running); /* not a child */
+    assert_true(session.stopped);
     as_comm_native_free(native);
 }
 

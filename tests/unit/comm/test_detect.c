@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "base/random.h"
+#include "base/shared_lines.h"
 #include "comm/coherent.h"
 #include "comm/detect.h"
 #include "lens/modelled_lens.h"
@@ -232,6 +233,31 @@ static void sampled_lines_are_looked_up(void **state)
     as_detect_free(bed.detect);
 }
 
+/* What two processes share is one line, and belongs to none of them; what each has at the same address is its own. */
+static void shared_memory(void **state)
+{
+    struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+    const uint32_t places[] = {0, 1, 2, 3};
+    struct as_contacts contacts = {0};
+    struct bed bed;
+    open_bed(&bed, &options, 0);
+    as_detect_client.thread_start(bed.detect, 3, 2);
+    bed.script.live[3] = true;
+    sample(&bed, 0, A, STORE);
+    sample(&bed, 3, A, LOAD);
+    assert_int_equal(as_detect_counts(bed.detect).found, 0);
+    sample(&bed, 0, A | AS_SHARED_BIT, STORE);
+    sample(&bed, 3, A | AS_SHARED_BIT, LOAD);
+    assert_int_equal(as_detect_counts(bed.detect).found, 1);
+    as_detect_contacts(bed.detect, places, 4, &contacts);
+    assert_int_equal(contacts.list.len, 1);
+    assert_int_equal(contacts.list.data[0].process, 0);
+    assert_int_equal(contacts.list.data[0].line, A | AS_SHARED_BIT);
+    assert_true(contacts.list.data[0].from.process == 1 && contacts.list.data[0].to.process == 2);
+    as_contacts_free(&contacts);
+    as_detect_free(bed.detect);
+}
+
 /* A machine without registers, one that refuses, a thread that ends while it watches, numbers that are too large. */
 static void faults(void **state)
 {
@@ -358,6 +384,7 @@ int main(void)
         cmocka_unit_test(sampled_lines_are_looked_up),
         cmocka_unit_test(published_bytes_decide),
         cmocka_unit_test(earlier_stores_count),
+        cmocka_unit_test(shared_memory),
         cmocka_unit_test(faults),
         cmocka_unit_test(contacts),
         cmocka_unit_test(estimates),

@@ -62,6 +62,18 @@ static uint64_t irregular(size_t a, size_t b)
     return 20;
 }
 
+/* The first thread talks to all others. */
+static uint64_t first_is_master(size_t a, size_t b)
+{
+    return b == 0 ? 1000 : 20;
+}
+
+/* Three threads, each with each: no chain, and no groups. */
+static uint64_t triangle(size_t a, size_t b)
+{
+    return a < 3 ? 1000 : 0;
+}
+
 /* The fewest that are a chain, and one less. */
 static uint64_t four_in_a_row(size_t a, size_t b)
 {
@@ -79,14 +91,25 @@ static void names(void **state)
         uint64_t (*talk)(size_t a, size_t b);
         enum as_pattern pattern;
     } cases[] = {
-        {nothing, AS_PATTERN_NONE},         {one_pair, AS_PATTERN_PAIR},           {master, AS_PATTERN_MASTER},
-        {neighbours, AS_PATTERN_NEIGHBOUR}, {ring, AS_PATTERN_NEIGHBOUR},          {pairs, AS_PATTERN_PAIRS},
-        {far_pairs, AS_PATTERN_PAIRS},      {groups, AS_PATTERN_GROUPS},           {everybody, AS_PATTERN_ALL},
-        {irregular, AS_PATTERN_IRREGULAR},  {four_in_a_row, AS_PATTERN_NEIGHBOUR}, {three_in_a_row, AS_PATTERN_MASTER},
+        {nothing, AS_PATTERN_NONE},
+        {one_pair, AS_PATTERN_PAIR},
+        {master, AS_PATTERN_MASTER},
+        {neighbours, AS_PATTERN_NEIGHBOUR},
+        {ring, AS_PATTERN_NEIGHBOUR},
+        {pairs, AS_PATTERN_PAIRS},
+        {far_pairs, AS_PATTERN_PAIRS},
+        {groups, AS_PATTERN_GROUPS},
+        {everybody, AS_PATTERN_ALL},
+        {first_is_master, AS_PATTERN_MASTER},
+        {triangle, AS_PATTERN_ALL},
+        {irregular, AS_PATTERN_IRREGULAR},
+        {four_in_a_row, AS_PATTERN_NEIGHBOUR},
+        {three_in_a_row, AS_PATTERN_MASTER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_pattern_name(find(cases[i].talk).pattern), as_pattern_name(cases[i].pattern));
     assert_int_equal(find(master).master, 3);
+    assert_int_equal(find(first_is_master).master, 0);
     assert_int_equal(find(pairs).groups, N / 2);
     assert_int_equal(find(groups).groups, 2);
 }
