@@ -12,15 +12,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BUFFER = 1 << 16, DIGITS = 20, TAIL = 24, LONGEST = DIGITS + TAIL, TOGETHER = 64 };
+enum { BUFFER = 1 << 16, DIGITS = 20, TAIL = 24, LONGEST = DIGITS + TAIL, TOGETHER = 64, PIECE = 64 };
 
 struct commits {
     struct as_trace_target target;
     uint64_t base, last; /* cycles of programs before this one; the last commit */
     size_t n;            /* bytes in the buffer */
     union {
-        char text[BUFFER + TOGETHER * LONGEST];
-        uint64_t words[BUFFER / 8 + 2];
+        char text[BUFFER + TOGETHER * LONGEST + PIECE];
+        uint64_t words[BUFFER / 8 + 2 * TOGETHER];
     };
 };
 
@@ -39,26 +39,43 @@ static void next_program(struct commits *self)
 
 /* ---- CSV ---- */
 
-/* ",0x401000\n", padded to be copied whole. Of an edge's record, also the cycle of its commit, from that of the run. */
+/* ",0x401000\n", padded to be copied whole. */
 struct tail {
     char text[TAIL];
     uint32_t length; /* 0: not made yet */
-    int32_t commit;
 };
 
-struct edge_tails {
+enum { FOUR = 10000 }; /* cycles that differ in their last four digits alone: an age */
+
+/* The records of an edge as they were written last. Only their last four digits change while the age is the same. */
+struct edge_text {
     const struct as_edge *edge; /* NULL: not made yet */
-    size_t first;
+    size_t text, spots;         /* where they begin in `texts` and `spots` */
+    uint64_t age;               /* of its digits: cycle / FOUR; 0: of none */
+    int32_t first;              /* commit of its first record, from that of the run */
+    uint32_t room;              /* the first may be this far behind an age's begin, so that all are in it */
+    uint32_t n, size;           /* records; bytes of the text */
+};
+
+/* A record in such a text: where its last four digits are, and its commit, from that of the run. */
+struct spot {
+    uint32_t at;
+    int32_t commit;
 };
 
 struct csv {
     struct commits commits;
-    AS_VEC(struct tail) tails;       /* by instruction id */
-    AS_VEC(struct edge_tails) edges; /* by number */
-    AS_VEC(struct tail) of_edges;    /* of their records */
-    uint64_t tens;                   /* the value of `digits` */
+    AS_VEC(struct tail) tails;      /* by instruction id */
+    AS_VEC(struct edge_text) edges; /* by number */
+    AS_VEC(char) texts;             /* room for LONGEST bytes for each record, and PIECE */
+    AS_VEC(struct spot) spots;
+    uint64_t age, start; /* the last run's, and its first cycle */
+    char above[DIGITS];  /* its digits: those of all of its cycles but the last four */
+    uint32_t n_above;
+    uint64_t tens;  /* the value of `digits` */
     uint32_t first; /* of the digits, which end at DIGITS; behind them there is room to be copied with them */
     char digits[DIGITS + TAIL];
+    char fours[FOUR][4]; /* "0000" to "9999" */
 };
 
 /* The digits of a cycle whose last digit is 0. Mostly it is the next such cycle, of which one digit differs. */
@@ -99,6 +116,8 @@ static void *start_csv(const struct as_trace_target *target)
     self->commits.target = *target;
     self->first = DIGITS;
     set_digits(self, 0);
+    for (int i = 0; i < FOUR; i++)
+        memcpy(self->fours[i], (char[]){'0' + i / 1000, '0' + i / 100 % 10, '0' + i / 10 % 10, '0' + i % 10}, 4);
     fputs("cycle,address\n", target->out);
     return self;
 }
@@ -117,9 +136,10 @@ static inline char *put_csv(struct csv *self, char *to, const struct tail *tail,
     return to + length + tail->length;
 }
 
-/* What is in the buffer after at most TOGETHER records. */
-static inline void put_up_to(struct commits *commits, const char *end)
+static inline void write_csv(struct csv *self, uint32_t insn, uint64_t cycle)
 {
+    struct commits *commits = &self->commits;
+    const char *end = put_csv(self, commits->text + commits->n, tail_of(self, insn), cycle);
     commits->n = (size_t)(end - commits->text);
     if (commits->n >= BUFFER)
         flush(commits);
@@ -128,53 +148,126 @@ static inline void put_up_to(struct commits *commits, const char *end)
 static void add_csv(void *opaque, const struct as_pipe *pipes, size_t n)
 {
     struct csv *self = opaque;
-    struct commits *commits = &self->commits;
     for (size_t i = 0; i < n; i++)
-        put_up_to(commits, put_csv(self, commits->text + commits->n, tail_of(self, pipes[i].insn),
-                                   commits->base + pipes[i].commit));
-    commits->last = pipes[n - 1].commit;
+        write_csv(self, pipes[i].insn, self->commits.base + pipes[i].commit);
+    self->commits.last = pipes[n - 1].commit;
 }
 
-static __attribute__((noinline)) const struct tail *make_edge_tails(struct csv *self, const struct as_edge *edge)
+/* ---- CSV of edges ---- */
+
+/* Writes the records with the digits of the age, whatever their last four. */
+static void write_text(struct csv *self, struct edge_text *of)
+{
+    char *text = self->texts.data + of->text, *to = text;
+    struct spot *spots = self->spots.data + of->spots;
+    for (uint32_t i = 0; i < of->n; i++) {
+        const struct tail *tail = tail_of(self, of->edge->records[i].insn);
+        memcpy(to, self->above, sizeof self->above);
+        to += self->n_above;
+        spots[i].at = (uint32_t)(to - text);
+        memcpy(to + 4, tail->text, TAIL);
+        to += 4 + tail->length;
+    }
+    of->size = (uint32_t)(to - text);
+    of->age = self->age;
+}
+
+static __attribute__((noinline)) struct edge_text *make_edge_text(struct csv *self, const struct as_edge *edge)
 {
     while (self->edges.len <= edge->number)
-        *as_vec_push(&self->edges) = (struct edge_tails){0};
-    self->edges.data[edge->number] = (struct edge_tails){edge, self->of_edges.len};
-    for (uint32_t i = 0; i < edge->n; i++) {
-        struct tail tail = *tail_of(self, edge->records[i].insn);
-        tail.commit = edge->records[i].commit;
-        *as_vec_push(&self->of_edges) = tail;
-    }
-    return self->of_edges.data + self->edges.data[edge->number].first;
+        *as_vec_push(&self->edges) = (struct edge_text){0};
+    struct edge_text *of = &self->edges.data[edge->number];
+    uint32_t span = (uint32_t)(edge->committed - edge->records[0].commit);
+    *of = (struct edge_text){.edge = edge,
+                             .text = self->texts.len,
+                             .spots = self->spots.len,
+                             .first = edge->records[0].commit,
+                             .room = span < FOUR && edge->n <= TOGETHER ? FOUR - span : 0,
+                             .n = edge->n};
+    for (uint32_t i = 0; i < edge->n; i++)
+        *as_vec_push(&self->spots) = (struct spot){.commit = edge->records[i].commit};
+    size_t room = of->text + edge->n * LONGEST + PIECE;
+    as_vec_reserve((void **)&self->texts.data, &self->texts.cap, room, 1);
+    self->texts.len = room;
+    return of;
 }
 
-static inline const struct tail *edge_tails_of(struct csv *self, const struct as_edge *edge)
+/* The slow way: edges of many records, or in two ages, or in the first. */
+static __attribute__((noinline)) void add_records_csv(struct csv *self, const struct as_edge_run *run)
 {
-    if (__builtin_expect(edge->number < self->edges.len && self->edges.data[edge->number].edge == edge, 1))
-        return self->of_edges.data + self->edges.data[edge->number].first;
-    return make_edge_tails(self, edge);
+    for (uint32_t i = 0; i < run->n; i++)
+        write_csv(self, run->edge->records[i].insn,
+                  self->commits.base + run->base + (uint64_t)(int64_t)run->edge->records[i].commit);
 }
 
-static void add_edge_csv(void *opaque, const struct as_edge_run *run)
+/* Makes the text one of the age that cycle `first` is in. False: there is none. */
+static __attribute__((noinline)) bool change_age(struct csv *self, struct edge_text *of, uint64_t first)
+{
+    if (first / FOUR != self->age) {
+        self->age = first / FOUR;
+        self->start = self->age * FOUR;
+        char digits[DIGITS + 1];
+        self->n_above = (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, self->age);
+        memcpy(self->above, digits, sizeof self->above);
+    }
+    if (self->age == 0 || first - self->start >= of->room)
+        return false;
+    if (of->age != self->age)
+        write_text(self, of);
+    return true;
+}
+
+/* Copies a text, and more than that, in pieces of a size that is known. */
+static inline void copy_pieces(char *restrict to, const char *restrict from, uint32_t size)
+{
+    for (const char *end = from + size; from < end; from += PIECE, to += PIECE)
+        memcpy(to, from, PIECE);
+}
+
+static inline void add_edge_csv(struct csv *self, const struct as_edge_run *run)
+{
+    const struct as_edge *edge = run->edge;
+    struct commits *commits = &self->commits;
+    struct edge_text *of = edge->number < self->edges.len ? &self->edges.data[edge->number] : NULL;
+    if (__builtin_expect(!of || of->edge != edge, 0))
+        of = make_edge_text(self, edge);
+    uint64_t base = commits->base + run->base, first = base + (uint64_t)(int64_t)of->first;
+    bool same = of->age == self->age && first - self->start < of->room && of->age;
+    if (__builtin_expect(!same, 0) && !change_age(self, of, first)) {
+        add_records_csv(self, run);
+        return;
+    }
+    char *to = commits->text + commits->n;
+    const struct spot *spots = self->spots.data + of->spots, *end = spots + of->n;
+    const char(*fours)[4] = (const char(*)[4])self->fours + (int64_t)(base - self->start);
+    copy_pieces(to, self->texts.data + of->text, of->size);
+#pragma GCC unroll 4
+    for (; spots < end; spots++)
+        memcpy(to + spots->at, fours + spots->commit, 4);
+    commits->n += of->size;
+    if (__builtin_expect(commits->n >= BUFFER, 0))
+        flush(commits);
+}
+
+static void add_edges_csv(void *opaque, const struct as_edge_batch *batch)
 {
     struct csv *self = opaque;
-    struct commits *commits = &self->commits;
-    const struct tail *tails = edge_tails_of(self, run->edge);
-    uint64_t base = commits->base + run->base;
-    for (uint32_t i = 0; i < run->n;) {
-        char *to = commits->text + commits->n;
-        for (uint32_t end = run->n - i < TOGETHER ? run->n : i + TOGETHER; i < end; i++)
-            to = put_csv(self, to, &tails[i], base + (uint64_t)(int64_t)tails[i].commit);
-        put_up_to(commits, to);
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        if (run->edge)
+            add_edge_csv(self, run);
+        else
+            add_csv(self, &batch->pipes[run->first], run->n);
     }
-    commits->last = run->base + (uint64_t)(int64_t)tails[run->n - 1].commit;
+    self->commits.last = as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]);
 }
 
 static void forget_csv(void *opaque)
 {
     struct csv *self = opaque;
     as_vec_clear(&self->edges);
-    as_vec_clear(&self->of_edges);
+    as_vec_clear(&self->texts);
+    as_vec_clear(&self->spots);
 }
 
 static void end_csv(void *opaque)
@@ -187,14 +280,15 @@ static void free_csv(void *opaque)
     struct csv *self = opaque;
     as_vec_free(&self->tails);
     as_vec_free(&self->edges);
-    as_vec_free(&self->of_edges);
+    as_vec_free(&self->texts);
+    as_vec_free(&self->spots);
     free(self);
 }
 
 const struct as_trace_format as_trace_commit_csv = {.name = "commit-csv",
                                                     .start = start_csv,
                                                     .add = add_csv,
-                                                    .add_edge = add_edge_csv,
+                                                    .add_edges = add_edges_csv,
                                                     .forget = forget_csv,
                                                     .end = end_csv,
                                                     .free = free_csv};
@@ -282,19 +376,37 @@ static inline const binary_record *records_of(struct binary *self, const struct 
     return make_records(self, edge);
 }
 
-static void add_edge_binary(void *opaque, const struct as_edge_run *run)
+static inline binary_record in_file_order(binary_record record)
 {
-    struct binary *self = opaque;
+    return (binary_record){to_little_endian(record[0]), to_little_endian(record[1])};
+}
+
+static inline void add_edge_binary(struct binary *self, const struct as_edge_run *run)
+{
     struct commits *commits = &self->commits;
     const binary_record *records = records_of(self, run->edge), base = {commits->base + run->base, 0};
-    for (uint32_t i = 0; i < run->n; i++) {
-        binary_record *to = (binary_record *)(commits->words + commits->n / 8), record = records[i] + base;
-        *to = (binary_record){to_little_endian(record[0]), to_little_endian(record[1])};
-        commits->n += sizeof *to;
-        if (commits->n >= BUFFER)
+    for (uint32_t i = 0; i < run->n;) {
+        binary_record *to = (binary_record *)(commits->words + commits->n / 8);
+        uint32_t end = run->n - i < TOGETHER ? run->n : i + TOGETHER;
+        commits->n += (end - i) * sizeof *to;
+        for (; i < end; i++)
+            *to++ = in_file_order(records[i] + base);
+        if (__builtin_expect(commits->n >= BUFFER, 0))
             flush(commits);
     }
-    commits->last = run->base + records[run->n - 1][0];
+}
+
+static void add_edges_binary(void *opaque, const struct as_edge_batch *batch)
+{
+    struct binary *self = opaque;
+    for (size_t i = 0; i < batch->n_runs; i++) {
+        const struct as_edge_run *run = &batch->runs[i];
+        if (run->edge)
+            add_edge_binary(self, run);
+        else
+            add_binary(self, &batch->pipes[run->first], run->n);
+    }
+    self->commits.last = as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]);
 }
 
 static void forget_binary(void *opaque)
@@ -321,7 +433,7 @@ static void free_binary(void *opaque)
 const struct as_trace_format as_trace_commit_binary = {.name = "commit-trace",
                                                        .start = start_binary,
                                                        .add = add_binary,
-                                                       .add_edge = add_edge_binary,
+                                                       .add_edges = add_edges_binary,
                                                        .forget = forget_binary,
                                                        .end = end_binary,
                                                        .free = free_binary};

@@ -21,8 +21,8 @@ struct as_trace_format {
     const char *name;
     void *(*start)(const struct as_trace_target *target);
     void (*add)(void *self, const struct as_pipe *pipes, size_t n);
-    /* NULL, or the same of a run along an edge: then records of edges are not made for the format. */
-    void (*add_edge)(void *self, const struct as_edge_run *run);
+    /* NULL, or the same of a batch with runs along edges: then records of edges are not made for the format. */
+    void (*add_edges)(void *self, const struct as_edge_batch *batch);
     void (*forget)(void *self); /* NULL, or: edges that were seen are gone */
     void (*end)(void *self);    /* writes everything that was kept back */
     void (*free)(void *self);

@@ -103,13 +103,7 @@ static void observe_edges(void *self, const struct as_edge_batch *batch)
     struct stream *stream = stream_of(trace, batch->thread);
     if (!stream->self || ferror(stream->out))
         return;
-    for (size_t i = 0; i < batch->n_runs; i++) {
-        const struct as_edge_run *run = &batch->runs[i];
-        if (run->edge)
-            trace->format->add_edge(stream->self, run);
-        else
-            trace->format->add(stream->self, &batch->pipes[run->first], run->n);
-    }
+    trace->format->add_edges(stream->self, batch);
     if (batch->last)
         trace->format->end(stream->self);
 }
