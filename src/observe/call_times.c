@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "observe/bundled.h"
+#include "observe/digits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,11 @@ struct stack {
 
 /* What stands behind a call's numbers: the function's name, quoted if need be, and the end of the line. */
 struct ending {
-    char *text; /* NULL: not made yet */
+    char *text; /* at least SHORT bytes; NULL: not made yet */
     size_t length;
 };
 
-enum { KEPT = 512, LINES = 1 << 11, NUMBERS = 4 * 21 };
+enum { KEPT = 512, LINES = 1 << 13, NUMBERS = 4 * 24, SHORT = 32 };
 
 struct calls {
     const struct as_run_info *run;
@@ -117,13 +118,18 @@ static void enter(struct calls *self, struct stack *stack, uint32_t thread, uint
         *as_vec_push(&stack->frames) = (struct frame){.path = path, .start = now};
 }
 
+static uint32_t top_of(const struct stack *stack)
+{
+    return stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
+}
+
 static void observe(void *opaque, const struct as_pipe_batch *batch)
 {
     struct calls *self = opaque;
     struct stack *stack = stack_of(self, batch->thread);
     const struct as_pipe *pipes = batch->pipes;
     uint64_t before = batch->cycles_before;
-    uint32_t path = stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
+    uint32_t path = top_of(stack);
     for (size_t i = 0; i < batch->n; i++) {
         if (__builtin_expect(pipes[i].path == path, 1))
             continue;
@@ -135,29 +141,38 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
         pop(self, stack, batch->thread, 0, stack->last);
 }
 
-static inline void go_on(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t commit)
+/* Where a thread is, while a batch is read. */
+struct hand {
+    struct calls *self;
+    struct stack *stack;
+    uint32_t thread, path; /* path: the innermost */
+    uint64_t last;         /* commit */
+};
+
+static inline void go_on(struct hand *hand, uint32_t path, uint64_t commit)
 {
-    uint32_t top = stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
-    if (__builtin_expect(path != top, 0))
-        enter(self, stack, thread, path, stack->last);
-    stack->last = commit;
+    if (__builtin_expect(path != hand->path, 0))
+        enter(hand->self, hand->stack, hand->thread, path, hand->last);
+    hand->path = path;
+    hand->last = commit;
 }
 
 static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 {
-    struct calls *self = opaque;
-    struct stack *stack = stack_of(self, batch->thread);
+    struct stack *stack = stack_of(opaque, batch->thread);
+    struct hand hand = {opaque, stack, batch->thread, top_of(stack), stack->last};
     uint64_t before = batch->cycles_before;
     for (size_t i = 0; i < batch->n_runs; i++) {
         const struct as_edge_run *run = &batch->runs[i];
         const struct as_pipe *pipes = &batch->pipes[run->first];
         if (run->edge)
-            go_on(self, stack, batch->thread, run->path, before + as_edge_run_commit(batch, run));
+            go_on(&hand, run->path, before + as_edge_run_commit(batch, run));
         for (uint32_t k = 0; !run->edge && k < run->n; k++)
-            go_on(self, stack, batch->thread, pipes[k].path, before + pipes[k].commit);
+            go_on(&hand, pipes[k].path, before + pipes[k].commit);
     }
+    stack->last = hand.last;
     if (batch->last)
-        pop(self, stack, batch->thread, 0, stack->last);
+        pop(opaque, stack, batch->thread, 0, stack->last);
 }
 
 /* ---- the end ---- */
@@ -167,7 +182,7 @@ static struct ending make_ending(const char *name)
 {
     size_t length = strlen(name), n = 0;
     bool quoted = name[strcspn(name, ",\"")] != '\0';
-    char *text = as_alloc(2 * length + 4);
+    char *text = as_alloc(2 * length + 4 + SHORT);
     if (quoted)
         text[n++] = '"';
     for (const char *c = name; *c; c++) {
@@ -181,7 +196,7 @@ static struct ending make_ending(const char *name)
     return (struct ending){text, n};
 }
 
-static const struct ending *ending_of(struct calls *self, uint32_t path)
+static __attribute__((noinline)) const struct ending *look_up_ending(struct calls *self, uint32_t path)
 {
     while (self->endings.len <= path)
         *as_vec_push(&self->endings) = (struct ending){0};
@@ -194,23 +209,18 @@ static const struct ending *ending_of(struct calls *self, uint32_t path)
     return ending;
 }
 
-/* A run has millions of calls, so printf is not used, and two digits are made at a time. Writes the number and a comma; returns what is
- * behind it. */
-static char *put_number(char *to, uint64_t number)
+static inline const struct ending *ending_of(struct calls *self, uint32_t path)
 {
-    char digits[21];
-    size_t n = sizeof digits;
-    digits[--n] = ',';
-    for (; number >= 100; number /= 100) {
-        unsigned two = number % 100;
-        digits[--n] = (char)('0' + two % 10);
-        digits[--n] = (char)('0' + two / 10);
-    }
-    digits[--n] = (char)('0' + number % 10);
-    if (number >= 10)
-        digits[--n] = (char)('0' + number / 10);
-    memcpy(to, digits + n, sizeof digits - n);
-    return to + (sizeof digits - n);
+    bool known = path < self->endings.len && self->endings.data[path].text;
+    return __builtin_expect(known, 1) ? &self->endings.data[path] : look_up_ending(self, path);
+}
+
+/* Writes the number and a comma; returns what is behind it. */
+static inline char *put_number(char *to, uint64_t number)
+{
+    to = as_digits_put(to, number);
+    *to = ',';
+    return to + 1;
 }
 
 static void write_lines(struct calls *self)
@@ -222,19 +232,21 @@ static void write_lines(struct calls *self)
 static void write_call(struct calls *self, const struct call *call)
 {
     const struct ending *ending = ending_of(self, call->path);
-    if (self->n_lines + NUMBERS + ending->length > LINES)
+    if (self->n_lines + NUMBERS + SHORT + ending->length > LINES)
         write_lines(self);
     char *end = put_number(self->lines + self->n_lines, call->thread);
     end = put_number(end, call->depth);
     end = put_number(end, call->start);
     end = put_number(end, call->end);
     self->n_lines = (size_t)(end - self->lines);
-    if (ending->length > LINES - NUMBERS) { /* a name of C++ may be that long */
+    if (ending->length > LINES - NUMBERS - SHORT) { /* a name of C++ may be that long */
         write_lines(self);
         fwrite(ending->text, 1, ending->length, self->file);
         return;
     }
-    memcpy(end, ending->text, ending->length);
+    memcpy(end, ending->text, SHORT); /* mostly all of it, and of a size that is known */
+    if (ending->length > SHORT)
+        memcpy(end + SHORT, ending->text + SHORT, ending->length - SHORT);
     self->n_lines += ending->length;
 }
 

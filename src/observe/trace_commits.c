@@ -8,6 +8,7 @@
 #include "observe/trace_format.h"
 
 #include "base/vec.h"
+#include "observe/digits.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +46,7 @@ struct tail {
     uint32_t length; /* 0: not made yet */
 };
 
-enum { FOUR = 10000 }; /* cycles that differ in their last four digits alone: an age */
+enum { FOUR = AS_FOUR_DIGITS }; /* cycles that differ in their last four digits alone: an age */
 
 /* The records of an edge as they were written last. Only their last four digits change while the age is the same. */
 struct edge_text {
@@ -75,7 +76,6 @@ struct csv {
     uint64_t tens;  /* the value of `digits` */
     uint32_t first; /* of the digits, which end at DIGITS; behind them there is room to be copied with them */
     char digits[DIGITS + TAIL];
-    char fours[FOUR][4]; /* "0000" to "9999" */
 };
 
 /* The digits of a cycle whose last digit is 0. Mostly it is the next such cycle, of which one digit differs. */
@@ -116,8 +116,6 @@ static void *start_csv(const struct as_trace_target *target)
     self->commits.target = *target;
     self->first = DIGITS;
     set_digits(self, 0);
-    for (int i = 0; i < FOUR; i++)
-        memcpy(self->fours[i], (char[]){'0' + i / 1000, '0' + i / 100 % 10, '0' + i / 10 % 10, '0' + i % 10}, 4);
     fputs("cycle,address\n", target->out);
     return self;
 }
@@ -239,7 +237,7 @@ static inline void add_edge_csv(struct csv *self, const struct as_edge_run *run)
     }
     char *to = commits->text + commits->n;
     const struct spot *spots = self->spots.data + of->spots, *end = spots + of->n;
-    const char(*fours)[4] = (const char(*)[4])self->fours + (int64_t)(base - self->start);
+    const char(*fours)[4] = as_four_digits + (int64_t)(base - self->start);
     copy_pieces(to, self->texts.data + of->text, of->size);
 #pragma GCC unroll 4
     for (; spots < end; spots++)
