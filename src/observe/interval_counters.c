@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "observe/bundled.h"
+#include "observe/digits.h"
 #include "observe/intervals.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +82,18 @@ static double value_of(const struct counters *self, const struct as_interval_thr
     return (double)interval->occupied[column - COLUMN_OCCUPIED] / (double)cycles;
 }
 
+static void write_row(const struct counters *self, const struct as_interval_thread *thread, size_t row, FILE *out)
+{
+    char line[(COLUMNS + 1) * 32], *to = as_digits_put(line, thread->thread);
+    for (int column = 0; column < COLUMNS; column++) {
+        double value = value_of(self, thread, row, column);
+        *to++ = ',';
+        to = column < COLUMN_OCCUPIED ? as_digits_put(to, (uint64_t)value) : to + sprintf(to, "%.3f", value);
+    }
+    *to++ = '\n';
+    fwrite(line, 1, (size_t)(to - line), out);
+}
+
 static void write_csv(const struct counters *self, FILE *out)
 {
     fputs("thread", out);
@@ -90,12 +102,8 @@ static void write_csv(const struct counters *self, FILE *out)
     fputc('\n', out);
     for (size_t t = 0; t < self->intervals.threads.len; t++) {
         const struct as_interval_thread *thread = &self->intervals.threads.data[t];
-        for (size_t row = 0; row < as_intervals_count_rows(&self->intervals, thread); row++) {
-            fprintf(out, "%" PRIu32, thread->thread);
-            for (int column = 0; column < COLUMNS; column++)
-                fprintf(out, ",%.*f", column < COLUMN_OCCUPIED ? 0 : 3, value_of(self, thread, row, column));
-            fputc('\n', out);
-        }
+        for (size_t row = 0; row < as_intervals_count_rows(&self->intervals, thread); row++)
+            write_row(self, thread, row, out);
     }
 }
 

@@ -39,12 +39,13 @@ static inline void add_row(struct as_interval *restrict to, const struct as_inte
         to->occupied[i] += from->occupied[i];
 }
 
-static void add_times(struct as_interval *restrict to, const struct as_interval *restrict from, uint32_t times)
+static void add_times(struct as_interval *to, const struct as_interval_part *parts, uint32_t n, uint64_t times)
 {
-    for (int i = 0; i < AS_INTERVAL_COUNTS; i++)
-        to->counts[i] += times * from->counts[i];
-    for (int i = 0; i < AS_RESOURCE_COUNT; i++)
-        to->occupied[i] += times * from->occupied[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (parts[i].which < AS_INTERVAL_COUNTS)
+            to->counts[parts[i].which] += (uint32_t)times * parts[i].value;
+        else
+            to->occupied[parts[i].which - AS_INTERVAL_COUNTS] += times * parts[i].value;
 }
 
 /* Merges neighbouring intervals. */
@@ -71,12 +72,12 @@ static struct as_interval_thread *thread_of(struct as_intervals *intervals, uint
     return &intervals->threads.data[number];
 }
 
-/* The cached interval: the cycles from `first` to before `end`. */
+/* The cached interval: `length` cycles from `first` on. */
 struct hand {
     struct as_intervals *intervals;
     struct as_interval_thread *thread;
     struct as_interval *row;
-    uint64_t first, end;
+    uint64_t first, length;
 };
 
 /* Adds the runs along edges that were counted for the interval at hand. */
@@ -85,7 +86,7 @@ static void add_waiting(const struct hand *hand)
     struct as_intervals *intervals = hand->intervals;
     for (size_t i = 0; i < intervals->waiting.len; i++) {
         struct as_interval_edge *of = &intervals->edges.data[intervals->waiting.data[i]];
-        add_times(hand->row, &of->sum, of->times);
+        add_times(hand->row, &intervals->parts.data[of->parts], of->n_parts, of->times);
         of->times = 0;
     }
     as_vec_clear(&intervals->waiting);
@@ -102,12 +103,12 @@ static __attribute__((noinline)) void reach_for(struct hand *hand, uint64_t cycl
         *as_vec_push(&hand->thread->rows) = (struct as_interval){0};
     hand->row = &hand->thread->rows.data[index];
     hand->first = index * intervals->length;
-    hand->end = hand->first + intervals->length;
+    hand->length = intervals->length;
 }
 
 static inline struct as_interval *row_at(struct hand *hand, uint64_t cycle)
 {
-    if (__builtin_expect(cycle - hand->first >= hand->end - hand->first, 0))
+    if (__builtin_expect(cycle - hand->first >= hand->length, 0))
         reach_for(hand, cycle);
     return hand->row;
 }
@@ -126,15 +127,24 @@ static inline void count_record(struct as_interval *row, uint32_t flags, uint32_
         row->counts[AS_INTERVAL_EVENTS + __builtin_ctz(events)]++;
 }
 
+/* Of a stay that reaches into several intervals, or into another one. */
+static __attribute__((noinline)) void count_parts_of_stay(struct hand *hand, const struct as_stay *stay, uint64_t at)
+{
+    for (uint64_t end = at + stay->cycles; at < end;) { /* cycles from 0 here */
+        struct as_interval *row = row_at(hand, at);
+        uint64_t left = hand->first + hand->length - at, part = end - at < left ? end - at : left;
+        row->occupied[stay->resource] += part;
+        at += part;
+    }
+}
+
 static inline void count_stay(struct hand *hand, const struct as_stay *stay, uint64_t before)
 {
-    uint64_t at = stay->from + before, end = at + stay->cycles;
-    while (at < end) { /* cycles from 0 here */
-        struct as_interval *row = row_at(hand, at);
-        uint64_t until = end < hand->end ? end : hand->end;
-        row->occupied[stay->resource] += until - at;
-        at = until;
-    }
+    uint64_t at = stay->from + before - hand->first;
+    if (__builtin_expect(at < hand->length && at + stay->cycles <= hand->length, 1))
+        hand->row->occupied[stay->resource] += stay->cycles;
+    else
+        count_parts_of_stay(hand, stay, stay->from + before);
 }
 
 static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n, uint64_t before)
@@ -168,29 +178,49 @@ void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch
 
 /* ---- edges ---- */
 
-static void reach(struct as_interval_edge *of, int32_t first, int32_t last)
+static void keep_part(struct as_intervals *intervals, struct as_interval_edge *of, uint32_t which, uint64_t value)
 {
-    of->first = first < of->first ? first : of->first;
-    of->last = last > of->last ? last : of->last;
+    if (value == 0)
+        return;
+    *as_vec_push(&intervals->parts) = (struct as_interval_part){which, (uint32_t)value};
+    of->n_parts++;
+}
+
+static void keep_parts(struct as_intervals *intervals, struct as_interval_edge *of, const struct as_interval *sum)
+{
+    of->parts = (uint32_t)intervals->parts.len;
+    for (uint32_t i = 0; i < AS_INTERVAL_COUNTS; i++)
+        keep_part(intervals, of, i, sum->counts[i]);
+    for (uint32_t i = 0; i < AS_RESOURCE_COUNT; i++)
+        keep_part(intervals, of, AS_INTERVAL_COUNTS + i, sum->occupied[i]);
+}
+
+static void reach(int32_t range[2], int32_t first, int32_t last)
+{
+    range[0] = first < range[0] ? first : range[0];
+    range[1] = last > range[1] ? last : range[1];
 }
 
 static __attribute__((noinline)) struct as_interval_edge *sum_up(struct as_intervals *intervals,
                                                                  const struct as_edge *edge)
 {
+    struct as_interval sum = {0};
+    int32_t range[2] = {INT32_MAX, INT32_MIN};
     while (intervals->edges.len <= edge->number)
         *as_vec_push(&intervals->edges) = (struct as_interval_edge){0};
     struct as_interval_edge *of = &intervals->edges.data[edge->number];
-    *of = (struct as_interval_edge){.edge = edge, .first = INT32_MAX, .last = INT32_MIN};
     for (uint32_t i = 0; i < edge->n; i++) {
         const struct as_edge_record *record = &edge->records[i];
-        count_record(&of->sum, record->flags, record->uops, record->events);
-        reach(of, record->commit - 1, record->commit - 1);
+        count_record(&sum, record->flags, record->uops, record->events);
+        reach(range, record->commit - 1, record->commit - 1);
     }
     for (uint32_t i = 0; i < edge->n_stays; i++) {
         const struct as_edge_stay *stay = &edge->stays[i];
-        of->sum.occupied[stay->resource] += stay->cycles;
-        reach(of, stay->from - 1, stay->from - 2 + (int32_t)stay->cycles);
+        sum.occupied[stay->resource] += stay->cycles;
+        reach(range, stay->from - 1, stay->from - 2 + (int32_t)stay->cycles);
     }
+    *of = (struct as_interval_edge){.edge = edge, .first = range[0], .span = (uint32_t)(range[1] - range[0])};
+    keep_parts(intervals, of, &sum);
     return of;
 }
 
@@ -208,6 +238,25 @@ static __attribute__((noinline)) void count_parts(struct hand *hand, const struc
     }
 }
 
+static inline void count_once(struct as_intervals *intervals, struct as_interval_edge *of)
+{
+    if (of->times++ == 0)
+        *as_vec_push(&intervals->waiting) = of->edge->number;
+}
+
+/* A run that is not in the interval at hand. */
+static __attribute__((noinline)) void count_edge_elsewhere(struct hand *hand, struct as_interval_edge *of,
+                                                           const struct as_edge_run *run, uint64_t before)
+{
+    int64_t first = (int64_t)(run->base + before) + of->first;
+    bool whole = first >= 0 && run->base > 0 && row_at(hand, (uint64_t)first) &&
+                 (uint64_t)first - hand->first + of->span < hand->length;
+    if (whole)
+        count_once(hand->intervals, of);
+    else
+        count_parts(hand, run, before);
+}
+
 static inline void count_edge(struct hand *hand, const struct as_edge_run *run, uint64_t before)
 {
     struct as_intervals *intervals = hand->intervals;
@@ -215,12 +264,11 @@ static inline void count_edge(struct hand *hand, const struct as_edge_run *run, 
     struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
     if (__builtin_expect(!of || !of->edge, 0))
         of = sum_up(intervals, run->edge);
-    int64_t first = (int64_t)(run->base + before) + of->first, last = (int64_t)(run->base + before) + of->last;
-    struct as_interval *row = first >= 0 && run->base > 0 ? row_at(hand, (uint64_t)first) : NULL;
-    if (__builtin_expect(!row || (uint64_t)last >= hand->end, 0))
-        count_parts(hand, run, before);
-    else if (of->times++ == 0)
-        *as_vec_push(&intervals->waiting) = number;
+    uint64_t first = run->base + before + (uint64_t)(int64_t)of->first - hand->first;
+    if (__builtin_expect(first < hand->length && first + of->span < hand->length && run->base > 0, 1))
+        count_once(intervals, of);
+    else
+        count_edge_elsewhere(hand, of, run, before);
 }
 
 void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch)
@@ -242,6 +290,7 @@ void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge
 void as_intervals_forget(struct as_intervals *intervals)
 {
     as_vec_clear(&intervals->edges);
+    as_vec_clear(&intervals->parts);
 }
 
 size_t as_intervals_count_rows(const struct as_intervals *intervals, const struct as_interval_thread *thread)
@@ -280,6 +329,7 @@ void as_intervals_free(struct as_intervals *intervals)
         as_vec_free(&intervals->threads.data[i].rows);
     as_vec_free(&intervals->threads);
     as_vec_free(&intervals->edges);
+    as_vec_free(&intervals->parts);
     as_vec_free(&intervals->waiting);
 }
 

@@ -37,12 +37,19 @@ struct as_interval_thread {
     AS_VEC(struct as_interval) rows; /* the first begins with cycle 1 */
 };
 
+/* One of the numbers that an edge adds: a count, or behind those an occupancy. Most are 0, and left out. */
+struct as_interval_part {
+    uint32_t which;
+    uint32_t value;
+};
+
 /* What an edge adds to the interval that it lies in as a whole, by its number. */
 struct as_interval_edge {
     const struct as_edge *edge; /* NULL: not worked out yet */
-    int32_t first, last;        /* the cycles that it reaches into, from the run's base */
+    int32_t first;              /* the cycles that it reaches into, from the run's base: the first … */
+    uint32_t span;              /* … and how many come behind it */
     uint32_t times;             /* runs of the batch and interval at hand that are not added yet */
-    struct as_interval sum;
+    uint32_t parts, n_parts;    /* the first, and how many */
 };
 
 struct as_intervals {
@@ -50,6 +57,7 @@ struct as_intervals {
     size_t most;     /* rows a thread may have: neighbours become one then, and the length doubles; 0: any number */
     AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
     AS_VEC(struct as_interval_edge) edges;     /* by number */
+    AS_VEC(struct as_interval_part) parts;     /* of the edges */
     AS_VEC(uint32_t) waiting;                  /* edges with `times`; none between batches */
 };
 

@@ -148,9 +148,10 @@ static void commits_along_edges(void **state)
                                        after[] = {{.commit = 1, .insn = 8},
                                                   {.commit = 1, .insn = 9},
                                                   {.commit = 12, .insn = 4}};
-    const struct as_edge edges[2][2] = {
-        {{.number = 0, .n = LENGTH, .records = before}, {.number = 3, .n = LENGTH, .records = after}},
-        {{.number = 0, .n = LENGTH, .records = after}, {.number = 3, .n = LENGTH, .records = before}}};
+    const struct as_edge edges[2][2] = {{{.number = 0, .n = LENGTH, .committed = 1, .records = before},
+                                         {.number = 3, .n = LENGTH, .committed = 12, .records = after}},
+                                        {{.number = 0, .n = LENGTH, .committed = 12, .records = after},
+                                         {.number = 3, .n = LENGTH, .committed = 1, .records = before}}};
     const struct as_observer *const observers[] = {&as_commit_trace_observer, &as_commit_csv_observer};
     for (int binary = 1; binary >= 0; binary--) {
         struct files files;
@@ -309,6 +310,58 @@ static void intervals_can_be_shared(void **state)
 }
 
 /* Two instructions in the first interval, nothing in the second, one in the third, which is cut short. */
+/* Runs along edges add to intervals what their records and stays do, wherever borders lie. */
+static void intervals_along_edges(void **state)
+{
+    enum { RUNS = 300, LENGTH = 3 };
+    static const struct as_edge_record records[2][LENGTH] = {
+        {{.commit = -1, .uops = 1},
+         {.commit = 4, .uops = 2, .flags = AS_PIPE_TAKEN | AS_PIPE_MISPREDICTED},
+         {.commit = 9, .uops = 1, .events = AS_EVENT_ST_L1}},
+        {{.commit = 1, .uops = 3, .flags = AS_PIPE_CONTINUES}, {.commit = 1, .uops = 1}, {.commit = 2, .uops = 1}}};
+    static const struct as_edge_stay stays[2][2] = {{{-4, 9, AS_RESOURCE_ROB}, {1, 30, AS_RESOURCE_QUEUE_INT}},
+                                                    {{0, 1, AS_RESOURCE_ROB}, {2, 3, AS_RESOURCE_LOAD_QUEUE}}};
+    struct as_edge edges[2];
+    for (uint32_t i = 0; i < 2; i++)
+        edges[i] = (struct as_edge){.number = i,
+                                    .n = LENGTH,
+                                    .n_stays = 2,
+                                    .stays = stays[i],
+                                    .records = records[i],
+                                    .committed = records[i][LENGTH - 1].commit};
+    for (int folds = 0; folds < 2; folds++) {
+        struct as_intervals along = {.length = 50, .most = folds ? 8 : 0}, apart = along;
+        for (uint64_t i = 0; i < RUNS; i++) {
+            struct as_pipe pipes[LENGTH];
+            struct as_edge_run runs[2] = {{.edge = &edges[i % 2], .base = 10 * i + 5, .n = LENGTH},
+                                          {.edge = &edges[i % 3 == 0], .base = 10 * i + 14, .n = LENGTH}};
+            if (i == RUNS / 2)
+                as_intervals_forget(&along);
+            as_intervals_add_edges(
+                &along,
+                &(struct as_edge_batch){.thread = 1, .n = 2 * LENGTH, .n_runs = 2, .runs = runs, .cycles_before = 7});
+            for (int k = 0; k < 2; k++) {
+                struct as_stay both[2] = {as_edge_stay_of(&runs[k], 0), as_edge_stay_of(&runs[k], 1)};
+                as_edge_expand(&runs[k], 1, 0, LENGTH, pipes);
+                as_intervals_add(&apart, &(struct as_pipe_batch){.size = sizeof(struct as_pipe_batch),
+                                                                 .thread = 1,
+                                                                 .n = LENGTH,
+                                                                 .pipes = pipes,
+                                                                 .cycles_before = 7,
+                                                                 .n_stays = 2,
+                                                                 .stays = both});
+            }
+        }
+        assert_int_equal(along.length, apart.length);
+        assert_int_equal(along.threads.data[1].cycles, apart.threads.data[1].cycles);
+        assert_int_equal(along.threads.data[1].rows.len, apart.threads.data[1].rows.len);
+        assert_memory_equal(along.threads.data[1].rows.data, apart.threads.data[1].rows.data,
+                            along.threads.data[1].rows.len * sizeof(struct as_interval));
+        as_intervals_free(&along);
+        as_intervals_free(&apart);
+    }
+}
+
 static void counters_as_csv_and_json(void **state)
 {
     struct as_pipe pipes[3] = {{.dispatch = 1, .commit = 4, .uops = 1},
@@ -356,10 +409,15 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commits_as_csv),           cmocka_unit_test(commits_as_records),
-        cmocka_unit_test(commits_along_edges),      cmocka_unit_test(flames_hold_every_cycle),
-        cmocka_unit_test(calls_begin_and_end),      cmocka_unit_test(intervals_can_be_shared),
-        cmocka_unit_test(counters_as_csv_and_json), cmocka_unit_test(refusals),
+        cmocka_unit_test(commits_as_csv),
+        cmocka_unit_test(commits_as_records),
+        cmocka_unit_test(commits_along_edges),
+        cmocka_unit_test(flames_hold_every_cycle),
+        cmocka_unit_test(calls_begin_and_end),
+        cmocka_unit_test(intervals_can_be_shared),
+        cmocka_unit_test(intervals_along_edges),
+        cmocka_unit_test(counters_as_csv_and_json),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
