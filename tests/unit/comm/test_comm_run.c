@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { ROUNDS = 100, BALL_OFFSET = 16 };
-static char **arguments;
+static char **arguments, *plugin;
 
 struct bed {
     struct as_engine_options options;
@@ -31,7 +31,7 @@ static void open_bed(struct bed *bed, const struct as_comm_options *comm)
     argv[0] = arguments[1];
     bed->options = (struct as_engine_options)AS_ENGINE_OPTIONS_DEFAULT;
     bed->options.argv = argv;
-    bed->options.plugin = arguments[2];
+    bed->options.plugin = plugin;
     bed->options.observed = bed->options.causal = true;
     bed->run = as_comm_run_new(comm);
     bed->engine = as_engine_start(&bed->options, &err);
@@ -178,7 +178,10 @@ static void nodes(void **state)
 int main(int argc, char **argv)
 {
     arguments = argv;
+    plugin = realpath(argv[2], NULL); /* QEMU wants a path, not a name */
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_ball), cmocka_unit_test(threads),
                                        cmocka_unit_test(estimates), cmocka_unit_test(nodes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(plugin);
+    return failed;
 }
