@@ -235,6 +235,7 @@ struct session {
     struct as_fanout *fanout;
     struct as_access_stream *stream;
     struct as_guest_memory *memory;
+    struct as_moved_memory *moved;
     struct as_sink_tee *sinks;
     struct as_engine *engine;
     struct as_engine_options engine_options;
@@ -350,9 +351,12 @@ static bool open_session(struct session *session, struct as_error *err)
         as_access_stream_follow_calls(session->stream);
     session->feed = make_feed(session);
     session->memory = as_guest_memory_new();
+    session->moved = as_moved_memory_new();
+    as_access_stream_set_moved(session->stream, session->moved);
     session->sinks = as_sink_tee_new();
     if (session->analysis.shape.sampled)
         as_access_stream_set_sample(session->stream, session->analysis.shape.shift, &session->threshold);
+    as_sink_tee_add(session->sinks, &as_moved_memory_sink, session->moved);
     as_sink_tee_add(session->sinks, as_access_stream_choose_sink(session->stream), session->stream);
     as_sink_tee_add(session->sinks, &as_guest_memory_sink, session->memory);
     as_fanout_add(session->fanout, &as_reuse_feed_observer, session->feed, false);
@@ -421,7 +425,7 @@ static int write_result(struct session *session)
                                                                    as_reuse_feed_accesses(session->feed), shown.sites);
     if (session->exact && session->analysis.shape.levels[AS_REUSE_L1].lines && !session->analysis.shape.sampled) {
         as_reuse_objects_make(&session->objects, session->exact, session->analysis.shape.shift, session->memory,
-                              session->feed);
+                              session->moved, session->feed);
         shown.objects = &session->objects;
     }
     if (session->exact)
@@ -456,6 +460,7 @@ static void close_session(struct session *session)
     as_adjacent_free(session->adjacent);
     as_reuse_objects_free(&session->objects);
     as_guest_memory_free(session->memory);
+    as_moved_memory_free(session->moved);
     as_sink_tee_free(session->sinks);
     as_agent_model_environment_free(session->environment);
     as_engine_free(session->engine);

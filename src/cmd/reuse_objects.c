@@ -16,6 +16,7 @@ struct leaf {
 struct maker {
     struct as_reuse_objects *objects;
     struct as_guest_memory *memory;
+    const struct as_moved_memory *moved;
     uint32_t shift;
     AS_VEC(struct leaf) leaves;
     AS_VEC(struct as_guest_stack) stacks;
@@ -104,7 +105,8 @@ static void add_line(struct as_reuse_object *object, uint64_t address, const str
 static void take_line(struct maker *maker, uint64_t key, const struct as_reuse_misses *line)
 {
     uint32_t process = (uint32_t)(key >> 48), scale = maker->shift > 6 ? maker->shift - 6 : 0;
-    uint64_t address = (key & ((UINT64_C(1) << 48) - 1)) << maker->shift;
+    uint64_t name = (key & ((UINT64_C(1) << 48) - 1)) << maker->shift;
+    uint64_t address = as_moved_memory_home(maker->moved, process, name);
     uint64_t first = address + (line->used ? (uint64_t)__builtin_ctzll(line->used) << scale : 0);
     struct as_reuse_object *last = maker->last != UINT32_MAX ? &maker->objects->list.data[maker->last] : NULL;
     uint32_t place = maker->last;
@@ -150,8 +152,8 @@ static void find_stacks(struct maker *maker, const struct as_reuse *exact, const
     for (size_t i = 0; i < as_reuse_count_threads(exact); i++) {
         const struct as_reuse_thread *thread = as_reuse_get_thread(exact, i);
         struct as_guest_stack stack = {.thread = thread->number, .process = thread->process};
-        as_guest_memory_stack(maker->memory, thread->process, as_reuse_feed_stack(feed, thread->number), &stack.start,
-                              &stack.end);
+        uint64_t top = as_moved_memory_home(maker->moved, thread->process, as_reuse_feed_stack(feed, thread->number));
+        as_guest_memory_stack(maker->memory, thread->process, top, &stack.start, &stack.end);
         *as_vec_push(&maker->stacks) = stack;
     }
 }
@@ -168,10 +170,15 @@ static void name_hottest(struct as_reuse_object *object, const struct as_guest_m
 }
 
 void as_reuse_objects_make(struct as_reuse_objects *objects, const struct as_reuse *exact, uint32_t shift,
-                           struct as_guest_memory *memory, const struct as_reuse_feed *feed)
+                           struct as_guest_memory *memory, const struct as_moved_memory *moved,
+                           const struct as_reuse_feed *feed)
 {
-    struct maker maker = {
-        .objects = objects, .memory = memory, .shift = shift, .names = as_strings_new(), .last = UINT32_MAX};
+    struct maker maker = {.objects = objects,
+                          .memory = memory,
+                          .moved = moved,
+                          .shift = shift,
+                          .names = as_strings_new(),
+                          .last = UINT32_MAX};
     find_stacks(&maker, exact, feed);
     as_granules_each(&as_reuse_all_threads(exact)->misses, note_leaf, &maker);
     if (maker.leaves.len)

@@ -4,6 +4,7 @@
 #define AS_CMD_REUSE_OBJECTS_H
 
 #include "model/guest_objects.h"
+#include "model/moved_memory.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_feed.h"
 
@@ -24,7 +25,8 @@ struct as_reuse_objects {
 };
 
 void as_reuse_objects_make(struct as_reuse_objects *objects, const struct as_reuse *exact, uint32_t shift,
-                           struct as_guest_memory *memory, const struct as_reuse_feed *feed);
+                           struct as_guest_memory *memory, const struct as_moved_memory *moved,
+                           const struct as_reuse_feed *feed);
 void as_reuse_objects_free(struct as_reuse_objects *objects);
 
 uint64_t as_reuse_object_misses(const struct as_reuse_object *object);

@@ -26,7 +26,8 @@ struct as_access_stream {
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
     AS_VEC(struct access_thread *) threads;
     struct as_call_tracker *calls;   /* NULL: calls are not followed */
-    struct as_shared_memory *shared; /* NULL: addresses stay as they are */
+    struct as_shared_memory *shared; /* NULL: addresses stay as they are … */
+    struct as_moved_memory *moved;   /* … unless this is not */
     uint64_t executed;               /* instructions of threads that have ended */
     AS_VEC(uint32_t) ended;          /* threads that ended since the last batch */
     uint64_t stopped;                /* the latest clock at which a thread stopped, to wait or for good */
@@ -171,6 +172,11 @@ void as_access_stream_set_shared(struct as_access_stream *stream, struct as_shar
     stream->shared = shared;
 }
 
+void as_access_stream_set_moved(struct as_access_stream *stream, struct as_moved_memory *moved)
+{
+    stream->moved = moved;
+}
+
 void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold)
 {
     stream->shift = shift;
@@ -193,12 +199,14 @@ static inline bool are_one(const struct as_block_exec *exec, uint64_t word, uint
 
 /* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it may reach into
  * the granule of its 64th byte; the exact check follows where it matters. All are counted. */
-static inline bool may_be_sampled(struct as_access_stream *stream, const struct as_block_exec *exec)
+static inline bool may_be_sampled(struct as_access_stream *stream, const struct access_thread *own,
+                                  const struct as_block_exec *exec)
 {
     uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63, before = 0;
     bool found = false;
     for (size_t i = 0; i < exec->n_words; i++) {
-        uint64_t word = exec->words[i], address = word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
+        uint64_t word = exec->words[i];
+        uint64_t address = as_shared_physical(own->shared, word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1));
         uint64_t first = address >> stream->shift;
         uint64_t last = (address + as_access_size(word) - 1) >> stream->shift, far = (address + reach) >> stream->shift;
         bool goes_on = i > 0 && are_one(exec, exec->words[i - 1], word);
@@ -325,7 +333,7 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
 {
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
-    if (stream->threshold && !may_be_sampled(stream, exec)) {
+    if (stream->threshold && !may_be_sampled(stream, own, exec)) {
         own->executed += as_block_exec_count(exec);
         return;
     }
@@ -430,7 +438,9 @@ static void on_thread_start(void *context, struct as_thread *thread)
     own->number = thread->number;
     static const struct as_shared_ranges none;
     own->node = UINT64_MAX;
-    own->shared = stream->shared ? as_shared_memory_of(stream->shared, thread->process) : &none;
+    own->shared = stream->shared  ? as_shared_memory_of(stream->shared, thread->process)
+                  : stream->moved ? as_moved_memory_of(stream->moved, thread->process)
+                                  : &none;
     if (stream->calls) {
         as_call_tracker_thread_start(stream->calls, thread);
         own->tree = (uint32_t)as_call_tracker_image_of(stream->calls, thread);
@@ -504,7 +514,9 @@ static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {
-    return stream->calls || stream->threshold || stream->shared || stream->words ? &as_access_stream_sink : &words_sink;
+    return stream->calls || stream->threshold || stream->shared || stream->moved || stream->words
+               ? &as_access_stream_sink
+               : &words_sink;
 }
 
 void as_access_stream_follow_calls(struct as_access_stream *stream)

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
+#include "model/moved_memory.h"
 #include "model/shared_memory.h"
 #include "observe/fanout.h"
 
@@ -34,6 +35,9 @@ const struct as_call_tracker *as_access_stream_calls(const struct as_access_stre
 /* Call this before the run: accesses to memory that processes share have physical addresses (base/shared_lines.h). The sink has
  * to be told of mappings. */
 void as_access_stream_set_shared(struct as_access_stream *stream, struct as_shared_memory *shared);
+/* Call this before the run: accesses have the names of moved memory (moved_memory.h), whose sink comes before the stream's. Not
+ * together with set_shared. */
+void as_access_stream_set_moved(struct as_access_stream *stream, struct as_moved_memory *moved);
 /* Call this before the run of an engine that is `causal`: a load that decides (engine/decisions.h) and sees what another
  * thread wrote gets a clock that is later by more than `quantum` than the store's, and so does all that the thread does afterwards. */
 void as_access_stream_keep_order(struct as_access_stream *stream, uint32_t quantum);

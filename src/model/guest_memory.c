@@ -9,10 +9,10 @@ enum { MOST_BLOCKS = 1 << 26, MOST_GENERATIONS = 64 };
 
 /* Numbers of system calls, by architecture. */
 static const struct {
-    uint32_t map, break_;
+    uint32_t map, remap, break_;
 } calls_of[AS_ARCH_COUNT] = {
-    [AS_ARCH_X86_64] = {.map = 9, .break_ = 12},
-    [AS_ARCH_RISCV64] = {.map = 222, .break_ = 214},
+    [AS_ARCH_X86_64] = {.map = 9, .remap = 25, .break_ = 12},
+    [AS_ARCH_RISCV64] = {.map = 222, .remap = 216, .break_ = 214},
 };
 
 struct pending {
@@ -155,6 +155,9 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     if (number == calls_of[arch].map && args[3] & MAP_IS_ANONYMOUS)
         *as_vec_push(&memory->regions) = (struct as_guest_region){
             .process = thread->process, .start = start, .end = start + args[1], .is_stack = args[3] & MAP_IS_STACK};
+    if (number == calls_of[arch].remap)
+        *as_vec_push(&memory->regions) =
+            (struct as_guest_region){.process = thread->process, .start = start, .end = start + args[2]};
 }
 
 char *as_guest_shared_name(const char *path)

@@ -8,7 +8,8 @@
  * the threads' views, in the order of the stream. Results do not depend on the number of jobs.
  *
  * Thread k of a process, in order of appearance, runs on socket k mod `sockets`. Equal addresses of different processes
- * are different granules. What a process forgets (munmap, madvise, execve) is not forgotten here.
+ * are different granules. What a process forgets (munmap, madvise, execve) is not forgotten here: who passes accesses on gives new
+ * memory other addresses (model/moved_memory.h).
  *
  * Calls: new, take…, finish, then the results, free. */
 #ifndef AS_REUSE_REUSE_H

@@ -303,6 +303,42 @@ END
 check "lines: vectors and atomics are one access each, at times of two lines" same_counts every.json lines.json
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
+# Memory that moves is the same memory; memory that is mapped where other memory was is not.
+cat >moves.c <<'END'
+#define _GNU_SOURCE
+#include <sys/mman.h>
+enum { SIZE = 64 * 900, TURNS = 10 };
+static char *map(void *at, int flags) { return mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0); }
+__attribute__((noinline)) void walk(volatile char *memory)
+{
+    for (int i = 0; i < SIZE; i += 64)
+        memory[i]++;
+}
+__attribute__((noinline)) void finished(void) { __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+    char *memory = map(0, 0);
+    for (int turn = 0; turn < TURNS; turn++) {
+        walk(memory);
+        if (argv[1][0] == 'm')
+            memory = mremap(memory, SIZE + (size_t)turn * 8192, SIZE + (size_t)(turn + 1) * 8192, MREMAP_MAYMOVE);
+        if (argv[1][0] == 'n') {
+            munmap(memory, SIZE);
+            memory = map(memory, MAP_FIXED);
+        }
+    }
+    finished();
+    return memory == MAP_FAILED;
+}
+END
+gcc -O1 -g -o moves moves.c
+for method in exact lines; do
+    check_json "$method: memory that is moved is used again" '900 <= d["cold"] < 1000 and 8100 <= sum(b["count"] for b in d["histogram"] if b["lo"] == 512) < 8200' \
+        "$ASSAY" reuse --json --method $method --from walk --to finished -- ./moves m
+    check_json "$method: new memory is not" '9000 <= d["cold"] < 9100' "$ASSAY" reuse --json --method $method --from walk --to finished -- ./moves n
+done
+check_json "moved memory is one object" 'sum(o["name"].startswith("mapping") and o["misses"] > 500 for o in d["objects"]) == 1' "$ASSAY" reuse --json --from walk -- ./moves m
+
 # What is hard on watchpoints: memory that goes while it is watched or comes back empty, strides of megabytes over 64 GiB,
 # more threads than registers, a program that does nothing, and one that dies.
 cat >hard.c <<'END'
