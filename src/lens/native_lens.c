@@ -443,24 +443,36 @@ static void take_before(const struct as_lookback_access *access, struct as_recon
     found->accesses[0].access = access->access;
 }
 
-/* One of the accesses around the interrupt, so that those behind which interrupts like to come are not favoured. Where the way
- * ahead is not known, one of those up to there. */
+static bool take_ahead(struct as_native_lens *lens, const struct as_perf_sample *sample, unsigned skip,
+                       struct as_reconstruction *found)
+{
+    as_reconstruct(lens->code, sample, skip, found);
+    return found->how != AS_RECONSTRUCT_NONE;
+}
+
+/* One of the accesses around the interrupt, so that those behind which interrupts like to come are not favoured. To look back
+ * takes longest, so it is done for the part of the samples that may need it; where the way ahead is not known, one of what lies
+ * up to there and of what lies behind. */
 static bool find_access(struct as_native_lens *lens, const struct as_perf_sample *sample,
                         struct as_reconstruction *found)
 {
-    struct as_lookback before;
-    look_back(lens, sample, &before);
-    unsigned ahead = SKIP;
-    for (unsigned tries = 0; tries < 2 && before.n + ahead; tries++, ahead = found->skipped) {
-        unsigned which = (unsigned)as_random_below(&lens->random, before.n + ahead);
-        if (which < before.n)
-            take_before(&before.accesses[which], found);
-        else
-            as_reconstruct(lens->code, sample, which - before.n, found);
-        if (found->how != AS_RECONSTRUCT_NONE)
-            return true;
+    struct as_lookback before = {0};
+    unsigned which = (unsigned)as_random_below(&lens->random, AS_LOOKBACK_ACCESSES + SKIP);
+    if (which < AS_LOOKBACK_ACCESSES)
+        look_back(lens, sample, &before);
+    if (which < before.n) {
+        take_before(&before.accesses[which], found);
+        return true;
     }
-    return false;
+    if (take_ahead(lens, sample, (unsigned)as_random_below(&lens->random, SKIP), found))
+        return true;
+    if (which >= AS_LOOKBACK_ACCESSES)
+        look_back(lens, sample, &before);
+    unsigned n = before.n + found->skipped;
+    which = n ? (unsigned)as_random_below(&lens->random, n) : 0;
+    if (which < before.n)
+        take_before(&before.accesses[which], found);
+    return n && (which < before.n || take_ahead(lens, sample, which - before.n, found));
 }
 
 /* The processor reports the address. The rest follows from the instruction. */

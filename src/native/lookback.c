@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR = 2048, BEHIND = 128, AHEAD = 160, SHORT_JUMP = 0xeb, NEAR_JUMP = 0xe9 };
+enum { FAR = 2048, BEHIND = 64, AHEAD = 130, SHORT_JUMP = 0xeb, NEAR_JUMP = 0xe9 };
 
 struct text {
     uint64_t start;
@@ -145,9 +145,19 @@ void as_lookback_find(uint64_t ip, as_reconstruct_read *read, void *context, str
 
 /* ---- registers ---- */
 
+static bool reads_register(const struct as_insn *insn, uint8_t reg)
+{
+    for (uint8_t i = 0; i < insn->n_reads; i++)
+        if (insn->reads[i] == reg)
+            return true;
+    return false;
+}
+
 /* Whether the instruction only adds a constant to a register: what it does to any value, it does to these. */
 static bool adds_constant(const struct as_insn *insn, uint8_t reg, uint64_t *constant)
 {
+    if (!reads_register(insn, reg))
+        return false;
     static const uint64_t probes[] = {0, UINT64_C(0x9e3779b97f4a7c15), ~UINT64_C(0x9e3779b97f4a7c15)};
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         struct as_machine_state state = {.known = 1u << reg};
@@ -166,9 +176,10 @@ static bool adds_constant(const struct as_insn *insn, uint8_t reg, uint64_t *con
 /* The registers as they were before the instruction. */
 static void undo(const struct as_insn *insn, struct as_machine_state *state)
 {
-    for (uint8_t reg = 0; reg < 16; reg++) {
+    for (uint8_t i = 0; i < insn->n_writes; i++) {
+        uint8_t reg = insn->writes[i];
         uint64_t constant = 0;
-        if (!as_insn_writes(insn, reg))
+        if (reg >= 16 || !(state->known >> reg & 1))
             continue;
         if (adds_constant(insn, reg, &constant))
             state->value[reg] -= constant;

@@ -7,7 +7,7 @@
  * system calls and repeated string instructions. An access has an address if its registers still hold, or were changed by
  * constants only (add, sub, inc, dec, lea, push, pop).
  *
- * x86 code cannot be read backwards. Decoding begins at each of the 128 bytes before; such sequences fall into step within a few
+ * x86 code cannot be read backwards. Decoding begins at each of the 64 bytes before; such sequences fall into step within a few
  * instructions, so the start at which most of them arrive is taken, if it has more than half of them. Jumps that lead into the
  * code are looked for within 2 KiB on both sides; jumps from further away and through tables are not seen.
  */
