@@ -104,6 +104,27 @@ void as_map_free(struct as_map *map)
     *map = (struct as_map){0};
 }
 
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+double as_map_apart(const struct as_map *first, const struct as_map *second)
+{
+    uint64_t differ = 0, sum = 0;
+    for (size_t i = 0; i < first->cap; i++) {
+        if (!first->slots[i].used)
+            continue;
+        const uint64_t *other = as_map_get(second, first->slots[i].key);
+        differ += difference(first->slots[i].value, other ? *other : 0);
+        sum += first->slots[i].value;
+    }
+    for (size_t i = 0; i < second->cap; i++)
+        if (second->slots[i].used && !as_map_get(first, second->slots[i].key))
+            differ += second->slots[i].value;
+    return sum ? (double)differ / 2 / (double)sum : 0;
+}
+
 /* Spreads keys, eight bytes at a time; does not protect against chosen keys. */
 uint64_t as_hash_bytes(const void *bytes, size_t length)
 {

@@ -25,54 +25,11 @@ uint64_t as_points_start(const struct as_points_session *session, const struct a
 
 /* ---- is it the same run? ---- */
 
-enum { LINE_SHIFT = 6, IMAGE_SHIFT = 48 };
-
-/* Instructions by line of code, of one interval. */
-static void add_line(struct as_map *lines, const struct as_block *block, uint32_t index, uint64_t times)
-{
-    uint64_t key = (uint64_t)block->image << IMAGE_SHIFT | block->insns[index]->address >> LINE_SHIFT;
-    *as_map_put(lines, key) += times;
-}
-
-static void lines_of_vector(const struct as_points_session *session, uint32_t interval, struct as_map *lines)
-{
-    size_t n;
-    const struct as_collect_block *blocks = as_collect_blocks(session->collect, &n);
-    const struct as_vector *vector = &session->vectors->list.data[interval];
-    for (size_t at = vector->first; at < vector->end; at++) {
-        const struct as_vector_entry *entry = &session->vectors->entries.data[at];
-        const struct as_block *block = blocks[entry->block - 1].block;
-        for (uint32_t i = 0; i < block->n; i++) /* what was cut off at the interval's ends is a block at most */
-            add_line(lines, block, i, entry->count / block->n + (i < entry->count % block->n));
-    }
-}
-
 struct check {
     struct as_points_session *session;
     struct as_map lines;
     uint32_t region; /* that is open */
 };
-
-static uint64_t apart(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static double compare_lines(const struct as_map *first, const struct as_map *second)
-{
-    uint64_t differ = 0, sum = 0;
-    for (size_t i = 0; i < first->cap; i++) {
-        if (!first->slots[i].used)
-            continue;
-        const uint64_t *other = as_map_get(second, first->slots[i].key);
-        differ += apart(first->slots[i].value, other ? *other : 0);
-        sum += first->slots[i].value;
-    }
-    for (size_t i = 0; i < second->cap; i++)
-        if (second->slots[i].used && !as_map_get(first, second->slots[i].key))
-            differ += second->slots[i].value;
-    return sum ? (double)differ / 2 / (double)sum : 0;
-}
 
 static void close_check(struct check *check)
 {
@@ -80,8 +37,8 @@ static void close_check(struct check *check)
     struct as_map first = {0};
     if (check->region == AS_REGION_NONE)
         return;
-    lines_of_vector(session, session->choice.points.data[check->region].interval, &first);
-    session->results.data[check->region].differs = compare_lines(&first, &check->lines);
+    as_collect_lines(session->collect, session->vectors, session->choice.points.data[check->region].interval, &first);
+    session->results.data[check->region].differs = as_map_apart(&first, &check->lines);
     as_map_free(&first);
     as_map_free(&check->lines);
     check->lines = (struct as_map){0};
@@ -98,7 +55,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 {
     struct check *check = context;
     for (uint32_t i = exec->first + exec->continues; i < exec->end; i++)
-        add_line(&check->lines, exec->block, i, 1);
+        ++*as_map_put(&check->lines, as_code_line(exec->block->image, exec->block->insns[i]->address));
 }
 
 static const struct as_sink check_sink = {.block = on_block, .stretch = on_stretch};

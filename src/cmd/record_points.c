@@ -80,53 +80,63 @@ static bool is_in_turn(const struct as_run_options *run)
     return run->deterministic && run->quantum;
 }
 
-static bool count_intervals(struct as_engine_options engine, struct as_collect *collect,
-                            struct as_engine_result *result, struct as_error *err)
+/* The first run. The code of the vectors' blocks is there as long as this is. */
+struct first_run {
+    struct as_regions regions;
+    struct as_collect *collect;
+    struct as_engine_options options;
+    struct as_engine *engine;    /* one of the two */
+    struct as_modelled modelled; /* … is used */
+    struct as_engine_result result;
+};
+
+static void free_first(struct first_run *first)
+{
+    as_collect_free(first->collect);
+    as_engine_free(first->engine);
+    if (first->modelled.model)
+        as_modelled_free(&first->modelled);
+    as_regions_free(&first->regions);
+}
+
+static bool count_intervals(struct first_run *first, struct as_error *err)
 {
     struct as_progress_watch watch = {0};
-    engine.blocks_only = true;
-    engine.tick = as_progress_tick;
-    engine.tick_context = &watch;
-    struct as_engine *started = as_engine_start(&engine, err);
-    watch.engine = started;
+    first->options.blocks_only = true;
+    first->options.tick = as_progress_tick;
+    first->options.tick_context = &watch;
+    watch.engine = first->engine = as_engine_start(&first->options, err);
     as_progress_start(&watch.progress, 0);
-    bool ok = started && as_engine_run(started, &as_collect_sink, collect, result, err);
+    bool ok = first->engine && as_engine_run(first->engine, &as_collect_sink, first->collect, &first->result, err);
     as_progress_end(&watch.progress);
-    as_engine_free(started);
     return ok;
 }
 
-static bool warm_intervals(const struct as_record_points_options *options, struct as_engine_options engine,
-                           struct as_collect *collect, struct as_engine_result *result, struct as_error *err)
+static bool warm_intervals(const struct as_record_points_options *options, struct first_run *first,
+                           struct as_error *err)
 {
-    struct as_modelled modelled = {0};
     struct as_progress progress = {0};
-    bool ok = as_modelled_open(&modelled, options->core, options->set, err);
-    if (ok) {
-        as_model_add_also(modelled.model, &as_collect_warm_sink, collect);
-        modelled.meter = &as_progress_meter;
-        modelled.meter_context = &progress;
-        ok = as_modelled_run(&modelled, engine, err);
-        *result = modelled.result.engine;
-    }
-    as_modelled_free(&modelled);
+    if (!as_modelled_open(&first->modelled, options->core, options->set, err))
+        return false;
+    as_model_add_also(first->modelled.model, &as_collect_warm_sink, first->collect);
+    first->modelled.meter = &as_progress_meter;
+    first->modelled.meter_context = &progress;
+    bool ok = as_modelled_run(&first->modelled, first->options, err);
+    first->result = first->modelled.result.engine;
     return ok;
 }
 
 static bool run_first(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
-                      struct as_collect *collect, struct as_engine_result *result, struct as_error *err)
+                      struct first_run *first, struct as_error *err)
 {
-    struct as_regions regions = {0};
-    struct as_engine_options engine = as_run_engine_options(run, argv);
-    as_collect_region(&regions, options->interval);
+    first->collect = as_collect_new(false);
+    first->options = as_run_engine_options(run, argv);
+    as_collect_region(&first->regions, options->interval);
     if (is_in_turn(run))
-        regions.list.data[0].mode = AS_MODE_WARM;
-    engine.regions = &regions;
-    engine.discard_stdout = true; /* the second run shows it */
-    bool ok = is_in_turn(run) ? warm_intervals(options, engine, collect, result, err)
-                              : count_intervals(engine, collect, result, err);
-    as_regions_free(&regions);
-    return ok;
+        first->regions.list.data[0].mode = AS_MODE_WARM;
+    first->options.regions = &first->regions;
+    first->options.discard_stdout = true; /* the second run shows it */
+    return is_in_turn(run) ? warm_intervals(options, first, err) : count_intervals(first, err);
 }
 
 /* The intervals of a phase besides the one that represents it, in a random order. */
@@ -178,25 +188,24 @@ static bool choose(const struct as_record_points_options *options, const struct 
                    struct as_record_points *points, struct as_choice *choice, struct as_error *err)
 {
     struct as_choose_options how = AS_CHOOSE_DEFAULT;
-    const struct as_vectors *vectors = NULL;
-    struct as_engine_result result;
+    struct first_run first = {0};
     how.max_k = (uint32_t)options->max_k;
     how.seed = options->seed;
-    struct as_collect *collect = as_collect_new(false);
-    bool ok = run_first(options, run, argv, collect, &result, err);
-    if (ok) {
-        vectors = as_collect_finish(collect);
-        ok = check_run(options, vectors, &result, is_in_turn(run), err);
-    }
+    bool ok = run_first(options, run, argv, &first, err);
+    const struct as_vectors *vectors = ok ? as_collect_finish(first.collect) : NULL;
+    ok = ok && check_run(options, vectors, &first.result, is_in_turn(run), err);
     if (ok) {
         as_choose(vectors, &how, choice);
         points->plan.instructions = as_vectors_instructions(vectors);
-        points->plan.again = is_in_turn(run) && result.threads > 1;
+        points->plan.again = is_in_turn(run) && first.result.threads > 1;
         plan_phases(options, choice, points);
+        for (size_t i = 0; i < points->points.len; i++)
+            as_collect_lines(first.collect, vectors, (uint32_t)(points->points.data[i].start / options->interval),
+                             &points->points.data[i].lines);
         as_input_rewind(&points->plan.input);
         as_log_debug("%zu simulation points of %" PRIu32 " phases", points->points.len, choice->k);
     }
-    as_collect_free(collect);
+    free_first(&first);
     return ok;
 }
 
@@ -224,5 +233,7 @@ bool as_record_points_choose(const struct as_record_points_options *options, con
 
 void as_record_points_free(struct as_record_points *points)
 {
+    for (size_t i = 0; i < points->points.len; i++)
+        as_map_free(&points->points.data[i].lines);
     as_vec_free(&points->points);
 }

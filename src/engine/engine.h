@@ -65,6 +65,12 @@ struct as_hint {
     struct as_linear address;
 };
 
+/* A line of code of 64 bytes, as a number: for what is compared between runs, which may cut blocks in other places. */
+static inline uint64_t as_code_line(uint32_t image, uint64_t address)
+{
+    return (uint64_t)image << 48 | address >> 6;
+}
+
 enum { AS_BLOCK_DECIDERS = 2 };
 
 struct as_block {

@@ -168,3 +168,16 @@ const struct as_collect_block *as_collect_blocks(const struct as_collect *collec
     *n = collect->known.len;
     return collect->known.data;
 }
+
+void as_collect_lines(const struct as_collect *collect, const struct as_vectors *vectors, uint32_t interval,
+                      struct as_map *lines)
+{
+    const struct as_vector *vector = &vectors->list.data[interval];
+    for (size_t at = vector->first; at < vector->end; at++) {
+        const struct as_vector_entry *entry = &vectors->entries.data[at];
+        const struct as_block *block = collect->known.data[entry->block - 1].block;
+        for (uint32_t i = 0; i < block->n; i++) /* what was cut off at the interval's ends is a block at most */
+            *as_map_put(lines, as_code_line(block->image, block->insns[i]->address)) +=
+                entry->count / block->n + (i < entry->count % block->n);
+    }
+}

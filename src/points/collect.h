@@ -33,6 +33,11 @@ uint64_t as_collect_pass(const struct as_collect *collect, size_t interval);
 /* After the run: closes the last interval. The vectors stay the collect's. */
 const struct as_vectors *as_collect_finish(struct as_collect *collect);
 
+/* After that: how many instructions an interval executed in each line of code, which as_code_line names. Blocks can be cut in
+ * other places in another run; lines are the same. */
+void as_collect_lines(const struct as_collect *collect, const struct as_vectors *vectors, uint32_t interval,
+                      struct as_map *lines);
+
 /* What a block of the vectors is, by its number - 1. */
 struct as_collect_block {
     const struct as_block *block;

@@ -28,7 +28,8 @@ void as_points_run_border(void *context, const struct as_stretch *stretch);
 bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err) AS_MUST_CHECK;
 bool as_points_run_has_error(const struct as_points_run *run); /* phases have several points */
 size_t as_points_run_phases(const struct as_points_run *run);
-/* The part by which the instructions of this run differ from those of the one in which the points were chosen. */
+/* The part by which the instructions of this run, or of one of the points, differ from those of the run in which the points
+ * were chosen. */
 double as_points_run_differs(const struct as_points_run *run);
 
 /* ---- points_result.c: what a copy delivers ---- */

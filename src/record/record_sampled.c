@@ -241,8 +241,8 @@ static void add_difference(const struct as_record_series *all)
     double differs = as_sampled_differs(all->sampled);
     if (differs > tolerable)
         as_store_add_quality(all->code->writer, "runs_differ", differs,
-                             "part of the instructions that this run has more or less than the one in which its "
-                             "simulation points were chosen: they may stand for something else");
+                             "part of the instructions of this run, or of one of its simulation points, differs from "
+                             "the run in which they were chosen: the program does not do the same in every run");
 }
 
 void as_record_sampled_quality(const struct as_record_series *all)

@@ -35,8 +35,8 @@ bool as_sampled_prepare(struct as_sampled *sampled, const struct as_engine_optio
                         struct as_error *err) AS_MUST_CHECK;
 /* Call this after the run, when the Oracle has finished. */
 bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err) AS_MUST_CHECK;
-/* For simulation points: how many phases there are (0: it is sampled systematically), and the part by which the number of
- * instructions differs from that of the run in which they were chosen. */
+/* For simulation points: how many phases there are (0: it is sampled systematically), and the part by which the instructions of
+ * the run, or of a point, differ from those of the run in which they were chosen. */
 size_t as_sampled_phases(const struct as_sampled *sampled);
 double as_sampled_differs(const struct as_sampled *sampled);
 /* Whether the spread of the estimate is known. */

@@ -3,6 +3,7 @@
 #ifndef AS_RECORD_SAMPLING_PLAN_H
 #define AS_RECORD_SAMPLING_PLAN_H
 
+#include "base/map.h"
 #include "record/input.h"
 
 #include <stdbool.h>
@@ -25,12 +26,13 @@ struct as_sampled_options {
 /* Simulation points: intervals that stand for all others of their phase. */
 enum { AS_PLAN_PER_PHASE = 10 };
 struct as_plan_point {
-    uint64_t start;  /* the number of its first instruction */
-    uint32_t phase;  /* from 0; the points of a phase stand for it in equal parts */
-    uint32_t number; /* among the points of its phase, from 0 */
-    uint32_t chosen; /* points of its phase: at most AS_PLAN_PER_PHASE */
-    uint32_t of;     /* intervals of its phase; 0: not known */
-    double weight;   /* the part of the program's instructions that it stands for; of all points together 1 */
+    uint64_t start;      /* the number of its first instruction */
+    uint32_t phase;      /* from 0; the points of a phase stand for it in equal parts */
+    uint32_t number;     /* among the points of its phase, from 0 */
+    uint32_t chosen;     /* points of its phase: at most AS_PLAN_PER_PHASE */
+    uint32_t of;         /* intervals of its phase; 0: not known */
+    double weight;       /* the part of the program's instructions that it stands for; of all points together 1 */
+    struct as_map lines; /* what it executed when it was chosen, by as_code_line; empty: not known */
 };
 struct as_points_plan {
     const struct as_plan_point *points; /* by start */

@@ -75,6 +75,21 @@ if command -v perl >/dev/null; then
     check_same "… and the output is there once" "$(perl count.pl <lines)" "$out"
 fi
 
+# ---- another program the second time ----
+
+cat >other.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline, aligned(4096))) void first(void) { for (volatile long i = 0; i < 300000; i++) ; }
+__attribute__((noinline, aligned(4096))) void later(void) { for (volatile long i = 0; i < 300000; i++) ; }
+int main(void) { int fd = open("ran", O_CREAT | O_EXCL, 0600); if (fd >= 0) first(); else later(); return 0; }
+END
+gcc -O1 other.c -o other
+check "a program that does something else in the second run" "$ASSAY" record --points=auto --point-interval 100k --max-k 3 -o other.db -- ./other
+check_same "… is noticed, though it executes as many instructions" 1 "$(grep -c 'does not do the same in every run' <<<"$err")"
+check "… and in a third one as in the second" "$ASSAY" record --points=auto --point-interval 100k --max-k 3 -o other.db -- ./other
+check_same "… nothing is said" 0 "$(grep -c 'does not do the same in every run' <<<"$err")"
+
 # ---- threads: each point has a run of its own ----
 
 threads=("$ASSAY" record -q --points=auto --deterministic --point-interval 20k --max-k 3)

@@ -114,6 +114,22 @@ static void hashes_every_byte(void **state)
     }
 }
 
+static void tells_counts_apart(void **state)
+{
+    struct as_map first = {0}, second = {0};
+    assert_float_equal(as_map_apart(&first, &second), 0, 0);
+    *as_map_put(&first, 1) = 60;
+    *as_map_put(&first, 2) = 40;
+    assert_float_equal(as_map_apart(&first, &first), 0, 0);
+    *as_map_put(&second, 1) = 50;
+    *as_map_put(&second, 2) = 40;
+    *as_map_put(&second, 3) = 10;
+    assert_float_equal(as_map_apart(&first, &second), 0.1, 1e-6);
+    as_map_free(&second);
+    assert_float_equal(as_map_apart(&first, &second), 0.5, 1e-6);
+    as_map_free(&first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +139,7 @@ int main(void)
         cmocka_unit_test(spreads_regular_keys),
         cmocka_unit_test(interns_densely),
         cmocka_unit_test(hashes_every_byte),
+        cmocka_unit_test(tells_counts_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
