@@ -20,7 +20,8 @@ static struct as_buffer *make(size_t records)
 /* Adds the stays of edges to the batch. */
 static void expand_stays(struct as_pipe_buffer *buffer, const struct as_edge_run *run)
 {
-    for (size_t i = 0; buffer->all_stays.len == 0 && i < buffer->stays.len; i++)
+    bool first = buffer->all_stays.len == 0;
+    for (size_t i = 0; first && i < buffer->stays.len; i++)
         *as_vec_push(&buffer->all_stays) = buffer->stays.data[i];
     for (uint32_t i = 0; i < run->edge->n_stays; i++)
         *as_vec_push(&buffer->all_stays) = as_edge_stay_of(run, i);

@@ -37,8 +37,37 @@ static void take_batch(void *self, const struct as_pipe_batch *batch)
     }
 }
 
+/* What an observer that asks for occupancy counts. */
+struct occupied {
+    uint64_t records, commits, stays[AS_RESOURCE_COUNT], cycles[AS_RESOURCE_COUNT], from[AS_RESOURCE_COUNT];
+};
+
+static void take_stays(void *self, const struct as_pipe_batch *batch)
+{
+    struct occupied *occupied = self;
+    occupied->records += batch->n;
+    for (size_t i = 0; i < batch->n; i++)
+        occupied->commits += batch->pipes[i].commit * (batch->pipes[i].insn + UINT64_C(1)) + batch->pipes[i].issue;
+    for (size_t i = 0; i < batch->n_stays; i++) {
+        occupied->stays[batch->stays[i].resource]++;
+        occupied->cycles[batch->stays[i].resource] += batch->stays[i].cycles;
+        occupied->from[batch->stays[i].resource] += batch->stays[i].from;
+    }
+}
+
+static const struct as_observer occupying = {.version = AS_OBSERVER_VERSION,
+                                             .record_size = sizeof(struct as_pipe),
+                                             .name = "occupying",
+                                             .wants = AS_WANT_OCCUPANCY,
+                                             .batch = take_stays};
+
 static const struct as_observer counting = {
     .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = "counting", .batch = take_batch};
+
+/* How else the victim is run. */
+static size_t memo_bytes;
+static struct occupied *occupied;
+static const struct as_regions *regions;
 
 struct run {
     struct as_machine machine;
@@ -57,6 +86,7 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
     how.batch = AS_MODEL_BATCH;
     options.argv = argv;
     options.plugin = plugin;
+    options.regions = regions;
     if (!as_machine_load(arguments[2], &run->machine, &err))
         fail_msg("%s", err.message);
     run->model = as_model_new(&run->machine);
@@ -65,6 +95,9 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
         as_model_set_ideal(run->model, ideal, NULL);
     struct as_fanout *fanout = as_fanout_new(&how);
     as_fanout_add(fanout, &counting, &run->seen, false);
+    if (occupied)
+        as_fanout_add(fanout, &occupying, occupied, false);
+    as_model_set_memo(run->model, &(struct as_memo_options){.bytes = memo_bytes});
     if (!as_model_run(run->model, &options, fanout, &run->result, &err))
         fail_msg("%s", err.message);
     assert_int_equal(as_fanout_free(fanout), 0);
@@ -227,13 +260,67 @@ static void test_ideal(void **state)
     end_run(&without);
 }
 
+/* What is remembered of the pipeline makes no difference to any time, nor to what queues held. */
+static void test_memo(void **state)
+{
+    struct run with, without;
+    struct occupied first = {0}, second = {0};
+    need_qemu();
+    occupied = &first;
+    run_victim(&without, NULL, NULL);
+    memo_bytes = AS_MODEL_MEMO_BYTES;
+    occupied = &second;
+    run_victim(&with, NULL, NULL);
+    memo_bytes = 0;
+    occupied = NULL;
+    assert_int_equal(with.result.cycles, without.result.cycles);
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_int_equal(first.records, without.result.instructions + without.seen.continued);
+    assert_true(first.stays[AS_RESOURCE_ROB] >= first.records); /* one for each micro-operation */
+    assert_true(first.cycles[AS_RESOURCE_QUEUE_INT] > 0 && first.cycles[AS_RESOURCE_LOAD_QUEUE] > 0);
+    const struct as_run_info *info = as_model_run_info(with.model);
+    assert_int_equal(info->entries[AS_RESOURCE_ROB], with.machine.back.rob);
+    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_INT], with.machine.back.queue_size[AS_QUEUE_INT]);
+    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_MEM], with.machine.back.queue_size[AS_QUEUE_MEM]);
+    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_FP], with.machine.back.queue_size[AS_QUEUE_FP]);
+    end_run(&with);
+    end_run(&without);
+}
+
+/* A region behind a warm-up takes the cycles that it takes in the whole run, or nearly; without one, caches are cold. */
+static void test_warming(void **state)
+{
+    enum { SKIP = 20000, MEASURED = 5000 };
+    uint64_t cycles[2], misses[2];
+    need_qemu();
+    for (int warm = 0; warm < 2; warm++) {
+        struct as_regions list = {0};
+        struct as_region *region = as_regions_add(&list);
+        struct run run;
+        region->start = as_regions_symbol(&list, "main");
+        region->offset = SKIP;
+        region->max = MEASURED;
+        region->warm = warm ? SKIP : 0;
+        regions = &list;
+        run_victim(&run, NULL, NULL);
+        regions = NULL;
+        assert_int_equal(run.result.instructions, MEASURED);
+        cycles[warm] = run.result.cycles;
+        misses[warm] = run.result.counters.l1i_misses + run.result.counters.branch_mispredictions;
+        end_run(&run);
+        as_regions_free(&list);
+    }
+    assert_true(misses[1] < misses[0] && cycles[1] < cycles[0]);
+}
+
 int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_code),   cmocka_unit_test(test_paths),
-                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_ideal)};
+                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_ideal),
+                                       cmocka_unit_test(test_memo),   cmocka_unit_test(test_warming)};
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
     free(plugin);
     return failed;
