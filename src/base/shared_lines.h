@@ -5,6 +5,8 @@
 #ifndef AS_BASE_SHARED_LINES_H
 #define AS_BASE_SHARED_LINES_H
 
+#include "base/search.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,16 +33,9 @@ static inline bool as_shared_is(uint64_t address)
 /* The physical address of one of 48 bits; the address itself where nothing is shared there. */
 static inline uint64_t as_shared_find(const struct as_shared_ranges *ranges, uint64_t address)
 {
-    size_t low = 0, high = ranges->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (ranges->list[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool within = low < ranges->n && address >= ranges->list[low].start;
-    return within ? ranges->list[low].physical + (address - ranges->list[low].start) : address;
+    size_t at = as_search(0, ranges->n, i, ranges->list[i].end <= address);
+    bool within = at < ranges->n && address >= ranges->list[at].start;
+    return within ? ranges->list[at].physical + (address - ranges->list[at].start) : address;
 }
 
 /* Where a process has a physical address. False: nowhere. */

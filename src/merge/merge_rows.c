@@ -3,6 +3,7 @@
  * Each row is copied, its references are renumbered, and its addresses are moved to where the output has their module.
  * Things are looked up by their keys and added if they are new; measurements are scaled and added up.
  */
+#include "base/search.h"
 #include "merge/merge_internal.h"
 
 #include <inttypes.h>
@@ -74,17 +75,9 @@ static uint64_t shift_of_module(const struct source *source, uint32_t module)
 /* The last module that begins at or before the address, unless the address is beyond its end. */
 static uint64_t shift_of_address(const struct source *source, uint64_t address)
 {
-    size_t low = 0, high = source->n_extents;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (source->extents[middle].first <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address <= source->extents[low - 1].last
-               ? shift_of_module(source, source->extents[low - 1].module)
-               : 0;
+    size_t behind = as_search(0, source->n_extents, i, source->extents[i].first <= address);
+    const struct extent *last = behind > 0 ? &source->extents[behind - 1] : NULL;
+    return last && address <= last->last ? shift_of_module(source, last->module) : 0;
 }
 
 static uint64_t shift_of_function(const struct source *source, uint32_t function, uint64_t address)

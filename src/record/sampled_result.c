@@ -1,5 +1,6 @@
 /* The estimate of a sampled run: scales strata to the executions in them, and computes replicates, and rows like the
  * Oracle's. */
+#include "base/search.h"
 #include "record/points_run.h"
 #include "record/sampled_internal.h"
 #include "score/confidence.h"
@@ -371,15 +372,8 @@ static const struct as_sampled_thread *thread_of(const struct as_sampled *sample
 const struct as_oracle_row *as_sampled_row(const struct as_sampled *sampled, uint32_t thread, uint32_t id)
 {
     const struct as_sampled_thread *own = thread_of(sampled, thread);
-    size_t low = 0, high = own ? own->rows.len : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->rows.data[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct as_sampled_row *found = own && low < own->rows.len ? &own->rows.data[low] : NULL;
+    size_t n = own ? own->rows.len : 0, at = as_search(0, n, i, own->rows.data[i].id < id);
+    const struct as_sampled_row *found = at < n ? &own->rows.data[at] : NULL;
     if (!found || found->id != id || !(found->row.executions || as_oracle_row_units(&found->row)))
         return NULL;
     return &found->row;

@@ -6,6 +6,8 @@
  */
 #include "trust/object_code.h"
 
+#include "base/search.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,28 +111,14 @@ static bool cut_section(struct as_object_writer *writer, const struct as_object_
 
 static const struct as_object_piece *piece_at(const struct as_object_writer *writer, uint64_t offset)
 {
-    size_t low = 0, high = writer->pieces.len;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (writer->pieces.data[middle].offset + writer->pieces.data[middle].length <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < writer->pieces.len ? &writer->pieces.data[low] : NULL;
+    size_t at =
+        as_search(0, writer->pieces.len, i, writer->pieces.data[i].offset + writer->pieces.data[i].length <= offset);
+    return at < writer->pieces.len ? &writer->pieces.data[at] : NULL;
 }
 
 size_t as_object_reloc_from(const struct as_object_section *section, uint64_t offset)
 {
-    size_t low = 0, high = section->relocs.len;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (section->relocs.data[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return as_search(0, section->relocs.len, i, section->relocs.data[i].offset < offset);
 }
 
 bool as_object_has_reloc(const struct as_object_section *section, const struct as_object_piece *piece)
