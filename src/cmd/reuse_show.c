@@ -7,7 +7,7 @@
 
 const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
-const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding"};
+const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding", "row padding"};
 
 static struct as_reuse_place place_in(struct as_space *space, uint64_t address, const struct as_location *location)
 {
@@ -218,6 +218,12 @@ static void say(struct as_str *text, const struct as_reuse_shown *shown, const s
                     "threads write different bytes of the same lines: give each thread lines of its own (padding, "
                     "alignment to %u bytes)",
                     1u << shift);
+        break;
+    case AS_ADVICE_ROWS:
+        as_str_addf(text,
+                    "its steps fall into few sets of the %s, which could hold all that lies in between: let each step "
+                    "be a line of %u bytes longer (pad the rows)",
+                    level, 1u << shift);
         break;
     }
 }

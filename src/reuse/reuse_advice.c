@@ -60,9 +60,25 @@ static struct as_reuse_advice advice_of(const struct as_reuse_view *view, enum a
                                     .parts = 2 * median(pair, lines) / lines};
 }
 
+static uint64_t misses_of(const struct as_reuse_code *code)
+{
+    uint64_t n = 0;
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        n += code->misses[AS_REUSE_L1][cause];
+    return n;
+}
+
+/* Most of its misses are one step from the one before. */
+static bool walks(const struct as_reuse_code *code)
+{
+    return code->steady * 2 > misses_of(code);
+}
+
 /* The same bytes again, from beyond the level below which there is none that holds them. */
 static void look_at_blocking(struct list *list, const struct as_reuse_view *view, const struct as_reuse_pair *pair)
 {
+    if (pair->reuse >= view->codes.len || !walks(&view->codes.data[pair->reuse]))
+        return;
     int level = view->shape->levels[AS_REUSE_L2].lines && pair->beyond[AS_REUSE_L2] * 2 >= pair->beyond[AS_REUSE_L1]
                     ? AS_REUSE_L2
                     : AS_REUSE_L1;
@@ -92,20 +108,35 @@ static struct habit *habits_of(const struct as_reuse_view *view)
     return habits;
 }
 
-/* Lines that leave with half of their bytes unused or more. If it is other bytes each time, the order is wrong; if the same
- * bytes come again, the others do not belong there. */
+/* Conflicts of a walk whose steps leave out most of the sets. */
+static void look_at_rows(struct list *list, const struct as_reuse_view *view, uint32_t id)
+{
+    const struct as_reuse_code *code = &view->codes.data[id];
+    if (code->folded * 2 <= misses_of(code))
+        return;
+    add(list, &(struct as_reuse_advice){.kind = AS_ADVICE_ROWS,
+                                        .use = id,
+                                        .reuse = id,
+                                        .count = code->folded,
+                                        .share = (double)code->folded / (double)all_misses(view, AS_REUSE_L1),
+                                        .level = AS_REUSE_L1});
+}
+
+/* Lines that leave with half of their bytes unused or more. If it is other bytes each time, and the code walks, the order is wrong. If
+ * it is the same few places of most lines, they are members of structures, and the others do not belong there; that counts for accesses
+ * in no order, too. */
 static void look_at_code(struct list *list, const struct as_reuse_view *view, uint32_t id, const struct habit *habit)
 {
     const struct as_reuse_code *code = &view->codes.data[id];
     double line = (double)(UINT64_C(1) << view->shape->shift), all = (double)all_misses(view, AS_REUSE_L1);
     double scale = view->shape->shift > 6 ? line / 64 : 1;
     double used = code->fetched ? (double)code->fetched_bytes / (double)code->fetched * scale : line;
-    uint64_t misses = 0;
-    for (int cause = AS_MISS_CAPACITY; cause <= AS_MISS_CONFLICT; cause++)
-        misses += code->misses[AS_REUSE_L1][cause];
-    if (used > MOST_USED * line || all == 0 || !habit->main)
+    bool order = code->moved * 2 > code->again && walks(code);
+    uint64_t misses = code->misses[AS_REUSE_L1][AS_MISS_CAPACITY] + order * code->misses[AS_REUSE_L1][AS_MISS_CONFLICT];
+    if (!order)
+        look_at_rows(list, view, id);
+    if (used > MOST_USED * line || all == 0 || !habit->main || (!order && code->alike * 4 < code->fetched * 3))
         return;
-    bool order = code->moved * 2 > code->again;
     add(list, &(struct as_reuse_advice){.kind = order ? AS_ADVICE_LOOP_ORDER : AS_ADVICE_SPLITTING,
                                         .use = order ? habit->main->use : id,
                                         .reuse = id,

@@ -1,6 +1,9 @@
 /* What the distances say a person could do, where that is certain: the loops of a nest in another order, blocks of a
  * size, a structure split. Each rule looks at one pair of use and reuse, or at one instruction; what is below a twentieth
- * of the misses is left out. */
+ * of the misses is left out.
+ *
+ * Whether code walks through memory decides: behind accesses that come in no order, neither other loops nor blocks are certain to help.
+ * Where the sets are to blame, the data is not too large and its members are not too far apart: its rows are. */
 #ifndef AS_REUSE_REUSE_ADVICE_H
 #define AS_REUSE_REUSE_ADVICE_H
 
@@ -11,6 +14,7 @@ enum as_reuse_advice_kind {
     AS_ADVICE_BLOCKING,   /* the same data comes again, from further away than a cache holds */
     AS_ADVICE_SPLITTING,  /* lines are brought for a few of their bytes */
     AS_ADVICE_PADDING,    /* threads write different bytes of the same lines */
+    AS_ADVICE_ROWS,       /* equal steps fall into few sets of the L1, which could hold what lies in between */
 };
 
 struct as_reuse_advice {

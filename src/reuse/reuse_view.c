@@ -172,6 +172,16 @@ static enum as_miss_cause cause_of(const struct as_reuse_view *view, const struc
     return touched->distance >= view->shape->levels[level].lines ? AS_MISS_CAPACITY : AS_MISS_CONFLICT;
 }
 
+/* Members of structures lie at few places of a line, again and again. */
+static void follow_bytes(struct as_reuse_code *code, uint64_t bytes)
+{
+    bool known = false;
+    for (int i = 0; i < AS_REUSE_ALIKE; i++)
+        known |= code->last_bytes[i] == bytes;
+    code->alike += known;
+    code->last_bytes[code->fetched % AS_REUSE_ALIKE] = bytes;
+}
+
 /* A line leaves the L1. */
 static void count_fetched(struct as_reuse_view *view, const struct as_cached_line *line)
 {
@@ -188,6 +198,7 @@ static void count_fetched(struct as_reuse_view *view, const struct as_cached_lin
     code->again += misses->last != 0;
     code->moved += misses->last && !(misses->last & line->bytes);
     misses->used |= line->bytes;
+    follow_bytes(code, line->bytes);
     misses->last = line->bytes;
 }
 
@@ -198,12 +209,26 @@ static uint64_t bytes_of(const struct as_reuse_view *view, const struct as_touch
     return (last - first >= 63 ? UINT64_MAX : (UINT64_C(1) << (last - first + 1)) - 1) << first;
 }
 
+static void follow_steps(struct as_reuse_code *code, uint64_t key, enum as_miss_cause cause)
+{
+    enum { FEW_SETS = 4 };
+    int64_t step = (int64_t)(key - code->last_missed);
+    bool steady = step && step == code->last_step;
+    code->steady += steady;
+    code->folded += steady && cause == AS_MISS_CONFLICT && step % FEW_SETS == 0;
+    code->last_missed = key;
+    code->last_step = step;
+}
+
 static void count_miss(struct as_reuse_view *view, const struct as_touch *touch, const struct as_touched *touched,
                        int level)
 {
     enum as_miss_cause cause = cause_of(view, touched, level);
     view->missed[level][cause]++;
-    as_reuse_code_of(view, touch->code)->misses[level][cause]++;
+    struct as_reuse_code *code = as_reuse_code_of(view, touch->code);
+    code->misses[level][cause]++;
+    if (level == AS_REUSE_L1)
+        follow_steps(code, touch->key, cause);
     if (level != AS_REUSE_L1 && level != AS_REUSE_LLC)
         return;
     struct as_reuse_misses *misses = as_granules_put(&view->misses, touch->key);
@@ -487,6 +512,9 @@ void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *co
     sum->fetched_bytes += code->fetched_bytes;
     sum->again += code->again;
     sum->moved += code->moved;
+    sum->alike += code->alike;
+    sum->steady += code->steady;
+    sum->folded += code->folded;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             sum->misses[level][cause] += code->misses[level][cause];

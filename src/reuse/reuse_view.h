@@ -31,12 +31,21 @@ struct as_reuse_counts {
     uint64_t false_sharing;      /* in a shared cache: spatial pairs of two threads, the first of which wrote */
 };
 
+enum { AS_REUSE_ALIKE = 4 };
+
 struct as_reuse_code {
     uint64_t touches;
     uint64_t misses[AS_REUSE_LEVELS][AS_MISS_CAUSES];
     uint64_t fetched, fetched_bytes; /* lines that it brought into the L1, and bytes of them that were used there */
     uint64_t again, moved; /* lines of these that had been there before, and those with no byte used that was then */
-    uint32_t path;         /* see reuse_fold.h */
+    uint64_t alike;        /* lines of these of which the same bytes were used as of one of the last few */
+    uint64_t last_bytes[AS_REUSE_ALIKE];
+    /* Misses of the L1: at the distance from the one before that this one has from its own (a walk), and of these, conflicts at a distance
+     * of a multiple of FEW_SETS lines. */
+    uint64_t steady, folded;
+    uint64_t last_missed; /* the granule … */
+    int64_t last_step;    /* … and how far it was from the one before */
+    uint32_t path;        /* see reuse_fold.h */
 };
 
 enum { AS_REUSE_NO_CODE = UINT32_MAX }; /* of both sides of the pair that stands for all that found no place */

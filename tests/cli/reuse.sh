@@ -29,6 +29,21 @@ __attribute__((noinline)) void keys(void)
         for (int i = 0; i < RECORDS; i++)
             LOAD(&records[i].key);
 }
+static char table[1 << 20] __attribute__((aligned(64)));
+__attribute__((noinline)) void at_random(unsigned step) /* anywhere, or always the first bytes of a line */
+{
+    for (unsigned long i = 0, x = 1; i < 40000; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        LOAD(table + (x >> 33) % (sizeof table / step) * step);
+    }
+}
+static double rows[40 * 520] __attribute__((aligned(4096)));
+__attribute__((noinline)) void stride(int columns)
+{
+    for (int turn = 0; turn < 200; turn++)
+        for (int row = 0; row < 40; row++)
+            LOAD(&rows[row * columns]);
+}
 __attribute__((noinline)) void finished(void) { __asm__ volatile(""); }
 int main(int argc, char **argv)
 {
@@ -36,6 +51,10 @@ int main(int argc, char **argv)
     case 'w': walk(LINES, 10); break;
     case 'c': columns(); break;
     case 'k': keys(); break;
+    case 'r': at_random(8); break;
+    case 'f': at_random(64); break;
+    case 's': stride(512); break;
+    case 'p': stride(520); break;
     }
     finished();
 }
@@ -94,6 +113,11 @@ holds "columns: the loops are in the wrong order" \
 walks k keys >keys.json
 holds "keys: 8 bytes of each line" 'd["code"][0]["line_bytes_used"] == 8' keys.json
 holds "keys: split the structure" '"structure splitting" in [a["kind"] for a in d["advice"]]' keys.json
+check_json "no order: nothing is certain" 'd["advice"] == [] and d["caches"][0]["capacity"] > 10000' walks r at_random
+check_json "… but the same bytes of all lines: split the structure, and no blocks" '[a["kind"] for a in d["advice"]] == ["structure splitting"]' walks f at_random
+check_json "rows of 4096 bytes: pad them" '[a["kind"] for a in d["advice"]] == ["row padding"] and d["advice"][0]["reuse"]["function"] == "stride"' walks s stride
+check_json "… and where they are padded, nothing is left" 'd["advice"] == []' walks p stride
+check_json "lines that come again in order, whole: blocks alone" '[a["kind"] for a in d["advice"] if a["kind"] != "structure splitting"] == ["blocking"]' walks w walk
 holds "keys: which bytes" 'd["objects"][0]["name"] == "records" and d["objects"][0]["used_bytes"] == "0-7" and d["objects"][0]["line_bytes_used"] == 8' keys.json
 
 # Blocks by the place that allocates, also before the measured part; two places that had the same memory.
