@@ -8,11 +8,11 @@
 
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances)
 {
-    as_reuse_json_bins(json, name, distances, NULL);
+    as_reuse_json_bins(json, name, distances, NULL, 1);
 }
 
 void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_distances *distances,
-                        const struct as_distances *counted)
+                        const struct as_distances *counted, double off)
 {
     uint64_t octaves[AS_DISTANCE_OCTAVES], exact[AS_DISTANCE_OCTAVES] = {0};
     as_distances_octaves(distances, octaves);
@@ -28,6 +28,7 @@ void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_
             if (counted) {
                 as_json_string(json, "how", as_reuse_how(octaves[i], exact[i]));
                 as_json_double(json, "counted", as_ratio(exact[i], octaves[i]));
+                as_json_double(json, "off", exact[i] < octaves[i] ? off : 1);
             }
             as_json_end(json);
         }

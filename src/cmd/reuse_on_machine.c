@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MUCH = 4 };
 enum { SHIFT = 3 }; /* a debug register watches eight bytes */
 
 static bool print(const struct as_reuse_machine_request *request, const struct as_reuse_shown *shown, FILE *out)
@@ -37,6 +38,11 @@ static void warn_about(const struct as_reuse_native_info *info)
     if (info->how == AS_LENS_ASSUMED)
         as_log_warn("no rate of accesses could be measured; long distances, and the number of accesses, assume one a "
                     "nanosecond");
+    else if (as_reuse_native_off(info) > MUCH)
+        as_log_warn(
+            "how fast the program is with warm caches could not be measured: it made %llu to %llu accesses, and "
+            "distances that are timed may be off as much",
+            (unsigned long long)info->least, (unsigned long long)info->most);
 }
 
 static int show(const struct as_reuse_machine_request *request, const struct as_reuse_native *native, char **argv,

@@ -86,11 +86,13 @@ extern const char *const as_reuse_advice_names[];
 /* `counted`: those of which every access was counted; NULL: that is not shown. */
 void as_reuse_print_histogram(FILE *out, const char *title, const struct as_distances *distances,
                               const struct as_distances *counted);
+/* By which factor the number of accesses, and distances that were timed, may be off: 1 or more. */
+double as_reuse_native_off(const struct as_reuse_native_info *info);
 /* What the distances of a bin come from: "counted", "timed" or "both". */
 const char *as_reuse_how(uint64_t all, uint64_t counted);
-/* With `counted`: what the distances of each bin come from. */
+/* With `counted`: what the distances of each bin come from, and by which factor they may be `off` where they were timed. */
 void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_distances *distances,
-                        const struct as_distances *counted);
+                        const struct as_distances *counted, double off);
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances);
 void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared);
 void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,

@@ -31,6 +31,12 @@ double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_
                               : 0;
 }
 
+double as_reuse_native_off(const struct as_reuse_native_info *info)
+{
+    double accesses = fmax(1, (double)info->accesses);
+    return fmax((double)info->most / accesses, accesses / fmax(1, (double)info->least));
+}
+
 /* ---- text ---- */
 
 static void print_counts(const struct as_reuse_shown *shown, FILE *out)
@@ -103,6 +109,9 @@ static void print_native(const struct as_reuse_native_info *info, FILE *out)
                 AS_COUNT(info->rates), info->trap / 1e3);
     if (info->how == AS_LENS_ASSUMED)
         fprintf(out, "%20s  access a nanosecond is assumed: no rate could be measured\n", "1");
+    if (info->how != AS_LENS_COUNTED)
+        fprintf(out, "%20s  to %s accesses, in all likelihood; timed distances may be off by a factor of %.1f\n",
+                AS_COUNT(info->least), AS_COUNT(info->most), as_reuse_native_off(info));
     fprintf(out, "%20.3f  seconds the program stood still, of %.3f\n", info->stopped, info->seconds);
 }
 
@@ -165,6 +174,8 @@ static void json_native(struct as_json *json, const struct as_reuse_native_info 
     static const char *const how[] = {"counted", "timed", "assumed"};
     as_json_object(json, "native");
     as_json_string(json, "how", how[info->how]);
+    as_json_u64(json, "accesses_least", info->least);
+    as_json_u64(json, "accesses_most", info->most);
     as_json_double(json, "processor_seconds", info->processor);
     as_json_double(json, "stopped_seconds", info->stopped);
     as_json_u64(json, "looked", info->looked);
@@ -192,7 +203,8 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_u64(json, "accesses", estimate->accesses);
     as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));
     as_reuse_json_histogram(json, "histogram", &estimate->distances);
-    as_reuse_json_bins(json, "time_histogram", &estimate->times, shown->native ? &estimate->counted : NULL);
+    as_reuse_json_bins(json, "time_histogram", &estimate->times, shown->native ? &estimate->counted : NULL,
+                       shown->native ? as_reuse_native_off(shown->native_info) : 1);
     as_json_array(json, "miss_ratio");
     for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4) {
         as_json_object(json, NULL);

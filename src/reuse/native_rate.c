@@ -11,6 +11,8 @@ static const double MOST = 16, LEAST = 1e-4, SHORTEST = 500;
 static const double SLOWER = 0.7, FASTER = 5; /* warm caches, against those behind a stop */
 static const double MUCH_SLOWER = 3, LONG_TRAPS = 4, FAR_TRAPS = 2, MOST_FASTER = 4;
 enum { ENOUGH = 3 };
+/* How far off rates were on programs whose accesses are known (doc/design/reuse.md): with warm caches, and behind stops alone. */
+static const double OFF_WARM = 2, OFF_COLD = 8, SLOWEST = 0.01;
 
 static int compare(const void *a, const void *b)
 {
@@ -130,4 +132,13 @@ double as_rate_usual(const struct as_native_rate *rate)
     if (rate->warmed >= ENOUGH)
         return median(rate->warm, rate->warmed);
     return median(rate->rates, rate->measured);
+}
+
+struct as_rate_range as_rate_range(const struct as_native_rate *rate)
+{
+    double usual = as_rate_usual(rate), gain = as_rate_gain(rate);
+    if (usual <= 0)
+        return (struct as_rate_range){SLOWEST, MOST};
+    double more = rate->gained >= ENOUGH ? OFF_WARM : OFF_COLD;
+    return (struct as_rate_range){usual * gain / OFF_WARM, fmin(MOST, usual * gain * more)};
 }

@@ -48,6 +48,12 @@ double as_rate_likely(const struct as_native_rate *rate, double expected, const 
  * samples, which are taken by time, so it is that of a long time, with slow and fast code in it. Of the rates of one code the upper quartile
  * counts: each has two traps, behind which caches are cold, the more the more others use the processor. */
 double as_rate_gain(const struct as_native_rate *rate);
+/* Between which rates that of a long run lies, in all likelihood. If it was measured with warm caches, within a factor of two; if only
+ * behind stops, where caches are cold, loops that stay in them can be many times as fast. */
+struct as_rate_range {
+    double low, high;
+};
+struct as_rate_range as_rate_range(const struct as_native_rate *rate);
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 
 #endif

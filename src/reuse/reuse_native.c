@@ -471,11 +471,16 @@ static void describe_end(struct as_reuse_native *native, int status)
     info->gain = as_rate_gain(&native->rate);
     double all = info->processor * 1e9, cold = fmin(all, (double)native->samples * AS_COLD_NANOSECONDS);
     info->accesses = (uint64_t)((cold + (all - cold) * info->gain) * (rate > 0 ? rate : 1));
+    struct as_rate_range range = as_rate_range(&native->rate);
+    info->least = (uint64_t)fmin((double)info->accesses, all * range.low);
+    info->most = (uint64_t)fmax((double)info->accesses, all * range.high);
     info->how = native->options.pmu ? AS_LENS_COUNTED : rate > 0 ? AS_LENS_TIMED : AS_LENS_ASSUMED;
     if (native->options.pmu)
         info->accesses = native->counted;
     for (size_t i = 0; native->options.pmu && i < native->threads.len; i++)
         info->accesses += as_native_counters_read(&native->threads.data[i].counters);
+    if (native->options.pmu)
+        info->least = info->most = info->accesses;
     info->end.running = !native->options.pid && status == -1;
     info->end.interrupted = info->end.running && as_signals_insisted();
     if (status != -1)

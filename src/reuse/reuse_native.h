@@ -58,14 +58,15 @@ struct as_reuse_native_info {
     uint64_t without; /* samples that found no access: in the kernel, or in code that cannot be copied */
     uint64_t twice;   /* samples of an address that was being watched, left out */
     uint64_t traps, armings;
-    uint64_t refused;  /* watchpoints, by the kernel */
-    int refusal;       /* its reason: an errno */
-    uint64_t rates;    /* measured */
-    double rate;       /* accesses a nanosecond, their median; 0: none was measured */
-    double gain;       /* how many times as fast the program is when it has run for a while; 1: not known */
-    double trap;       /* nanoseconds that a trap takes of the program's time; 0: not measured */
-    uint64_t accesses; /* of all threads: processor time times the rate, or what the PMU counted */
-    uint8_t how;       /* enum as_lens_how: what that comes from */
+    uint64_t refused;     /* watchpoints, by the kernel */
+    int refusal;          /* its reason: an errno */
+    uint64_t rates;       /* measured */
+    double rate;          /* accesses a nanosecond, their median; 0: none was measured */
+    double gain;          /* how many times as fast the program is when it has run for a while; 1: not known */
+    double trap;          /* nanoseconds that a trap takes of the program's time; 0: not measured */
+    uint64_t accesses;    /* of all threads: processor time times the rate, or what the PMU counted */
+    uint64_t least, most; /* … and between which numbers that is, in all likelihood */
+    uint8_t how;          /* enum as_lens_how: what that comes from */
     struct as_run_end end;
 };
 

@@ -20,6 +20,7 @@ near() {
     holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
     holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
     holds "… on their call path" 'd["pairs"][0]["use"]["path"][:3] == ["work", "run", "main"] == d["pairs"][0]["reuse"]["path"][:3]' near.json
+    holds "… and how far off they may be" 'all(b["off"] == 1 for b in d["time_histogram"] if b["how"] == "counted") and d["native"]["accesses_least"] <= d["accesses"] <= d["native"]["accesses_most"]' near.json
     holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
 }
 by_chance near
@@ -32,6 +33,7 @@ by_chance far
 blind() {
     native blind.json --ahead 0 --budget 50 -- "$ribench" 1 2000 0 10 200000 0 0 0 0 0 0 0 0
     holds "--ahead=0: no distance is counted" 'd["native"]["looked"] == 0 and all(b["how"] == "timed" for b in d["time_histogram"])' blind.json
+    holds "… so all may be off" 'all(b["off"] > 1.5 for b in d["time_histogram"])' blind.json
     holds "… and the rate is measured all the same" 'd["native"]["how"] == "timed" and d["native"]["rates"] > 0' blind.json
 }
 by_chance blind

@@ -53,6 +53,22 @@ static void prefers_warm_rates(void **state)
     assert_true(as_rate_usual(&rate) == 4);
 }
 
+/* What is known of a long run: nothing, rates behind stops, rates with warm caches. */
+static void says_how_uncertain_it_is(void **state)
+{
+    struct as_native_rate rate = {0};
+    assert_true(as_rate_range(&rate).low == 0.01 && as_rate_range(&rate).high == 16);
+    as_rate_add_trap(&rate, 10000);
+    as_rate_add(&rate, 20000, 30000, 1);
+    assert_true(as_rate_range(&rate).low == 0.5 && as_rate_range(&rate).high == 8);
+    for (int i = 0; i < 3; i++)
+        as_rate_add_gain(&rate, 300, 100, 300, 1);
+    assert_true(as_rate_range(&rate).low == 1.5 && as_rate_range(&rate).high == 6);
+    for (int i = 0; i < 31; i++)
+        as_rate_add_long(&rate, 15);
+    assert_true(as_rate_range(&rate).high <= 16);
+}
+
 /* The same way behind a stop and later on; a few such pairs count. */
 static void knows_how_much_faster_it_gets(void **state)
 {
@@ -120,13 +136,10 @@ static void weighs_what_a_way_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_unknown_at_first),
-        cmocka_unit_test(leaves_traps_out),
-        cmocka_unit_test(refuses_the_impossible),
-        cmocka_unit_test(prefers_warm_rates),
-        cmocka_unit_test(knows_how_much_faster_it_gets),
-        cmocka_unit_test(believes_long_ways),
-        cmocka_unit_test(knows_traps_of_now),
+        cmocka_unit_test(is_unknown_at_first),      cmocka_unit_test(leaves_traps_out),
+        cmocka_unit_test(refuses_the_impossible),   cmocka_unit_test(prefers_warm_rates),
+        cmocka_unit_test(says_how_uncertain_it_is), cmocka_unit_test(knows_how_much_faster_it_gets),
+        cmocka_unit_test(believes_long_ways),       cmocka_unit_test(knows_traps_of_now),
         cmocka_unit_test(weighs_what_a_way_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
