@@ -29,14 +29,13 @@ static inline void as_host_stream_half(uint32_t *to, uint32_t half)
 #endif
 }
 
-/* A line of the host, which both are. */
-static inline void as_host_stream_line(void *to, const void *from)
+/* 16 bytes, on such a border both. */
+static inline void as_host_stream_pair(void *to, const void *from)
 {
 #if defined(__x86_64__)
-    for (int i = 0; i < 4; i++)
-        _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));
+    _mm_stream_si128(to, _mm_load_si128(from));
 #else
-    memcpy(to, from, 64);
+    memcpy(to, from, 16);
 #endif
 }
 

@@ -78,7 +78,31 @@ static inline void stream_run(struct as_edge_run *to, const struct as_edge_run *
     as_host_stream_half(&to->n, run->n);
 }
 
-_Static_assert(sizeof(struct as_pipe) == 64, "a record is a line of the host: as_host_stream_line");
+_Static_assert(sizeof(struct as_pipe) == 64 && offsetof(struct as_pipe, path) == 48 &&
+                   offsetof(struct as_pipe, thread) == 56,
+               "path and thread are the lower part of the last two words");
+
+/* Path and thread are put in on the way: had they just been written, the host would wait for them to be in its cache. */
+static inline void stream_record(struct as_pipe *to, const struct as_pipe *from, uint32_t path, uint16_t thread)
+{
+    enum { PAIR = 16, PATH = 48, THREAD = 56 };
+    uint64_t with_path, with_thread;
+    memcpy(&with_path, (const char *)from + PATH, sizeof with_path);
+    memcpy(&with_thread, (const char *)from + THREAD, sizeof with_thread);
+    as_host_stream_pair(to, from);
+    as_host_stream_pair((char *)to + PAIR, (const char *)from + PAIR);
+    as_host_stream_pair((char *)to + 2 * PAIR, (const char *)from + 2 * PAIR);
+    as_host_stream((uint64_t *)((char *)to + PATH), (with_path & ~(uint64_t)UINT32_MAX) | path);
+    as_host_stream((uint64_t *)((char *)to + THREAD), (with_thread & ~(uint64_t)UINT16_MAX) | thread);
+}
+
+static void stream_records(struct model_thread *own, uint16_t number, const struct as_edge_run *run,
+                           const struct as_pipe *pipes)
+{
+    struct as_pipe *to = &own->buffer->pipes[own->n];
+    for (uint32_t i = 0; i < run->n; i++)
+        stream_record(&to[i], &pipes[i], run->path, number);
+}
 
 /* Adds a run to the batch: as an edge, or with its records, which are in `pipes`. */
 static void add_run(struct model_thread *own, uint32_t number, struct as_edge_run *run, struct as_pipe *pipes)
@@ -90,14 +114,11 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
         run->edge = NULL;
     }
     run->base -= own->shift;
-    for (uint32_t i = 0; !run->edge && i < run->n; i++) {
-        pipes[i].path = run->path;
-        pipes[i].thread = (uint16_t)number;
-        if (__builtin_expect(own->shift != 0, 0))
+    if (!run->edge) {
+        for (uint32_t i = 0; own->shift && i < run->n; i++)
             rebase(own, &pipes[i]);
+        stream_records(own, (uint16_t)number, run, pipes);
     }
-    for (uint32_t i = 0; !run->edge && i < run->n; i++)
-        as_host_stream_line(&own->buffer->pipes[own->n + i], &pipes[i]);
     own->within = true;
     stream_run(as_vec_push(&own->buffer->runs), run);
     own->n += run->n;
