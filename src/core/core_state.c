@@ -195,17 +195,26 @@ static void clear_ring(struct ring *ring)
     memset(ring->gone, 0, (ring->mask + 1) * sizeof *ring->gone);
 }
 
-static void get_flights(struct reader *reader, struct as_core *core)
+/* What the pipeline did before its last commit that it knows of, `horizon`, is past by now, as a rule, and may stay: nobody can tell it
+ * from nothing. */
+static void clear_flights(struct as_core *core, uint64_t base, uint64_t horizon)
+{
+    if (horizon < base)
+        return;
+    memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
+    clear_ring(&core->registers[AS_REGISTERS_INT]);
+    clear_ring(&core->registers[AS_REGISTERS_FP]);
+    clear_ring(&core->load_queue);
+    clear_ring(&core->rows);
+}
+
+static void get_flights(struct reader *reader, struct as_core *core, uint64_t horizon)
 {
     uint64_t together = get(reader), n = get(reader), commit = core->last_commit, number = core->n_uops;
     uint64_t ints = core->n_writes[AS_REGISTERS_INT], fps = core->n_writes[AS_REGISTERS_FP], loads = core->n_loads,
              rows = core->n_rows, row_begins = 1;
     struct ring *int_file = &core->registers[AS_REGISTERS_INT], *fp_file = &core->registers[AS_REGISTERS_FP];
-    memset(core->flights, 0, (core->flights_mask + 1) * sizeof *core->flights);
-    clear_ring(int_file);
-    clear_ring(fp_file);
-    clear_ring(&core->load_queue);
-    clear_ring(&core->rows);
+    clear_flights(core, reader->base, horizon);
     for (uint64_t i = 1; i <= together; i++)
         core->flights[(number - i) & core->flights_mask].dispatched = reader->base + 1;
     for (const uint16_t *word = reader->in + n; word-- > reader->in;) {
@@ -561,7 +570,7 @@ void as_state_put(struct as_core *core, const struct as_body *body, const uint16
     get_fetch(&reader, core, body);
     core->hold_dispatch = get_later(&reader);
     get_rows(&reader, core);
-    get_flights(&reader, core);
+    get_flights(&reader, core, horizon);
     get_ready(&reader, core);
     get_long_units(&reader, core);
     core->stores_known = get_later(&reader);
