@@ -189,21 +189,6 @@ void as_core_free(struct as_core *core)
     free(core);
 }
 
-/* A branch that fused with the compare before it has no micro-operation of its own. */
-static bool fuse(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe, struct as_pipe *pipe)
-{
-    if (pipe->fetch + core->depth > core->previous_dispatch) /* it came too late to decode with it */
-        return false;
-    if (!(recipe->traits & AS_RECIPE_PAIRED) && !(core->previous && as_insn_fuses(core->previous, op->insn)))
-        return false;
-    pipe->dispatch = core->previous_dispatch;
-    pipe->issue = core->previous_issue;
-    pipe->done = core->previous_done;
-    pipe->commit = core->previous_commit;
-    pipe->uops = 0;
-    return true;
-}
-
 void as_core_try_again(const struct passage *first, uint64_t before)
 {
     struct as_core *core = first->core;
@@ -328,7 +313,7 @@ static __attribute__((noinline)) void pass(struct as_core *core, const struct as
     uint64_t before = core->last_commit;
     if (recipe->shape == AS_SHAPE_LOAD || recipe->shape == AS_SHAPE_PLAIN_LOAD)
         pass_load(core, op, recipe, pipe, &p.trouble);
-    else if (recipe->shape == AS_SHAPE_STORE)
+    else if (recipe->shape == AS_SHAPE_STORE || recipe->shape == AS_SHAPE_PLAIN_STORE)
         pass_store(core, op, recipe, pipe, &p.trouble);
     else
         as_core_pass(&p);
@@ -345,7 +330,7 @@ void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pip
         set_ideal(core, op->ideal);
     open_record(recipe, op->continues, pipe);
     fetch(core, op, recipe, pipe);
-    if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op, recipe, pipe))
+    if (recipe->traits & AS_RECIPE_FUSES && fuse(core, op->insn, recipe, pipe))
         ; /* nothing is left to do */
     else if (recipe->shape >= AS_SHAPE_UNIT)
         pass_unit(core, recipe, pipe);

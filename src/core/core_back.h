@@ -175,4 +175,20 @@ commit(struct as_core *core, const struct as_micro *micro, uint32_t traits, uint
     return cycle;
 }
 
+/* A branch that fused with the compare before it has no micro-operation of its own. */
+static inline bool fuse(const struct as_core *core, const struct as_insn *insn, const struct as_recipe *recipe,
+                        struct as_pipe *pipe)
+{
+    if (pipe->fetch + core->depth > core->previous_dispatch) /* it came too late to decode with it */
+        return false;
+    if (!(recipe->traits & AS_RECIPE_PAIRED) && !(core->previous && as_insn_fuses(core->previous, insn)))
+        return false;
+    pipe->dispatch = core->previous_dispatch;
+    pipe->issue = core->previous_issue;
+    pipe->done = core->previous_done;
+    pipe->commit = core->previous_commit;
+    pipe->uops = 0;
+    return true;
+}
+
 #endif

@@ -106,9 +106,8 @@ static void put_off_by_script(struct as_core *core, const struct as_core_access 
     ask->id = pending->insn;
 }
 
-/* A store drains after its commit. */
-static void put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
-                          uint64_t number)
+void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
+                           uint64_t number)
 {
     if (core->n_stores - core->n_drained > core->store_queue.mask)
         as_core_drain_one(core);
@@ -129,7 +128,7 @@ void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const 
     uint64_t number = core->n_stores;
     for (uint8_t i = 0; i < recipe->n; i++)
         if (recipe->micro[i].traits & AS_MICRO_STORES)
-            put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), pipe, number);
+            as_core_put_off_drain(core, next_access(op, &at, AS_ACCESS_STORE), pipe, number);
     if (recipe->traits & AS_RECIPE_ATOMIC)
         drain_first(core, core->n_stores); /* the core has the line: nobody gets it between the load and the store */
 }

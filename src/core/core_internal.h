@@ -326,7 +326,10 @@ void as_core_plan_drain(struct as_core *core);
 void as_core_log_drain(struct as_core *core, uint64_t freed);
 /* A pending store that core_ask.h does not answer inline: when it has drained. */
 struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start);
-/* All stores of the instruction drain after its commit. */
+/* A store drains after its commit. `access` NULL: it wrote nothing. `number` is its struct store's. */
+void as_core_put_off_drain(struct as_core *core, const struct as_core_access *access, const struct as_pipe *pipe,
+                           uint64_t number);
+/* All stores of the instruction do. */
 void as_core_put_off_drains(struct as_core *core, const struct as_op *op, const struct as_recipe *recipe,
                             const struct as_pipe *pipe);
 

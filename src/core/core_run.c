@@ -41,13 +41,61 @@ static inline struct as_op op_of(const struct as_body_run *run, const struct as_
 }
 
 /* One that is tried again takes more than its body was counted with. */
-static __attribute__((noinline)) void try_load_again(struct as_core *core, const struct as_body_run *run,
-                                                     const struct as_recipe *recipe, uint32_t i, uint64_t before,
-                                                     const struct trouble *trouble, struct as_pipe *pipe)
+static __attribute__((noinline)) void try_plain_again(struct as_core *core, const struct as_body_run *run,
+                                                      const struct as_recipe *recipe, uint32_t i, uint64_t before,
+                                                      const struct trouble *trouble, struct as_pipe *pipe)
 {
     struct as_op op = op_of(run, recipe, i);
     struct passage first = {.core = core, .op = &op, .recipe = recipe, .pipe = pipe, .trouble = *trouble};
     as_core_try_again(&first, before);
+}
+
+/* The only access of an instruction, if it has one and that is of this kind; else NULL. */
+static inline const struct as_core_access *access_of(const struct as_body_run *run, uint32_t i, uint8_t kind)
+{
+    const uint32_t *first = &run->body->first_access[i];
+    const struct as_core_access *access = &run->accesses[*first];
+    return first[1] - first[0] == 1 && access->kind & kind ? access : NULL;
+}
+
+/* An instruction that loads or stores, with nothing else to it. Returns false where it has to be tried again and was. */
+static inline __attribute__((always_inline)) bool access_plainly(struct as_core *core, const struct as_body_run *run,
+                                                                 const struct as_recipe *recipe, uint32_t i, bool rows,
+                                                                 bool roomy, const struct as_core_access *access,
+                                                                 struct as_pipe *pipe)
+{
+    struct trouble trouble = {0};
+    uint64_t before = core->last_commit, number = core->n_stores;
+    fetch_plainly(core, recipe, (uint16_t)i, roomy, pipe);
+    if (recipe->shape == AS_SHAPE_PLAIN_LOAD)
+        pass_plainly(core, recipe, PLAIN_LOAD, rows, roomy, access, pipe, &trouble);
+    else if (recipe->shape == AS_SHAPE_LOAD_UNIT)
+        pass_load_unit(core, recipe, rows, roomy, access, pipe, &trouble);
+    else
+        pass_plainly(core, recipe, PLAIN_STORE, rows, roomy, access, pipe, &trouble);
+    bool fine = (trouble.violated | trouble.fault) == 0;
+    if (__builtin_expect(!fine, 0))
+        try_plain_again(core, run, recipe, i, before, &trouble, pipe);
+    if (recipe->shape == AS_SHAPE_PLAIN_STORE)
+        as_core_put_off_drain(core, access, pipe, number);
+    return fine;
+}
+
+/* A control transfer. */
+static inline __attribute__((always_inline)) void transfer_plainly(struct as_core *core, const struct as_body_run *run,
+                                                                   const struct as_recipe *recipe, uint32_t i,
+                                                                   bool rows, bool roomy, struct as_pipe *pipe)
+{
+    fetch_plainly(core, recipe, (uint16_t)i, roomy, pipe);
+    if (!(recipe->traits & AS_RECIPE_FUSES) || !fuse(core, run->body->insns[i], recipe, pipe))
+        pass_plainly(core, recipe, PLAIN_BRANCH, rows, roomy, NULL, pipe, NULL);
+}
+
+static __attribute__((noinline)) void predict_slowly(struct as_core *core, const struct as_body_run *run,
+                                                     const struct as_recipe *recipe, uint32_t i, struct as_pipe *pipe)
+{
+    struct as_op op = op_of(run, recipe, i);
+    as_core_predict(core, &op, pipe);
 }
 
 static inline __attribute__((always_inline)) void execute_all(struct as_core *core, const struct as_body_run *run,
@@ -55,30 +103,33 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
 {
     const struct as_body *body = run->body;
     const struct as_recipe *recipe = body->recipes;
-    bool roomy = !core->stays && !body->ideals && !body->continues && has_room_for(core, body);
+    bool usual = !core->stays && !body->ideals && !body->continues, roomy = usual && has_room_for(core, body);
     for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
         struct as_pipe *pipe = &pipes[i];
-        const struct as_insn *insn = body->insns[i];
-        if (roomy && recipe->shape == AS_SHAPE_PLAIN_UNIT) {
-            pass_plainly(core, recipe, (uint16_t)i, rows, false, NULL, pipe, NULL);
-            end_plainly(core, insn, recipe, pipe);
+        const struct as_core_access *access;
+        uint8_t shape = usual ? recipe->shape : AS_SHAPE_ANY;
+        if (shape == AS_SHAPE_PLAIN_UNIT) {
+            fetch_plainly(core, recipe, (uint16_t)i, roomy, pipe);
+            pass_plainly(core, recipe, PLAIN_UNIT, rows, roomy, NULL, pipe, NULL);
+        } else if (shape == AS_SHAPE_BRANCH) {
+            transfer_plainly(core, run, recipe, i, rows, roomy, pipe);
+            end_plainly(core, body->insns[i], recipe, pipe);
+            if (!go_as_foreseen(core, pipe))
+                predict_slowly(core, run, recipe, i, pipe);
+            core->last_flags = pipe->flags & AS_STATE_FLAGS;
+            continue;
+        } else if ((shape == AS_SHAPE_PLAIN_LOAD || shape == AS_SHAPE_LOAD_UNIT) &&
+                   (access = access_of(run, i, AS_ACCESS_LOAD))) {
+            roomy &= access_plainly(core, run, recipe, i, rows, roomy, access, pipe);
+        } else if (shape == AS_SHAPE_PLAIN_STORE && (access = access_of(run, i, AS_ACCESS_STORE))) {
+            roomy &= access_plainly(core, run, recipe, i, rows, roomy, access, pipe);
+        } else {
+            struct as_op op = op_of(run, recipe, i);
+            as_core_execute(core, &op, pipe);
+            roomy &= !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED));
             continue;
         }
-        if (roomy && recipe->shape == AS_SHAPE_PLAIN_LOAD && body->first_access[i + 1] - body->first_access[i] == 1 &&
-            run->accesses[body->first_access[i]].kind & AS_ACCESS_LOAD) {
-            struct trouble trouble = {0};
-            uint64_t before = core->last_commit;
-            pass_plainly(core, recipe, (uint16_t)i, rows, true, &run->accesses[body->first_access[i]], pipe, &trouble);
-            if (__builtin_expect((trouble.violated | trouble.fault) != 0, 0)) {
-                try_load_again(core, run, recipe, i, before, &trouble, pipe);
-                roomy = false;
-            }
-            end_plainly(core, insn, recipe, pipe);
-            continue;
-        }
-        struct as_op op = op_of(run, recipe, i);
-        as_core_execute(core, &op, pipe);
-        roomy &= !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED));
+        end_plainly(core, body->insns[i], recipe, pipe);
     }
 }
 

@@ -104,20 +104,35 @@ static uint16_t recipe_traits(const struct as_machine *machine, const struct as_
                       (insn->flags & AS_INSN_MULTI_MEM ? AS_RECIPE_EACH : 0));
 }
 
+static bool is_load_unit(const struct as_insn *insn, const struct as_recipe *recipe)
+{
+    const struct as_micro *micro = recipe->micro;
+    return recipe->n == 2 && micro[0].kind == AS_MICRO_LOAD && micro[1].kind == AS_MICRO_UNIT &&
+           !((micro[0].traits | micro[1].traits) & (AS_MICRO_WIDE | AS_MICRO_SERIALISES | AS_MICRO_STORES)) &&
+           !(insn->flags & (AS_INSN_LOCKED | AS_INSN_MULTI_MEM));
+}
+
 static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *recipe)
 {
-    bool plain = !(recipe->traits & (AS_RECIPE_FUSES | AS_RECIPE_STORES | (AS_RECIPE_HOLDS & ~AS_RECIPE_FUSED)));
+    enum { OTHERS = AS_RECIPE_HOLDS & ~(AS_RECIPE_FUSED | AS_RECIPE_CONTROL) };
+    bool alone = !(recipe->traits & (OTHERS | AS_RECIPE_ATOMIC | AS_RECIPE_LOCKED | AS_RECIPE_EACH));
+    bool plain = !(recipe->traits & (AS_RECIPE_FUSES | AS_RECIPE_STORES | AS_RECIPE_CONTROL | OTHERS));
+    if (plain && is_load_unit(insn, recipe))
+        return AS_SHAPE_LOAD_UNIT;
     if (recipe->n != 1 || recipe->micro[0].traits & AS_MICRO_WIDE)
         return AS_SHAPE_ANY;
     switch (recipe->micro[0].kind) {
     case AS_MICRO_UNIT:
+        if (alone && recipe->traits & AS_RECIPE_CONTROL && !(recipe->traits & AS_RECIPE_FUSED))
+            return AS_SHAPE_BRANCH;
         return plain ? AS_SHAPE_PLAIN_UNIT : AS_SHAPE_UNIT;
     case AS_MICRO_LOAD:
         if (insn->flags & (AS_INSN_LOCKED | AS_INSN_MULTI_MEM))
             return AS_SHAPE_ANY;
         return plain ? AS_SHAPE_PLAIN_LOAD : AS_SHAPE_LOAD;
     case AS_MICRO_STORE:
-        return AS_SHAPE_STORE;
+        return alone && !(recipe->traits & (AS_RECIPE_FUSED | AS_RECIPE_CONTROL)) ? AS_SHAPE_PLAIN_STORE
+                                                                                  : AS_SHAPE_STORE;
     default:
         return AS_SHAPE_ANY;
     }

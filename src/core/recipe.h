@@ -77,13 +77,17 @@ static inline uint16_t as_wait_slot(uint64_t address)
 }
 
 /* Instructions of one micro-operation, with a few registers, that have a way of their own through the core. PLAIN_UNIT and
- * PLAIN_LOAD do nothing to those behind them, but for what may fuse with a branch. */
+ * PLAIN_LOAD do nothing to those behind them, but for what may fuse with a branch; so does LOAD_UNIT, a load and then a unit.
+ * PLAIN_STORE does nothing to them but for its store; a BRANCH only sends fetch elsewhere. */
 enum as_recipe_shape {
     AS_SHAPE_ANY,
+    AS_SHAPE_LOAD_UNIT,
     AS_SHAPE_STORE,
+    AS_SHAPE_PLAIN_STORE,
     AS_SHAPE_LOAD,
     AS_SHAPE_PLAIN_LOAD,
-    AS_SHAPE_UNIT,
+    AS_SHAPE_UNIT, /* from here on: one that goes to a unit */
+    AS_SHAPE_BRANCH,
     AS_SHAPE_PLAIN_UNIT
 };
 
