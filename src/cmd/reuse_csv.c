@@ -1,5 +1,6 @@
 /* Reuse distances as CSV: one table, in which `what` says what a row is. See reuse_show.h. */
 #include "base/csv.h"
+#include "base/ratio.h"
 #include "cmd/reuse_show.h"
 
 #include <inttypes.h>
@@ -40,6 +41,7 @@ static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
     for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
         uint64_t bytes = lines << shown->options->shape.shift;
         print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, false, lines), "");
+        print_row(out, "shared miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, true, lines), "");
         if (lines > granules)
             break;
     }
@@ -75,6 +77,60 @@ static void csv_causes(FILE *out, const char *what, const uint64_t misses[AS_MIS
         if (misses[cause])
             print_row(out, label, 0, lo, hi, (double)misses[cause], name);
         free(label);
+    }
+}
+
+/* The names are the fields of the JSON document. */
+static void csv_counts(FILE *out, const char *what, const struct as_reuse_counts *counts, bool shared)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } all[] = {{"accesses", counts->accesses},
+               {"touches", counts->touches},
+               {"reuses", counts->reuses},
+               {"temporal", counts->temporal},
+               {"spatial", counts->reuses - counts->temporal},
+               {"cold", counts->cold},
+               {"after_invalidation", counts->after_invalidation},
+               {"invalidations", counts->invalidations},
+               {"same_core", counts->other},
+               {"false_sharing", counts->false_sharing}};
+    enum { OF_SHARED = 2 };
+    for (size_t i = 0; i < sizeof all / sizeof *all - (shared ? 0 : OF_SHARED); i++)
+        print_row(out, what, 0, 0, 0, (double)all[i].value, all[i].name);
+}
+
+static void csv_caches(const struct as_reuse_shown *shown, FILE *out)
+{
+    uint32_t shift = shown->options->shape.shift;
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
+    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
+        uint64_t lines = shown->options->shape.levels[level].lines, bytes = lines << shift, missed[AS_MISS_CAUSES];
+        const char *name = as_reuse_level_names[level];
+        if (!lines)
+            continue;
+        print_row(out, "cache: predicted", 0, bytes, bytes, as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, lines),
+                  name);
+        if (shown->options->shape.sampled)
+            continue;
+        as_reuse_level_misses(shown, level, missed);
+        print_row(out, "cache: simulated", 0, bytes, bytes, as_ratio(as_reuse_sum(missed), all->counts.touches), name);
+        csv_causes(out, "cache", missed, bytes, bytes, name);
+    }
+    for (size_t i = 0; i < shown->n_host; i++)
+        print_row(out, "host cache: predicted", 0, shown->host[i].bytes, shown->host[i].bytes,
+                  as_reuse_miss_ratio(shown, shown->host[i].level > 2, shown->host[i].bytes >> shift), "");
+}
+
+static void csv_advice(const struct as_reuse_shown *shown, FILE *out)
+{
+    for (size_t i = 0; i < shown->n_advice; i++) {
+        char *text = as_reuse_advice_text(shown, &shown->advice[i]);
+        char *name = as_format("%s: %s", as_reuse_advice_names[shown->advice[i].kind], text);
+        print_row(out, "advice", 0, 0, 0, shown->advice[i].share, name);
+        free(name);
+        free(text);
     }
 }
 
@@ -123,6 +179,7 @@ static void csv_working_set(const struct as_reuse_shown *shown, FILE *out)
 static void csv_exact(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *sockets = as_reuse_all_sockets(shown->exact);
+    csv_counts(out, "count", &all->counts, false);
     csv_histogram(out, "distance", 0, &all->distances);
     csv_histogram(out, "time", 0, &all->times);
     for (size_t i = 0; i < as_reuse_count_threads(shown->exact); i++) {
@@ -131,25 +188,45 @@ static void csv_exact(const struct as_reuse_shown *shown, FILE *out)
         csv_histogram(out, "time", thread->number, &thread->view->times);
     }
     if (sockets) {
+        csv_counts(out, "shared count", &sockets->counts, true);
         csv_histogram(out, "shared distance", 0, &sockets->distances);
         csv_histogram(out, "shared time", 0, &sockets->times);
     }
     csv_curve(shown, out);
+    csv_caches(shown, out);
     csv_pairs(shown, out, all, "pair");
     if (sockets)
         csv_pairs(shown, out, sockets, "shared pair");
     csv_codes(shown, out);
     csv_objects(shown, out);
     csv_working_set(shown, out);
+    csv_advice(shown, out);
+}
+
+static void csv_estimate(const struct as_reuse_shown *shown, FILE *out)
+{
+    const struct as_reuse_estimate *estimate = shown->estimate;
+    const struct as_survival *survival = &estimate->survival;
+    print_row(out, "count", 0, 0, 0, (double)estimate->accesses, "accesses");
+    if (shown->native) {
+        print_row(out, "count", 0, 0, 0, (double)shown->native_info->least, "accesses_least");
+        print_row(out, "count", 0, 0, 0, (double)shown->native_info->most, "accesses_most");
+    }
+    csv_histogram(out, "estimated distance", 0, &estimate->distances);
+    csv_bins(out, "estimated time", 0, &estimate->times, shown->native ? &estimate->counted : NULL);
+    print_row(out, "estimated share", 0, 0, 0, survival->reused, "share_reused");
+    print_row(out, "estimated share", 0, 0, 0, survival->invalidated, "share_invalidated");
+    print_row(out, "estimated share", 0, 0, 0, survival->own, "share_own");
+    for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4)
+        print_row(out, "estimated miss ratio", 0, granules * shown->watched_bytes, granules * shown->watched_bytes,
+                  as_reuse_estimate_ratio(estimate, granules), "");
 }
 
 void as_reuse_show_csv(const struct as_reuse_shown *shown, FILE *out)
 {
     fprintf(out, "what,thread,lo,hi,value,name\n");
-    if (shown->estimate) {
-        csv_histogram(out, "estimated distance", 0, &shown->estimate->distances);
-        csv_bins(out, "estimated time", 0, &shown->estimate->times, shown->native ? &shown->estimate->counted : NULL);
-    }
+    if (shown->estimate)
+        csv_estimate(shown, out);
     if (shown->exact)
         csv_exact(shown, out);
 }

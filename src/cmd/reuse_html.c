@@ -73,11 +73,10 @@ static const char cause_heads[] =
 static void put_level(const struct as_reuse_shown *shown, FILE *out, int level)
 {
     char size[32];
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *shared = as_reuse_all_sockets(shown->exact);
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     const struct as_cache_shape *shape = &shown->options->shape.levels[level];
     uint64_t missed[AS_MISS_CAUSES];
-    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-        missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
+    as_reuse_level_misses(shown, level, missed);
     fprintf(out, "<tr><th>%s<td class=\"n\">%s<td class=\"n\">%u<td class=\"n\">%.3f %%<td class=\"n\">%.3f %%",
             as_reuse_level_names[level], as_reuse_size_text(shape->lines << shown->options->shape.shift, size),
             shape->ways, 100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines),

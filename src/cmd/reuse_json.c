@@ -114,10 +114,9 @@ static void json_causes(struct as_json *json, const uint64_t misses[AS_MISS_CAUS
 static void json_level(struct as_json *json, const struct as_reuse_shown *shown, int level)
 {
     const struct as_cache_shape *shape = &shown->options->shape.levels[level];
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *shared = as_reuse_all_sockets(shown->exact);
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     uint64_t missed[AS_MISS_CAUSES];
-    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-        missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
+    as_reuse_level_misses(shown, level, missed);
     as_json_object(json, NULL);
     as_json_string(json, "name", as_reuse_level_names[level]);
     as_json_u64(json, "bytes", shape->lines << shown->options->shape.shift);

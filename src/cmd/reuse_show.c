@@ -123,6 +123,13 @@ const char *as_reuse_how(uint64_t all, uint64_t counted)
     return counted + all / 1000 >= all ? "counted" : counted <= all / 1000 ? "timed" : "both";
 }
 
+void as_reuse_level_misses(const struct as_reuse_shown *shown, int level, uint64_t missed[AS_MISS_CAUSES])
+{
+    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *shared = as_reuse_all_sockets(shown->exact);
+    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+        missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
+}
+
 uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES])
 {
     uint64_t n = 0;

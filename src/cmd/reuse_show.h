@@ -75,6 +75,8 @@ const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *v
 /* Codes by misses of a level, most first; *n of them have any. The caller frees. */
 uint32_t *as_reuse_sorted_codes(const struct as_reuse_view *view, int level, size_t *n);
 uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES]);
+/* Misses of a simulated level by cause, of all threads and sockets. */
+void as_reuse_level_misses(const struct as_reuse_shown *shown, int level, uint64_t missed[AS_MISS_CAUSES]);
 /* The advice as a sentence or two. The caller frees. */
 const char *as_reuse_size_text(uint64_t bytes, char text[32]); /* "48 KiB", "1.5 MiB" */
 char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice);

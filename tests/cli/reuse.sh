@@ -430,6 +430,30 @@ check_json "an empty program, watched" "$one_outcome" "$ASSAY" reuse --json --me
 check_json "an empty program, exactly" "$each_touch" "$ASSAY" reuse --json -- ./empty
 check_status 134 "a program that dies" "$ASSAY" reuse --json --method watch --period 100 -- ./hard d
 
+# One list of fields: what is written is on the manual page, and the other way round.
+page=$(dirname "$0")/../../doc/man/assay-reuse.1
+"$ASSAY" reuse --json --adjacent -o fields-threads.json -- ./hard t
+"$ASSAY" reuse --csv -o fields-threads.csv -- ./hard t
+walks s stride -o fields-stride.json
+"$ASSAY" reuse --csv --from stride --to finished -o fields-stride.csv -- ./walks s
+walks w walk --method lines -o fields-lines.json
+"$ASSAY" reuse --json --method watch --exact --shared --period 500 --pmu zen4 -o fields-watch.json -- ./hard t
+"$ASSAY" reuse --csv --method watch --shared --period 500 -o fields-watch.csv -- ./hard t
+check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" --all "$page" fields-*
+check "CSV has the document's numbers" python3 - <<'END'
+import csv, json
+document, rows = json.load(open("fields-stride.json")), list(csv.DictReader(open("fields-stride.csv")))
+def value(what, name):
+    return [float(row["value"]) for row in rows if (row["what"], row["name"]) == (what, name)]
+for name in ("accesses", "reuses", "cold", "temporal"):
+    assert value("count", name) == [document[name]], name
+for cache in document["caches"]:
+    assert abs(value("cache: simulated", cache["name"])[0] - cache["simulated"]) < 1e-9
+    assert sum(value(f"cache: {cause} misses", cache["name"])[0] if cache[cause] else 0 for cause in ("cold", "capacity", "conflict", "coherence")) == cache["misses"]
+shares = [float(row["value"]) for row in rows if row["what"] == "advice"]
+assert shares and abs(sum(shares) - sum(a["share"] for a in document["advice"])) < 1e-9
+END
+
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
 check_json "a part that is never reached" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk -- ./walks x

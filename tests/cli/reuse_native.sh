@@ -57,6 +57,7 @@ formats() {
     check "a page" grep -q 'on this machine' near.html
 }
 by_chance formats
+check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" "$(dirname "$0")/../../doc/man/assay-reuse.1" near.json near.csv
 
 # A process that runs already goes on as before.
 "$ribench" 1 2000000 0 10 3000 0 0 0 0 0 0 0 0 &
