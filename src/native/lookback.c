@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR = 2048, BEHIND = 64, AHEAD = 130, SHORT_JUMP = 0xeb, NEAR_JUMP = 0xe9 };
+enum { FAR = 4096, BEHIND = 64, AHEAD = 130, SHORT_JUMP = 0xeb, NEAR_CALL = 0xe8, NEAR_JUMP = 0xe9 };
 
 struct text {
     uint64_t start;
@@ -71,7 +71,7 @@ static uint8_t length_before(const struct steps *steps, size_t end)
             length = steps->length[i];
         }
     }
-    return 2 * most > all ? length : 0;
+    return 4 * most > 3 * all ? length : 0;
 }
 
 /* ---- jumps that lead there ---- */
@@ -91,30 +91,52 @@ static void note_short(const struct text *text, size_t at, size_t *latest)
         note_target(text, text->start + at + 2 + (uint64_t)(int64_t)(int8_t)text->bytes[at + 1], latest);
 }
 
-/* Whatever looks like a jump with four bytes of distance is taken for one: few other bytes lead just there. */
+/* Whatever looks like a jump or call with four bytes of distance is taken for one: few other bytes lead just there. */
 static void note_near(const struct text *text, size_t at, size_t *latest)
 {
     int32_t distance;
     const uint8_t *bytes = text->bytes + at;
-    bool jump = bytes[0] == NEAR_JUMP || (at && bytes[0] >> 4 == 8 && bytes[-1] == 0x0f);
+    bool jump = bytes[0] == NEAR_JUMP || bytes[0] == NEAR_CALL || (at && bytes[0] >> 4 == 8 && bytes[-1] == 0x0f);
     if (!jump || at + 5 > text->size)
         return;
     memcpy(&distance, bytes + 1, sizeof distance);
     note_target(text, text->start + at + 5 + (uint64_t)(int64_t)distance, latest);
 }
 
+/* Short jumps in a piece of code. What is decoded first may be out of step. */
+static void note_shorts(const struct text *text, size_t from, size_t to, size_t *latest)
+{
+    struct as_insn insn;
+    for (size_t at = from; at < to; at += insn.length) {
+        if (decode(text, at, &insn))
+            note_short(text, at, latest);
+        else
+            insn.length = 1;
+    }
+}
+
 static size_t find_entry(const struct text *text, const struct steps *steps)
 {
     size_t latest = 0;
-    struct as_insn insn;
+    note_shorts(text, text->ip > 3 * BEHIND ? text->ip - 3 * BEHIND : 0, steps->from, &latest);
     for (size_t i = 0; i < text->ip - steps->from; i++)
         if (steps->arrivals[i] > 2)
             note_short(text, steps->from + i, &latest);
-    for (size_t at = text->ip; at < text->ip + AHEAD && decode(text, at, &insn); at += insn.length)
-        note_short(text, at, &latest);
+    note_shorts(text, text->ip, text->ip + AHEAD < text->size ? text->ip + AHEAD : text->size, &latest);
     for (size_t at = 0; at < text->size; at++)
         note_near(text, at, &latest);
     return latest;
+}
+
+/* Whether a nop of several bytes or endbr64 ends there: a function or a loop begins behind it, entered from wherever. Most
+ * sequences that begin inside of a long nop are of other instructions, so votes do not find it. */
+static bool is_padded(const struct text *text, size_t end)
+{
+    struct as_insn insn;
+    for (size_t length = 2; length < AS_INSN_MAX_BYTES && length <= end; length++)
+        if (decode(text, end - length, &insn) && insn.length == length && insn.class_ == AS_CLASS_NOP)
+            return true;
+    return false;
 }
 
 /* Whether control always came from there to the instruction behind it, and nothing else was executed between. */
@@ -134,7 +156,7 @@ void as_lookback_find(uint64_t ip, as_reconstruct_read *read, void *context, str
         return;
     take_steps(&text, &steps);
     size_t entry = find_entry(&text, &steps), end = text.ip;
-    while (code->n < AS_LOOKBACK_INSNS && end > entry) {
+    while (code->n < AS_LOOKBACK_INSNS && end > entry && !is_padded(&text, end)) {
         uint8_t length = length_before(&steps, end);
         if (!length || end - length < entry || !decode(&text, end - length, &insn) || !falls_through(&insn))
             return;
@@ -188,13 +210,19 @@ static void undo(const struct as_insn *insn, struct as_machine_state *state)
     }
 }
 
+/* A program has no data in its first pages or in the kernel's half: what was there was no access. */
+static bool may_be_data(uint64_t address)
+{
+    return address >= 65536 && address >> 47 == 0;
+}
+
 static void take(const struct as_insn *insn, const struct as_machine_state *state, struct as_lookback *result)
 {
     for (unsigned m = insn->n_mem; m-- > 0;) {
         struct as_lookback_access access = {
             .ip = insn->address, .size = insn->mem[m].size, .access = insn->mem[m].access};
         if (access.access && result->n < AS_LOOKBACK_ACCESSES &&
-            as_operand_before(insn, m, state, &access.address) == AS_OPERAND_KNOWN)
+            as_operand_before(insn, m, state, &access.address) == AS_OPERAND_KNOWN && may_be_data(access.address))
             result->accesses[result->n++] = access;
     }
 }

@@ -8,8 +8,9 @@
  * constants only (add, sub, inc, dec, lea, push, pop).
  *
  * x86 code cannot be read backwards. Decoding begins at each of the 64 bytes before; such sequences fall into step within a few
- * instructions, so the start at which most of them arrive is taken, if it has more than half of them. Jumps that lead into the
- * code are looked for within 2 KiB on both sides; jumps from further away and through tables are not seen.
+ * instructions, so the start at which most of them arrive is taken, if it has more than three quarters of them. Jumps and calls that lead into the
+ * code are looked for within 4 KiB on both sides, and code behind a nop of several bytes is taken to be entered from anywhere;
+ * jumps from further away and through tables are not seen.
  */
 #ifndef AS_NATIVE_LOOKBACK_H
 #define AS_NATIVE_LOOKBACK_H

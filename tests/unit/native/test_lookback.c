@@ -106,6 +106,35 @@ static void jumps_that_lead_there_end_the_way(void **state)
     assert_int_equal(BACK("\x75\x05" LOCK_ADD, NOPS).n, 0);
 }
 
+/* Behind padding something begins that is entered from elsewhere; inside of a long nop, most bytes decode to `add [rax], al`. */
+static void padding_ends_the_way(void **state)
+{
+    static const char entry[] = "\xc3\x66\x2e\x0f\x1f\x84\0\0\0\0\0"; /* ret; nop of ten bytes */
+    assert_int_equal(back(entry, sizeof entry - 1, NOPS, 8).n, 0);
+    static const char aligned[] = LOCK_ADD "\x0f\x1f\x40\0"; /* the atomic; nop of four bytes */
+    assert_int_equal(back(aligned, sizeof aligned - 1, NOPS, 8).n, 0);
+    assert_int_equal(BACK(LOCK_ADD "\xf3\x0f\x1e\xfa", NOPS).n, 0);    /* endbr64 */
+    assert_int_equal(BACK(LOCK_ADD, "\x90\xe8\xfa\xff\xff\xff").n, 0); /* a call to the interrupted instruction */
+}
+
+static void no_data_in_the_first_pages(void **state)
+{
+    struct program program = {.size = 32};
+    struct as_lookback_code code;
+    struct as_lookback found;
+    memset(program.bytes, 0x90, program.size);
+    uint64_t ip = put(&program, LOCK_ADD, sizeof LOCK_ADD - 1);
+    put(&program, NOPS, 8);
+    as_lookback_find(ip, read_program, &program, &code);
+    static const uint64_t addresses[] = {1, 65535, 65536, UINT64_C(1) << 47, UINT64_MAX - 63};
+    for (size_t i = 0; i < 5; i++) {
+        struct as_machine_state regs = registers(ip);
+        regs.value[RDI] = addresses[i];
+        as_lookback_from(&regs, &code, read_program, &program, &found);
+        assert_int_equal(found.n, addresses[i] == 65536);
+    }
+}
+
 static void only_what_was_surely_executed(void **state)
 {
     assert_int_equal(BACK(LOCK_ADD "\x74\x10", NOPS).n, 1);       /* je, not taken */
@@ -137,9 +166,14 @@ static void code_that_changed_is_not_guessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_atomic_before_is_found),         cmocka_unit_test(constants_are_undone),
-        cmocka_unit_test(what_is_overwritten_has_no_address), cmocka_unit_test(jumps_that_lead_there_end_the_way),
-        cmocka_unit_test(only_what_was_surely_executed),      cmocka_unit_test(code_that_changed_is_not_guessed),
+        cmocka_unit_test(the_atomic_before_is_found),
+        cmocka_unit_test(constants_are_undone),
+        cmocka_unit_test(what_is_overwritten_has_no_address),
+        cmocka_unit_test(jumps_that_lead_there_end_the_way),
+        cmocka_unit_test(padding_ends_the_way),
+        cmocka_unit_test(no_data_in_the_first_pages),
+        cmocka_unit_test(only_what_was_surely_executed),
+        cmocka_unit_test(code_that_changed_is_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
