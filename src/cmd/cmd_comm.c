@@ -128,7 +128,7 @@ static const struct as_option options_table[] = {
     FLAG("disturb", disturb,
          "Let a thread stand still for that long while the others run on, as on a real machine. The exact numbers are "
          "then those of the disturbed run."),
-    NUMBER("quantum", quantum, "N", 1, 8192, "Interleave threads in steps of N instructions (default 8)."),
+    NUMBER("quantum", quantum, "N", 1, 8192, "Interleave threads in steps of N instructions (default 4)."),
     NUMBER("seed", seed, "N", 0, UINT64_MAX, "For the random numbers (default 1)."),
     FLAG("no-estimate", no_estimate, "Count only exactly; take no samples."),
     FLAG("no-exact", no_exact, "Only estimate."),
@@ -269,7 +269,7 @@ static void warn_about(const struct as_comm_run *run)
     struct as_coherent_counts coherent = as_comm_run_coherent(run);
     if (coherent.accesses && 20 * as_comm_run_late(run) > coherent.accesses)
         as_log_warn("%.0f %% of the accesses came too late to be interleaved with those of other threads, so less "
-                    "communication is counted than there is; --window 10k keeps threads closer together",
+                    "communication is counted than there is",
                     100 * (double)as_comm_run_late(run) / (double)coherent.accesses);
     if (detect.unseen || coherent.dropped)
         as_log_warn("there were more threads than the %d that can be told apart; accesses of the others are left out",

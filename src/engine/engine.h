@@ -117,8 +117,10 @@ struct as_thread {
     int32_t pid, tid;
     const struct as_image *image;
     uint32_t parent; /* of a forked process's first thread: the thread that forked; otherwise 0 */
-    char name[17];   /* what it has named itself by prctl so far (pthread_setname_np); otherwise empty */
-    void *user;      /* the sink's own */
+    uint32_t
+        creator; /* otherwise: the thread that made it by clone, if threads keep step (plugin/thread_step.h) and it runs; else 0 */
+    char name[17]; /* what it has named itself by prctl so far (pthread_setname_np); otherwise empty */
+    void *user;    /* the sink's own */
 };
 
 struct as_block_exec {

@@ -30,6 +30,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Instructions that threads may be apart which keep step (plugin/thread_step.h). */
+enum { IN_STEP = 1000 };
+
 static bool make_memory(struct as_child *child, struct as_error *err)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -84,7 +87,8 @@ static bool fill_header(struct as_child *child, const struct as_engine_options *
         return as_error_set(err, "the shared memory cannot hold a mutex");
     snprintf(wire->memory, sizeof wire->memory, "/proc/%d/fd/%d", getpid(), child->memory);
     wire->follow_exec = !options->no_follow;
-    wire->window = options->window;
+    wire->in_step = options->causal && !options->deterministic;
+    wire->window = wire->in_step && (!options->window || options->window > IN_STEP) ? IN_STEP : options->window;
     as_gear_prepare(wire, options);
     wire->stacks = options->stacks;
     wire->stamped = options->causal ? AS_WIRE_STAMPED : options->handovers ? AS_WIRE_STAMPED_THREADS : 0;

@@ -21,7 +21,7 @@ enum {
 
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
-    if (!options->quantum)
+    if (!options->quantum || wire->in_step)
         return;
     atomic_store(&wire->quantum, options->quantum);
     wire->in_turn = options->deterministic;

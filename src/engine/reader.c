@@ -126,7 +126,7 @@ static enum start start_stream(struct as_reader *reader, uint32_t number, const 
                                         .image = image};
     const struct as_stream *parent = as_reader_parent(reader, (uint32_t)words[3], words[4]);
     if (parent)
-        stream->thread.parent = parent->thread.number;
+        *(words[3] & AS_WIRE_CREATED ? &stream->thread.creator : &stream->thread.parent) = parent->thread.number;
     stream->code = &reader->code;
     stream->regions = &reader->regions;
     stream->sink = reader->sink;

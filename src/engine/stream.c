@@ -601,6 +601,8 @@ static void on_event_word(struct as_stream *stream, const uint64_t *words, size_
     if (words[at] >> AS_WIRE_EVENT_SHIFT == AS_WIRE_TIME) { /* the current block goes on */
         carry_on(stream, words, from, at);
         stream->causal.time = words[at + 1];
+        if (stream->causal.stamped && (uint32_t)words[at]) /* its thread has waited: it begins only now */
+            stream->causal.begun = words[at + 1];
         return;
     }
     if (words[at] >> AS_WIRE_EVENT_SHIFT == AS_WIRE_REGISTERS_AT) { /* belongs to the block that has just started */

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 14,
+    AS_WIRE_VERSION = 15,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -70,7 +70,8 @@ static inline uint64_t as_wire_time_of(uint64_t last, uint64_t word)
 enum as_wire_event {
     AS_WIRE_BLOCK = 0,      /* not an event: low bits are the block id */
     AS_WIRE_THREAD_START,   /* process number; words: thread number, tid, parent thread number or 0, position in the
-                               parent's lane at the fork (its lane number in the high 16 bits) */
+                               parent's lane at the fork (its lane number in the high 16 bits). With AS_WIRE_CREATED the
+                               parent is a thread of the same process, and the position behind its call of clone */
     AS_WIRE_THREAD_END,     /* 0 */
     AS_WIRE_SYSCALL,        /* system call number; words: six arguments */
     AS_WIRE_SYSCALL_RETURN, /* system call number; word: result */
@@ -86,6 +87,7 @@ enum as_wire_event {
     AS_WIRE_THREAD_NAME, /* 0; words: what the thread has just named itself, padded with 0 */
     AS_WIRE_EVENTS
 };
+#define AS_WIRE_CREATED (UINT64_C(1) << 32)
 enum { AS_WIRE_SYNCHRONOUS_BIT = 8 }; /* raised by the instruction at the interrupted place, which did not complete */
 /* Whether an instruction can raise this signal: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV (the same numbers on both
  * architectures). */
@@ -149,6 +151,11 @@ struct as_wire_lane {
     void *cpu;               /* the writer's: QEMU's state of this vcpu */
     uint64_t clock_offset;   /* instructions + clock_offset is comparable between threads */
     uint64_t stamp;          /* the whole time of its last block; 0: none */
+    uint64_t throttle_at;    /* … and whether it is too far ahead, when it gets here */
+    uint64_t
+        looks[2]; /* while it keeps close to the others (plugin/thread_step.h): what its last two blocks loaded, … */
+    uint64_t close_until; /* … up to so many of its instructions it keeps close to the others: plugin/thread_step.h */
+    uint32_t reserves;    /* its block has a load-reserved, and the next one belongs to it: plugin/thread_step.h */
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
     _Atomic uint32_t state, activity;
@@ -161,7 +168,11 @@ struct as_wire_lane {
     _Atomic uint64_t stop_at;            /* `instructions` may not go beyond; the thread then waits: see gate */
     _Atomic uint32_t questions, answers; /* the thread asks before a landmark and waits until both are the same */
     _Atomic uint32_t asked, given;       /* … before an atomic, while `orders` is set: engine/pace.h */
-    _Atomic uint32_t room;               /* futex: bumped by the reader when it has consumed and somebody waits */
+    /* While threads keep step (plugin/thread_step.h): it waits for its turn, a futex that others wake it by, and the clock that others are to
+     * take for its own; 0: none. */
+    _Atomic uint32_t in_line, call;
+    _Atomic uint64_t stands_at;
+    _Atomic uint32_t room; /* futex: bumped by the reader when it has consumed and somebody waits */
     _Atomic uint32_t writer_waits;
 };
 
@@ -173,8 +184,9 @@ struct as_wire_header {
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
-    uint32_t stamped;                 /* blocks have stamps: enum as_wire_stamps; 0: none */
-    _Atomic uint32_t several;         /* the program has made a thread or a process: before that, stamps stand still */
+    uint32_t in_step;         /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
+    uint32_t stamped;         /* blocks have stamps: enum as_wire_stamps; 0: none */
+    _Atomic uint32_t several; /* the program has made a thread or a process: before that, stamps stand still */
     _Atomic uint64_t quantum; /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
     _Atomic uint32_t orders;  /* atomics are executed in the order of simulated time: engine/pace.h */
     _Atomic int32_t

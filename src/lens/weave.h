@@ -16,7 +16,7 @@
 
 #include "assay/observer.h"
 
-enum { AS_WEAVE_WINDOW = 65536, AS_WEAVE_QUANTUM = 8 };
+enum { AS_WEAVE_WINDOW = 65536, AS_WEAVE_QUANTUM = 4 };
 
 /* Accesses that one thread made one after the other. */
 struct as_weave_span {

@@ -2,6 +2,7 @@
  * elsewhere. */
 #include "model/access_stream.h"
 
+#include "engine/brief_calls.h"
 #include "engine/word_clocks.h"
 #include "model/access_buffer.h"
 
@@ -13,6 +14,7 @@ struct access_thread {
     uint64_t offset; /* `executed` plus this is the thread's clock */
     bool runs;
     uint32_t tree;
+    uint64_t called;                       /* clock at its last system call */
     uint64_t node;                         /* node of the call path last reported to observers; UINT64_MAX: none yet */
     const struct as_shared_ranges *shared; /* of its process */
 };
@@ -30,6 +32,7 @@ struct as_access_stream {
     struct as_moved_memory *moved;   /* … unless this is not */
     uint64_t executed;               /* instructions of threads that have ended */
     AS_VEC(uint32_t) ended;          /* threads that ended since the last batch */
+    struct as_map births;            /* by process and tid: the clock at which the thread was made */
     uint64_t stopped;                /* the latest clock at which a thread stopped, to wait or for good */
 
     const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
@@ -426,6 +429,27 @@ static void forget_end(struct as_access_stream *stream, uint32_t number)
     stream->ended.len = kept;
 }
 
+static uint64_t birth_key(uint32_t process, int32_t tid)
+{
+    return (uint64_t)process << 32 | (uint32_t)tid;
+}
+
+/* A thread begins at the clock at which it was made, wherever the host let both run meanwhile. Returns false if that is not known. */
+static bool begin_with_creator(struct as_access_stream *stream, struct access_thread *own,
+                               const struct as_thread *thread)
+{
+    const uint64_t *birth = as_map_get(&stream->births, birth_key(thread->process, thread->tid));
+    for (size_t i = 0; thread->creator && !birth && i < stream->threads.len; i++)
+        if (stream->threads.data[i]->number == thread->creator)
+            birth = &stream->threads.data[i]->called; /* it has not returned yet */
+    if (!thread->creator || !birth)
+        return false;
+    own->offset = *birth;
+    own->runs = true;
+    as_map_remove(&stream->births, birth_key(thread->process, thread->tid));
+    return true;
+}
+
 static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct as_access_stream *stream = context;
@@ -445,6 +469,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
         as_call_tracker_thread_start(stream->calls, thread);
         own->tree = (uint32_t)as_call_tracker_image_of(stream->calls, thread);
     }
+    if (begin_with_creator(stream, own, thread))
+        return;
     go_on(stream, own);
     own->runs = !stream->words; /* in causal order it is announced before it begins */
 }
@@ -475,7 +501,10 @@ static void on_syscall(void *context, struct as_thread *thread, uint32_t number,
         end_turn(stream);
     if (stream->calls)
         as_call_tracker_syscall(stream->calls, thread, number);
-    stop(stream, thread->user);
+    struct access_thread *own = thread->user;
+    own->called = own->executed + own->offset;
+    if (!stream->words || !as_call_is_brief(thread->image->arch, number, args))
+        stop(stream, own);
 }
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
@@ -494,7 +523,14 @@ static void on_signal_return(void *context, struct as_thread *thread)
 
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
-    go_on(context, thread->user);
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    if (stream->words && result > 0 && as_call_makes_thread(thread->image->arch, number))
+        *as_map_put(&stream->births, birth_key(thread->process, (int32_t)result)) = own->called;
+    if (!own->runs && stream->words && as_call_did_not_wait(thread->image->arch, number, result))
+        own->runs = true;
+    else if (!own->runs || !stream->words)
+        go_on(stream, own);
 }
 
 static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
@@ -555,6 +591,7 @@ void as_access_stream_free(struct as_access_stream *stream)
         free(stream->threads.data[i]);
     as_vec_free(&stream->codes);
     as_vec_free(&stream->ended);
+    as_map_free(&stream->births);
     as_call_tracker_free(stream->calls);
     as_word_clocks_free(stream->words);
     as_vec_free(&stream->threads);

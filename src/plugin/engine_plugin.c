@@ -3,6 +3,7 @@
  * The plugin does as little as possible: one callback for each block that starts and one for each access. The reader
  * decodes and counts, on another processor.
  */
+#include "engine/brief_calls.h"
 #include "engine/sieve.h"
 #include "engine/stamp.h"
 #include "engine/wire.h"
@@ -14,6 +15,7 @@
 #include "plugin/lane.h"
 #include "plugin/qemu_plugin_api.h"
 #include "plugin/shared.h"
+#include "plugin/thread_step.h"
 #include "plugin/varies.h"
 
 #include <fcntl.h>
@@ -62,12 +64,16 @@ enum { COUNT_BITS = 16 };
 AS_CALLED_BY_ASSEMBLY void as_on_block(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_stamped(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_atomic(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_step(unsigned vcpu, void *userdata, void *cpu);
+AS_CALLED_BY_ASSEMBLY void as_on_reserve(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_handler(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_hints(unsigned vcpu, void *userdata, void *cpu);
 AS_CALLED_BY_ASSEMBLY void as_on_watched(unsigned vcpu, void *userdata, void *cpu);
 AS_CPU_ENTRY(on_block, as_on_block)
 AS_CPU_ENTRY(on_stamped, as_on_stamped)
 AS_CPU_ENTRY(on_atomic, as_on_atomic)
+AS_CPU_ENTRY(on_step, as_on_step)
+AS_CPU_ENTRY(on_reserve, as_on_reserve)
 AS_CPU_ENTRY(on_handler, as_on_handler)
 AS_CPU_ENTRY(on_hints, as_on_hints)
 AS_CPU_ENTRY(on_watched, as_on_watched)
@@ -76,8 +82,8 @@ static bool info_is_known; /* on_access_fast is right */
 
 static void claim_lane(unsigned vcpu)
 {
-    const struct as_wire_lane *lane = as_lane_check(vcpu);
-    if (lane->thread == 1 && as_plugin.wire->gated)
+    as_lane_check(vcpu);
+    if (as_lane_of[vcpu]->thread == 1 && as_plugin.wire->gated)
         atomic_store(&as_plugin.wire->cheap_switch, as_code_sets_find(vcpu) && info_is_known);
 }
 
@@ -90,6 +96,13 @@ static __attribute__((noinline)) void check_and_push(unsigned vcpu, uintptr_t bl
         as_lane_check(vcpu);
     as_lane_of[vcpu]->cpu = cpu;
     as_lane_push(as_lane_of[vcpu], block >> COUNT_BITS);
+}
+
+static struct as_wire_lane *lane_for(unsigned vcpu)
+{
+    if (vcpu >= AS_PLUGIN_VCPUS || as_lane_of[vcpu] == &as_lane_unclaimed)
+        as_lane_check(vcpu);
+    return as_lane_of[vcpu];
 }
 
 static void push_event(struct as_wire_lane *lane, enum as_wire_event event, uint32_t number)
@@ -124,7 +137,8 @@ static __attribute__((noinline)) void push_and_check(unsigned vcpu, uintptr_t bl
         claim_lane(vcpu);
     as_lane_of[vcpu]->cpu = cpu;
     push_stamped(as_lane_of[vcpu], block >> COUNT_BITS);
-    as_lane_check(vcpu);
+    if (as_lane_check(vcpu))
+        push_time(as_lane_of[vcpu], as_stamp_now(), true);
 }
 
 /* Everything rare is a last call, so that no register has to be saved for it. */
@@ -159,6 +173,24 @@ void as_on_atomic(unsigned vcpu, void *userdata, void *cpu)
         push_time(as_lane_of[vcpu], as_stamp_now(), true);
 }
 
+/* The same, where threads keep step. */
+static void keep_step(unsigned vcpu, void *userdata, void *cpu, bool reserves)
+{
+    as_on_stamped(vcpu, userdata, cpu);
+    if (as_turns_take(as_lane_of[vcpu], (uint32_t)((uintptr_t)userdata >> COUNT_BITS), reserves))
+        push_time(as_lane_of[vcpu], as_stamp_now(), true);
+}
+
+void as_on_step(unsigned vcpu, void *userdata, void *cpu)
+{
+    keep_step(vcpu, userdata, cpu, false);
+}
+
+void as_on_reserve(unsigned vcpu, void *userdata, void *cpu)
+{
+    keep_step(vcpu, userdata, cpu, true);
+}
+
 static _Atomic bool threaded; /* the process has, or had, more than one thread */
 static _Atomic bool shares;   /* … memory that other processes may share, and there were some */
 
@@ -182,7 +214,7 @@ void as_on_handler(unsigned vcpu, void *userdata, void *cpu)
 {
     struct as_cpu_signal signal;
     if (as_cpu_find_signal(cpu, &signal)) {
-        struct as_wire_lane *lane = as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
+        struct as_wire_lane *lane = lane_for(vcpu);
         push_event(lane, AS_WIRE_SIGNAL, signal.number | (uint32_t)signal.synchronous << AS_WIRE_SYNCHRONOUS_BIT);
         as_lane_push(lane, signal.interrupted);
     }
@@ -234,6 +266,13 @@ static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
     as_lane_push(as_lane_of[vcpu], (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
                                        (uint64_t)(qemu_plugin_mem_size_shift(info) & 7) << AS_WIRE_SIZE_SHIFT |
                                        (qemu_plugin_mem_is_store(info) ? AS_WIRE_STORE : AS_WIRE_LOAD));
+}
+
+/* … of an atomic that takes its turn. */
+static void on_access_in_step(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
+{
+    as_turns_touch(as_lane_of[vcpu], address);
+    (info_is_known ? on_access_stamped : on_access_slow)(vcpu, info, address, userdata);
 }
 
 /* Only for a process with one thread. */
@@ -338,6 +377,19 @@ static bool has_asking_atomic(const struct qemu_plugin_tb *tb, size_t n)
     return flags;
 }
 
+/* Whether the block has a load-reserved whose store-conditional comes in another block. */
+static bool ends_reserved(const struct qemu_plugin_tb *tb, size_t n)
+{
+    bool reserved = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        enum as_reservation kind =
+            as_insn_reservation(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+        reserved = kind == AS_RESERVATION_MADE || (reserved && kind != AS_RESERVATION_USED);
+    }
+    return reserved;
+}
+
 /* Which callback a block gets. */
 static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool recorded, bool watched)
 {
@@ -350,7 +402,9 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    return !are_stamped() ? on_block : recorded && has_asking_atomic(tb, n) ? on_atomic : on_stamped;
+    if (!are_stamped() || !recorded || !has_asking_atomic(tb, n))
+        return are_stamped() ? on_stamped : on_block;
+    return !as_plugin.wire->in_step ? on_atomic : ends_reserved(tb, n) ? on_reserve : on_step;
 }
 
 /* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */
@@ -364,8 +418,11 @@ static qemu_mem_cb choose_sieve(const uint8_t *bytes, size_t size)
 }
 
 /* What reports all accesses of an instruction. */
-static qemu_mem_cb choose_access(void)
+static qemu_mem_cb choose_access(const uint8_t *bytes, size_t size, bool in_step)
 {
+    enum as_answer answer = in_step ? as_insn_answer(as_plugin.arch, bytes, size) : AS_ANSWER_NONE;
+    if (answer == AS_ANSWER_VALUE || answer == AS_ANSWER_FLAGS)
+        return on_access_in_step;
     if (!info_is_known)
         return on_access_slow;
     return are_stamped() ? on_access_stamped : on_access_fast;
@@ -383,6 +440,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
     bool stacks = as_plugin.wire->stacks, moved = false;
+    bool in_step = as_plugin.wire->in_step && recorded && has_asking_atomic(tb, n);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
@@ -390,16 +448,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         bool tells = stacks && (moved || as_insn_links(as_plugin.arch, bytes, size));
         moved = moved || (stacks && as_insn_moves_stack(as_plugin.arch, bytes, size));
         bool whole = recorded || tells || as_insn_varies(as_plugin.arch, bytes, size);
-        qemu_mem_cb callback = whole ? choose_access() : choose_sieve(bytes, size);
+        qemu_mem_cb callback = whole ? choose_access(bytes, size, in_step) : choose_sieve(bytes, size);
         if (callback)
             qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              (void *)((uintptr_t)i << AS_WIRE_INDEX_SHIFT));
     }
-}
-
-static struct as_wire_lane *lane_for(unsigned vcpu)
-{
-    return vcpu >= AS_PLUGIN_VCPUS || as_lane_of[vcpu] == &as_lane_unclaimed ? as_lane_check(vcpu) : as_lane_of[vcpu];
 }
 
 /* Threads take turns: a new one must be known before the turn of the thread that made it ends, and wait at its gate. With its first
@@ -459,7 +512,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         note_clone(vcpu, a1);
     if (number == numbers->clone || number == numbers->fork || number == numbers->vfork)
         atomic_store(&as_plugin.wire->several, 1);
-    atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone);
+    bool brief = as_plugin.wire->in_step && as_call_is_brief(as_plugin.arch, (uint32_t)number, args);
+    atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone || brief);
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);
     if (number == numbers->execve)
@@ -485,10 +539,9 @@ static void note_futex(int64_t result)
          waits = call == FUTEX_WAIT || call == FUTEX_WAIT_BITSET;
     if (!(call_args[1] & FUTEX_PRIVATE_FLAG))
         return;
-    if (wakes && result > 0)
-        atomic_fetch_add(&as_plugin.wire->woken, (int32_t)result);
-    else if (waits && result == 0)
-        atomic_fetch_sub(&as_plugin.wire->woken, 1);
+    int32_t more = wakes && result > 0 ? (int32_t)result : waits && result == 0 ? -1 : 0;
+    atomic_fetch_add(&as_plugin.wire->woken, more);
+    as_turns_expect(more);
 }
 
 static qemu_plugin_id_t plugin_id;
@@ -521,10 +574,12 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     struct as_wire_lane *lane = lane_for(vcpu);
     if (number == numbers->clone && result > 0 && as_plugin.wire->in_turn)
         wait_for_clone(call_args[0]);
-    if (number == numbers->clone && result > 0 && makes_thread(call_args[0]))
+    if (number == numbers->clone && result > 0 && makes_thread(call_args[0])) {
         atomic_fetch_add(&as_plugin.wire->woken, 1); /* until it has its lane: as_lane_start_thread */
+        as_turns_expect(1);
+    }
     note_first_thread(vcpu);
-    as_lane_leave_syscall(lane);
+    as_lane_leave_syscall(lane, !as_call_did_not_wait(as_plugin.arch, (uint32_t)number, result));
     if (number == numbers->futex)
         note_futex(result);
     if (as_plugin.wire->stamped == AS_WIRE_STAMPED || lane->stamp) /* not before the first block that has one */
@@ -539,6 +594,11 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
         note_interrupt(call_args[1]);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
+}
+
+static void on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
+{
+    as_lane_note_birth(vcpu);
 }
 
 static void on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
@@ -568,6 +628,7 @@ static void register_callbacks(qemu_plugin_id_t id)
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
 }
 

@@ -18,6 +18,8 @@
  */
 #include "plugin/lane.h"
 
+#include "plugin/thread_step.h"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -82,6 +84,7 @@ void as_lane_setup(void)
         as_lane_of[i] = &as_lane_unclaimed;
     atomic_store(&live_threads, 0);
     atomic_store(&throttle_waiters, 0);
+    as_turns_setup();
 }
 
 /* Acquires what as_lane_give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
@@ -176,6 +179,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->write = lane->chunk = ring;
     lane->chunk_end = ring + AS_WIRE_CHUNK;
     lane->chunk_position = lane->instructions = lane->clock_offset = lane->stamp = 0;
+    lane->close_until = lane->throttle_at = lane->reserves = 0;
     lane->check_at = UINT64_MAX;
     atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
     atomic_store(&lane->questions, 0);
@@ -183,6 +187,8 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->answers, 0);
     atomic_store(&lane->asked, 0);
     atomic_store(&lane->given, 0);
+    atomic_store(&lane->in_line, 0);
+    atomic_store(&lane->stands_at, 0);
     lane->cpu = NULL;
     lane->is_code = is_code;
     lane->process = as_plugin.process;
@@ -198,16 +204,21 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     return lane;
 }
 
-static uint64_t clock_of(const struct as_wire_lane *lane)
+uint64_t as_lane_clock(const struct as_wire_lane *lane)
 {
     return *(const volatile uint64_t *)&lane->instructions + *(const volatile uint64_t *)&lane->clock_offset;
 }
 
+static bool runs(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL || (as_plugin.wire->in_step && atomic_load(&lane->brief));
+}
+
 /* Acquires process and image from as_lane_claim, which stores state last. */
-static bool is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane)
+bool as_lane_is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane)
 {
     return other != lane && !other->is_code && other->process == lane->process && other->image == lane->image &&
-           atomic_load(&other->state) == AS_WIRE_LIVE && atomic_load(&other->activity) != AS_WIRE_IN_SYSCALL;
+           atomic_load(&other->state) == AS_WIRE_LIVE && runs(other);
 }
 
 /* The slowest running thread of this process besides `lane`, NULL where there is none. */
@@ -217,13 +228,14 @@ static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
     struct as_wire_lane *slowest = NULL;
     uint32_t used = atomic_load(&wire->lanes_used);
     for (uint32_t i = 0; i < used; i++)
-        if (is_fellow(&wire->lanes[i], lane) && (!slowest || clock_of(&wire->lanes[i]) < clock_of(slowest)))
+        if (as_lane_is_fellow(&wire->lanes[i], lane) &&
+            (!slowest || as_lane_clock(&wire->lanes[i]) < as_lane_clock(slowest)))
             slowest = &wire->lanes[i];
     return slowest;
 }
 
 /* Pairs with throttle: its waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
-static void wake_waiters(void)
+void as_lane_wake_waiters(void)
 {
     if (atomic_load(&throttle_waiters))
         futex_wake(&throttle_epoch);
@@ -233,8 +245,8 @@ static void wake_waiters(void)
 static void join_clock(struct as_wire_lane *lane)
 {
     const struct as_wire_lane *slowest = slowest_fellow(lane);
-    if (slowest && clock_of(slowest) > clock_of(lane))
-        lane->clock_offset = clock_of(slowest) - lane->instructions;
+    if (slowest && as_lane_clock(slowest) > as_lane_clock(lane))
+        lane->clock_offset = as_lane_clock(slowest) - lane->instructions;
 }
 
 /* How far a thread may go before it looks around again. */
@@ -250,6 +262,21 @@ static uint64_t step_of(void)
     return window ? step : UINT64_MAX / 2;
 }
 
+/* A thread that was woken or made and does not run yet is as far behind as threads get. */
+static void wait_for_expected(void)
+{
+    enum { PATIENCE = 50 }; /* milliseconds: it may have been killed */
+    atomic_fetch_add(&throttle_waiters, 1);
+    for (int waited = 0; as_turns_awaits() && !atomic_load(&as_plugin.wire->detached);) {
+        uint32_t epoch = atomic_load(&throttle_epoch);
+        if (as_turns_awaits())
+            futex_wait(&throttle_epoch, epoch, 1);
+        if (atomic_load(&throttle_epoch) == epoch && ++waited == PATIENCE)
+            as_turns_give_up();
+    }
+    atomic_fetch_sub(&throttle_waiters, 1);
+}
+
 static void throttle(struct as_wire_lane *lane)
 {
     uint64_t window = as_plugin.wire->window, step = step_of();
@@ -259,16 +286,21 @@ static void throttle(struct as_wire_lane *lane)
     as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
     if (!window)
         return;
-    wake_waiters();
+    as_lane_wake_waiters();
+    if (as_turns_awaits()) {
+        atomic_store(&lane->activity, AS_WIRE_THROTTLED);
+        wait_for_expected();
+    }
     const struct as_wire_lane *slowest = slowest_fellow(lane);
     lane->check_at = lane->instructions + step;
     atomic_fetch_add(&throttle_waiters, 1);
-    while (slowest && clock_of(lane) > clock_of(slowest) + window && !atomic_load(&as_plugin.wire->detached)) {
+    while (slowest && as_lane_clock(lane) > as_lane_clock(slowest) + window &&
+           !atomic_load(&as_plugin.wire->detached)) {
         atomic_store(&lane->activity, AS_WIRE_THROTTLED);
-        uint64_t clock = clock_of(slowest);
+        uint64_t clock = as_lane_clock(slowest);
         uint32_t epoch = atomic_load(&throttle_epoch);
         futex_wait(&throttle_epoch, epoch, 1);
-        if (clock_of(slowest) == clock && atomic_load(&throttle_epoch) == epoch) {
+        if (as_lane_clock(slowest) == clock && atomic_load(&throttle_epoch) == epoch) {
             lane->check_at = lane->instructions; /* one block, then look again */
             break;
         }
@@ -299,7 +331,7 @@ static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct 
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_GATED); /* the reader looks at the others after this */
     as_lane_publish(lane);
     settle();
-    wake_waiters();
+    as_lane_wake_waiters();
     for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
         if (wire->quantum ? atomic_load(&wire->leaks) != leaks : waited == PATIENCE && atomic_load(&live_threads) > 1)
             break;
@@ -359,27 +391,68 @@ void as_lane_ask(unsigned vcpu)
     follow_recording(vcpu);
 }
 
+/* The threads that made those of the vcpus, where threads keep step: as they were in their calls of clone. */
+static struct birth {
+    uint32_t lane, thread; /* thread 0: not known */
+    uint64_t position, clock;
+} births[AS_PLUGIN_VCPUS];
+
+void as_lane_note_birth(unsigned vcpu)
+{
+    if (vcpu >= AS_PLUGIN_VCPUS || !mine || !as_plugin.wire->in_step)
+        return;
+    births[vcpu] = (struct birth){.lane = (uint32_t)(mine - as_plugin.wire->lanes),
+                                  .thread = mine->thread,
+                                  .position = atomic_load(&mine->published),
+                                  .clock = as_lane_clock(mine)};
+}
+
+/* The thread begins at the clock of the one that made it. */
+static void push_birth(struct as_wire_lane *lane, struct birth *birth)
+{
+    as_lane_push(lane, birth->thread | AS_WIRE_CREATED);
+    as_lane_push(lane, as_wire_origin(birth->lane, birth->position));
+    lane->clock_offset = birth->clock;
+    birth->thread = 0;
+}
+
+static void push_fork(struct as_wire_lane *lane, const struct as_wire_lane *parent)
+{
+    as_lane_push(lane, parent ? parent->thread : 0);
+    as_lane_push(
+        lane, parent ? as_wire_origin((uint64_t)(parent - as_plugin.wire->lanes), atomic_load(&parent->published)) : 0);
+}
+
 /* `parent`, where there is one, is the lane of the thread that forked this process, written up to the fork. */
 void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
 {
     struct as_wire_lane *lane = as_lane_claim(false);
     lane->thread = atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
-    uint64_t origin = 0;
-    if (parent)
-        origin = as_wire_origin((uint64_t)(parent - as_plugin.wire->lanes), atomic_load(&parent->published));
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
     as_lane_push(lane, lane->thread);
     as_lane_push(lane, (uint64_t)lane->tid);
-    as_lane_push(lane, parent ? parent->thread : 0);
-    as_lane_push(lane, origin);
+    bool born = !parent && births[vcpu].thread;
+    if (born)
+        push_birth(lane, &births[vcpu]);
+    else
+        push_fork(lane, parent);
     as_lane_publish(lane);
-    join_clock(lane);
+    if (!born)
+        join_clock(lane);
+    mine = lane;
     if (atomic_fetch_add(&live_threads, 1) >
-        0) /* a thread of this process has made it: on_syscall_return (engine_plugin.c) */
+        0) { /* a thread of this process has made it: on_syscall_return (engine_plugin.c) */
         atomic_fetch_sub(&as_plugin.wire->woken, 1);
+        as_turns_expect(-1);
+    }
     lane->check_at = 0; /* the first block looks at everything */
-    as_lane_of[vcpu] = mine = lane;
+    as_lane_of[vcpu] = lane;
     settled = false;
+}
+
+uint32_t as_lane_count_live(void)
+{
+    return atomic_load(&live_threads);
 }
 
 uint32_t as_lane_count_settled(void)
@@ -387,17 +460,30 @@ uint32_t as_lane_count_settled(void)
     return atomic_load(&threads_settled);
 }
 
-struct as_wire_lane *as_lane_check(unsigned vcpu)
+/* Where threads keep step, a thread may look around at each of its blocks. */
+static void keep_together(struct as_wire_lane *lane)
 {
+    if (!as_plugin.wire->in_step || lane->instructions >= lane->throttle_at) {
+        throttle(lane);
+        lane->throttle_at = lane->check_at;
+    }
+    lane->check_at = lane->throttle_at;
+}
+
+bool as_lane_check(unsigned vcpu)
+{
+    bool waited = false;
     if (vcpu >= AS_PLUGIN_VCPUS)
         as_plugin_die("the program has more threads than Assay can follow");
     if (as_lane_of[vcpu] == &as_lane_unclaimed)
         as_lane_start_thread(vcpu, NULL);
     else
-        throttle(as_lane_of[vcpu]);
+        keep_together(as_lane_of[vcpu]);
+    if (as_plugin.wire->in_step)
+        waited = as_turns_pass(as_lane_of[vcpu]);
     if (as_plugin.wire->gated || as_plugin.wire->quantum)
         pass_gate(vcpu);
-    return as_lane_of[vcpu];
+    return waited;
 }
 
 void as_lane_end(struct as_wire_lane *lane)
@@ -408,7 +494,8 @@ void as_lane_end(struct as_wire_lane *lane)
                  AS_WIRE_ENDED); /* after the last published: as_reader_read_lane (reader.c) relies on it */
     mine = NULL;
     atomic_fetch_sub(&live_threads, 1);
-    wake_waiters();
+    as_turns_leave(lane);
+    as_lane_wake_waiters();
 }
 
 void as_lane_enter_syscall(struct as_wire_lane *lane)
@@ -418,12 +505,14 @@ void as_lane_enter_syscall(struct as_wire_lane *lane)
     atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* clock_limit (reader.c) and is_fellow leave it out now */
     as_lane_publish(lane);
     settle();
-    wake_waiters();
+    as_turns_leave(lane);
+    as_lane_wake_waiters();
 }
 
-void as_lane_leave_syscall(struct as_wire_lane *lane)
+void as_lane_leave_syscall(struct as_wire_lane *lane, bool waited)
 {
-    if (atomic_load(&live_threads) > 1)
+    bool stood_still = as_plugin.wire->in_step && (atomic_load(&lane->brief) || !waited);
+    if (atomic_load(&live_threads) > 1 && !stood_still)
         join_clock(lane);
     if (as_plugin.wire->in_turn)
         lane->check_at = 0; /* it may not be its turn any more */

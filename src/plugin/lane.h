@@ -32,17 +32,24 @@ extern struct as_wire_lane as_lane_unclaimed;
 void as_lane_setup(void);
 struct as_wire_lane *as_lane_mine(void);                            /* of the calling thread; NULL: none */
 void as_lane_push_slowly(struct as_wire_lane *lane, uint64_t word); /* the chunk is full */
-struct as_wire_lane *as_lane_check(unsigned vcpu); /* claims the vcpu's lane, or holds the thread back if it is ahead */
-void as_lane_ask(unsigned vcpu);                   /* publishes, and waits until the reader lets the thread go on */
+/* Claims the vcpu's lane, or holds the thread back if it is ahead. Returns whether it waited for others to keep close to them. */
+bool as_lane_check(unsigned vcpu);
+void as_lane_ask(unsigned vcpu); /* publishes, and waits until the reader lets the thread go on */
 /* Before an atomic: waits until no other thread is behind in simulated time, if the reader orders them. Returns whether it did. */
 bool as_lane_take_turn(unsigned vcpu);
 struct as_wire_lane *as_lane_claim(bool is_code);
 void as_lane_publish(struct as_wire_lane *lane);
 void as_lane_end(struct as_wire_lane *lane);
 void as_lane_enter_syscall(struct as_wire_lane *lane);
-void as_lane_leave_syscall(struct as_wire_lane *lane);
+void as_lane_leave_syscall(struct as_wire_lane *lane, bool waited);
 uint32_t as_lane_count_settled(void); /* threads of this process that have come to a gate or a system call */
 void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent);
+void as_lane_note_birth(unsigned vcpu); /* the calling thread makes the thread that will be this vcpu */
+uint64_t as_lane_clock(const struct as_wire_lane *lane);
+/* Whether a lane is that of another thread of the same program, which runs. */
+bool as_lane_is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane);
+uint32_t as_lane_count_live(void);
+void as_lane_wake_waiters(void); /* those that are ahead look again */
 _Noreturn void as_plugin_die(const char *message);
 
 /* There must be room in the chunk. */

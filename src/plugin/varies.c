@@ -143,6 +143,16 @@ enum as_answer as_insn_answer(enum as_arch arch, const uint8_t *bytes, size_t si
     return arch == AS_ARCH_X86_64 ? x86_answer(bytes, size) : riscv_answer(bytes, size);
 }
 
+enum as_reservation as_insn_reservation(enum as_arch arch, const uint8_t *bytes, size_t size)
+{
+    enum { LR = 2 };
+    if (arch != AS_ARCH_RISCV64 || !riscv_is_atomic(bytes, size))
+        return AS_RESERVATION_NONE;
+    return riscv_varies(bytes, size) ? AS_RESERVATION_USED
+           : bytes[3] >> 3 == LR     ? AS_RESERVATION_MADE
+                                     : AS_RESERVATION_NONE;
+}
+
 static bool x86_hints(const uint8_t *bytes, size_t size)
 {
     enum { ESCAPE = 0x0f, PREFETCH = 0x18, PREFETCHW = 0x0d, GROUP15 = 0xae, CLWB = 6 };

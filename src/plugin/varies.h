@@ -23,6 +23,10 @@ enum as_answer {
 /* Not a decoder, as above: an instruction that sets flags may count as AS_ANSWER_NONE, one that reads them never does. */
 enum as_answer as_insn_answer(enum as_arch arch, const uint8_t *bytes, size_t size);
 
+/* RISC-V's load-reserved and store-conditional. */
+enum as_reservation { AS_RESERVATION_NONE, AS_RESERVATION_MADE, AS_RESERVATION_USED };
+enum as_reservation as_insn_reservation(enum as_arch arch, const uint8_t *bytes, size_t size);
+
 /* Whether an instruction gives the stack pointer a value from elsewhere: later accesses of its block show which. */
 bool as_insn_moves_stack(enum as_arch arch, const uint8_t *bytes, size_t size);
 /* Whether all that an instruction accesses lies near the stack pointer. Not seen: what would take a closer look. */

@@ -1,0 +1,302 @@
+/* See thread_step.h.
+ *
+ * All that threads tell each other here is in their lanes: clocks, in_line and call. A thread that begins to wait sets in_line and then has
+ * the thread before it look (check_at = 0); that one sets check_at and then looks who is in line. So one of the two sees the other, but for
+ * a check_at that both write at the same time, which costs a wait of a millisecond.
+ */
+#include "plugin/thread_step.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_TIMES = 16, TIMES = 64, HEATS = 256, TOUCHES_BITS = 14, PATIENCE = 50, CLOSE_FOR = 1000, CLOSE = 8 };
+
+/* ---- which atomics matter ---- */
+
+enum { WAITS = 1, CALLED = 2 }; /* as_wire_lane.in_line */
+
+static _Atomic uint32_t in_line; /* threads that wait for their turn */
+
+/* How often a thread's block is to take its turn yet, by a hash of the block. */
+struct heat {
+    uint32_t block; /* its number + 1; 0: none */
+    uint32_t times;
+};
+static __thread struct heat heats[HEATS];
+static __thread struct heat *current;
+
+/* The thread whose atomic touched a word last, by a hash of the word: its number in the low half, more of the hash in the high one. */
+static _Atomic uint64_t touches[1 << TOUCHES_BITS];
+
+static struct heat *heat_of(uint32_t block)
+{
+    struct heat *heat = &heats[block % HEATS];
+    if (heat->block != block + 1)
+        *heat = (struct heat){.block = block + 1, .times = FIRST_TIMES};
+    return heat;
+}
+
+void as_turns_touch(struct as_wire_lane *lane, uint64_t address)
+{
+    uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+    _Atomic uint64_t *touch = &touches[hash >> (64 - TOUCHES_BITS)];
+    uint64_t own = (hash << TOUCHES_BITS & ~(uint64_t)UINT32_MAX) | lane->thread;
+    uint64_t before = atomic_load_explicit(touch, memory_order_relaxed);
+    bool same = before >> 32 == own >> 32;
+    if (before != own)
+        atomic_store_explicit(touch, own, memory_order_relaxed);
+    if (!current)
+        return;
+    if (same && before != own) {
+        current->times = TIMES;
+        lane->close_until = lane->instructions + CLOSE_FOR;
+    } else if (current->times && !atomic_load_explicit(&in_line, memory_order_relaxed)) {
+        current->times--; /* but not while others wait for it to catch up */
+    }
+}
+
+/* ---- who comes first ---- */
+
+static _Atomic int32_t expected; /* threads that were woken or made, and do not run yet; below 0: the other way round */
+
+void as_turns_setup(void)
+{
+    atomic_store(&expected, 0);
+    atomic_store(&in_line, 0);
+}
+
+bool as_turns_awaits(void)
+{
+    return atomic_load(&expected) > 0;
+}
+
+static uint64_t clock_of(const struct as_wire_lane *lane)
+{
+    uint64_t stands = atomic_load(&lane->stands_at);
+    return stands ? stands : as_lane_clock(lane);
+}
+
+static bool comes_before(const struct as_wire_lane *one, const struct as_wire_lane *other)
+{
+    uint64_t mine = clock_of(one), theirs = clock_of(other);
+    return mine < theirs || (mine == theirs && one->thread < other->thread);
+}
+
+/* The thread that comes before all others of those that are more than `slack` before this one; NULL: there is none. */
+static struct as_wire_lane *find_first(const struct as_wire_lane *lane, uint64_t slack)
+{
+    struct as_wire_header *wire = as_plugin.wire;
+    const struct as_wire_lane *first = lane;
+    uint32_t used = atomic_load(&wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        if (as_lane_is_fellow(&wire->lanes[i], lane) && comes_before(&wire->lanes[i], first) &&
+            atomic_load(&wire->lanes[i].activity) != AS_WIRE_GATED) /* that depends on the reader */
+            first = &wire->lanes[i];
+    return first == lane || clock_of(first) + slack > clock_of(lane) ? NULL : (struct as_wire_lane *)first;
+}
+
+/* Once is enough until it waits again. */
+static void wake(struct as_wire_lane *lane)
+{
+    uint32_t waits = WAITS;
+    if (!atomic_compare_exchange_strong(&lane->in_line, &waits, CALLED))
+        return;
+    atomic_fetch_add(&lane->call, 1);
+    syscall(SYS_futex, &lane->call, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The earliest of those in line that come before this thread; NULL: none. Those that come later are noted in check_at. */
+static struct as_wire_lane *find_waiting(struct as_wire_lane *lane)
+{
+    struct as_wire_header *wire = as_plugin.wire;
+    struct as_wire_lane *first = NULL;
+    uint32_t used = atomic_load(&wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *other = &wire->lanes[i];
+        if (!atomic_load(&other->in_line) || !as_lane_is_fellow(other, lane))
+            continue;
+        if (comes_before(lane, other)) {
+            uint64_t at = clock_of(other) - lane->clock_offset;
+            lane->check_at = at < lane->check_at ? at : lane->check_at;
+        } else if (!first || comes_before(other, first)) {
+            first = other;
+        }
+    }
+    return first;
+}
+
+/* The earliest of all in line, whoever calls. */
+void as_turns_leave(const struct as_wire_lane *lane)
+{
+    struct as_wire_header *wire = as_plugin.wire;
+    struct as_wire_lane *first = NULL;
+    uint32_t used = atomic_load(&in_line) ? atomic_load(&wire->lanes_used) : 0;
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *other = &wire->lanes[i];
+        if (atomic_load(&other->in_line) && as_lane_is_fellow(other, lane) && (!first || comes_before(other, first)))
+            first = other;
+    }
+    if (first)
+        wake(first);
+}
+
+void as_turns_expect(int32_t more)
+{
+    atomic_fetch_add(&expected, more);
+    if (more < 0 && as_lane_mine()) {
+        as_turns_leave(as_lane_mine());
+        as_lane_wake_waiters();
+    }
+}
+
+void as_turns_give_up(void)
+{
+    atomic_store(&expected, 0);
+}
+
+/* ---- waiting ---- */
+
+/* The kernel's letter for what a thread of this process does; 0: there is no such thread. */
+static char state_of(int32_t tid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *behind = strrchr(text, ')');
+    return behind && behind[1] == ' ' ? behind[2] : 0;
+}
+
+/* Waits for a call, or a millisecond. Returns false if that has passed. */
+static bool wait_for_call(struct as_wire_lane *lane, uint32_t call)
+{
+    struct timespec timeout = {.tv_nsec = 1000000};
+    return syscall(SYS_futex, &lane->call, FUTEX_WAIT, call, &timeout, NULL, 0) == 0 ||
+           atomic_load(&lane->call) != call;
+}
+
+/* Whether the thread sleeps though it should run: inside QEMU, where it may wait for all others to leave their blocks, or in a call that
+ * is not brief after all. */
+static bool is_asleep(const struct as_wire_lane *first)
+{
+    uint32_t activity = atomic_load(&first->activity);
+    bool runs = !atomic_load(&first->in_line) && (activity == AS_WIRE_RUNNING || activity == AS_WIRE_IN_SYSCALL);
+    char state = runs ? state_of(first->tid) : 'R';
+    return state == 'S' || state == 0;
+}
+
+/* Has the first thread tell when it has come by: it is asleep in line, or executes. */
+static void hurry(struct as_wire_lane *first)
+{
+    if (atomic_load(&first->in_line))
+        wake(first);
+    else
+        first->check_at = 0;
+}
+
+static void stay_in_line(struct as_wire_lane *lane, uint64_t slack)
+{
+    int stuck = 0, awaited = 0;
+    while (!atomic_load(&as_plugin.wire->detached)) {
+        uint32_t call = atomic_load(&lane->call);
+        struct as_wire_lane *first = find_first(lane, slack);
+        if (!first && !as_turns_awaits())
+            return;
+        atomic_store(&lane->in_line, WAITS);
+        if (first)
+            hurry(first);
+        if (wait_for_call(lane, call))
+            continue;
+        stuck = first && is_asleep(first) ? stuck + 1 : 0;
+        awaited += !first;
+        if (awaited == PATIENCE) /* it may have been killed */
+            as_turns_give_up();
+        if (stuck > (first && atomic_load(&first->activity) == AS_WIRE_IN_SYSCALL ? PATIENCE : 1))
+            return;
+    }
+}
+
+/* Waits until no thread that runs is more than `slack` behind. Returns false if none was. */
+static bool wait_in_line(struct as_wire_lane *lane, uint64_t slack)
+{
+    if (!find_first(lane, slack) && !as_turns_awaits())
+        return false;
+    as_lane_publish(lane);
+    atomic_fetch_add(&in_line, 1);
+    atomic_store(&lane->in_line, WAITS);
+    uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_THROTTLED);
+    as_lane_publish(lane);
+    stay_in_line(lane, slack);
+    atomic_store(&lane->activity, before);
+    atomic_store(&lane->in_line, 0);
+    atomic_fetch_sub(&in_line, 1);
+    lane->check_at = 0; /* to pass on the turn */
+    return true;
+}
+
+/* The block before the one that was just announced, and what it loaded, as a number; 0: it stored something, or loaded nothing. */
+static uint64_t last_look(const struct as_wire_lane *lane)
+{
+    uint64_t look = 0, loads = 0;
+    for (const uint64_t *word = lane->write - 1; --word >= lane->chunk;) {
+        if (*word & AS_WIRE_STORE)
+            return 0;
+        look = (look ^ (*word & AS_WIRE_LOAD ? *word : (uint32_t)*word)) * UINT64_C(0x9e3779b97f4a7c15);
+        if (!(*word & AS_WIRE_LOAD))
+            return *word >> AS_WIRE_EVENT_SHIFT == AS_WIRE_BLOCK && loads ? look : 0;
+        loads++;
+    }
+    return 0;
+}
+
+/* Whether the thread loads the same again and again: it waits for another one to store there. */
+static bool spins(struct as_wire_lane *lane)
+{
+    uint64_t look = last_look(lane);
+    bool again = look && (look == lane->looks[0] || look == lane->looks[1]);
+    lane->looks[1] = lane->looks[0];
+    lane->looks[0] = look;
+    return again;
+}
+
+bool as_turns_pass(struct as_wire_lane *lane)
+{
+    if (atomic_load(&lane->stands_at)) {
+        /* The block with the store-conditional comes now if it has not come yet. */
+        if (lane->reserves) {
+            lane->reserves = 0;
+            lane->check_at = 0;
+            return false;
+        }
+        atomic_store(&lane->stands_at, 0);
+    }
+    struct as_wire_lane *first = atomic_load(&in_line) ? find_waiting(lane) : NULL;
+    if (first)
+        wake(first);
+    if (lane->instructions >= lane->close_until || as_lane_count_live() > AS_TURNS_THREADS)
+        return false;
+    lane->check_at = 0;
+    return spins(lane) && wait_in_line(lane, CLOSE);
+}
+
+bool as_turns_take(struct as_wire_lane *lane, uint32_t block, bool reserves)
+{
+    current = heat_of(block);
+    uint32_t threads = as_lane_count_live();
+    if (threads < 2 || threads > AS_TURNS_THREADS || !current->times)
+        return false;
+    atomic_store(&lane->stands_at, reserves ? as_lane_clock(lane) : 0);
+    lane->reserves = reserves;
+    if (atomic_load(&in_line) || reserves)
+        lane->check_at = 0; /* to pass on the turn */
+    return wait_in_line(lane, 0);
+}

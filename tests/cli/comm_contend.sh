@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# assay comm on threads that change one word at the same time: its line moves with each change, however they change it, whether or not they
+# wait for each other before they begin, and however the host lets them run.
+# plain-only: long runs; sanitized.sh runs each way of it under sanitizers
+. "$(dirname "$0")/lib.sh"
+
+# Threads execute one instruction a unit of time (doc/design/comm.md). Each change is by another thread than the one before it, but for
+# the first and the last ones: threads begin one after the other, by the thousand instructions that it takes to make one, 200 changes. A
+# plain change is a load and a store, between which other threads may come. A compare-and-swap that fails moves the line as well.
+times=5000
+contend() {
+    "$ASSAY" comm --json --no-estimate --no-paths -- "$WORKLOADS/$program" "$way" -t "$threads" -n $times $together >contend.json 2>/dev/null
+    holds "$program: $way by $threads threads${together:+, together}: $least to $most of a move for a change" \
+        "(lambda moves: $least <= moves / ($threads * $times) <= $most)(sum(o['total'] for o in d['objects'] if o['name'] == 'word'))" contend.json
+}
+for program in contend contend-riscv64-static; do
+    if [ ! -x "$WORKLOADS/$program" ]; then
+        skip "$program" "no RISC-V compiler"
+        continue
+    fi
+    while read -r way threads together least most; do
+        together=${together#none}
+        by_chance contend
+    done <<'CASES'
+plain 2 none 0.8 2
+plain 4 -b 0.8 2
+add 2 -b 0.8 1.01
+add 4 none 0.8 1.01
+take 2 none 0.8 1.01
+take 4 -b 0.8 1.01
+cas 2 none 0.8 1.5
+cas 2 -b 0.8 1.5
+cas 4 none 0.8 1.5
+cas 4 -b 0.8 1.5
+lock 4 -b 0.8 1.5
+CASES
+done
+
+check_no_strays "nothing is left running"
