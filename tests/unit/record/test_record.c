@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 static char **arguments, *plugin;
 static char profile[] = "/tmp/assay-test-record-XXXXXX";
@@ -181,6 +182,37 @@ static void test_native(void **state)
     as_store_close(store);
 }
 
+/* A process that runs already: its words are the profile's, and the recording ends before it does. */
+static void test_attached(void **state)
+{
+    struct as_record_result result;
+    struct as_error err = AS_ERROR_INIT;
+    size_t n;
+    need_clock();
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/bin/sh", "/bin/sh", "-c", "while :; do :; done", "word", NULL);
+        _exit(127);
+    }
+    struct as_record_options options = options_for("timer", NULL);
+    options.pid = (uint64_t)pid;
+    options.duration = 0.1;
+    bool ok = false;
+    for (int i = 0; i < 100 && !ok; i++) { /* until it has been executed */
+        usleep(10000);
+        ok = as_record_run(&options, &result, &err);
+        struct as_store *store = ok ? as_store_open(profile, &err) : NULL;
+        const char *const *words = store ? as_store_arguments(store, &n) : NULL;
+        ok = words && n == 4 && strcmp(words[3], "word") == 0;
+        as_store_close(store);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (!ok)
+        fail_msg("%s", err.message);
+    assert_true(result.end.running || !result.end.signal);
+}
+
 /* A signal that kills the program ends both kinds of runs alike. */
 static void check_killed(const char *source)
 {
@@ -248,8 +280,9 @@ int main(int argc, char **argv)
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),         cmocka_unit_test(test_model),
-                                       cmocka_unit_test(test_native),          cmocka_unit_test(test_killed_in_model),
-                                       cmocka_unit_test(test_killed_natively), cmocka_unit_test(test_failed_repeat)};
+                                       cmocka_unit_test(test_native),          cmocka_unit_test(test_attached),
+                                       cmocka_unit_test(test_killed_in_model), cmocka_unit_test(test_killed_natively),
+                                       cmocka_unit_test(test_failed_repeat)};
     int failed = plugin ? cmocka_run_group_tests(tests, make_profile_name, remove_profile) : 2;
     free(plugin);
     return failed;

@@ -59,15 +59,38 @@ static bool is_local(const char *line)
 
 enum { LONGEST = 240 };
 
-/* Of a long line the beginning, and a hash of all of it. Tables of threads are left out. */
+static uint64_t sum_of(const char *text, const char *key)
+{
+    uint64_t sum = 0;
+    while ((text = strstr(text, key)))
+        sum += strtoull(text += strlen(key), NULL, 10);
+    return sum;
+}
+
+/* A table by its sums: which instruction has which number depends on the thread that came there first. */
+static void write_sums(const char *text, FILE *out)
+{
+    static const char *const keys[] = {
+        "\"units\": ", "\"samples\": ", "\"executions\": ", "\"cycles\": ", "\"transfers\": "};
+    size_t rows = 0;
+    for (const char *row = text; (row = strstr(row, "{ ")); row++)
+        rows++;
+    fprintf(out, "%.*s%zu rows", (int)(strcspn(text, ":") + 2), text, rows);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strstr(text, keys[i]))
+            fprintf(out, ", %s%" PRIu64, keys[i], sum_of(text, keys[i]));
+    fputc('\n', out);
+}
+
+/* Of a long line the beginning, and a hash of all of it; of tables of threads, sums. */
 static void write_line(struct as_str *line, FILE *out)
 {
     const char *text = as_str_get(line);
-    /* Which instruction has which number depends on the thread that came there first. */
-    bool shown = !(threads && strstr(text, "[ {"));
-    if (shown && line->len <= LONGEST)
+    if (threads && strstr(text, "[ {"))
+        write_sums(text, out);
+    else if (line->len <= LONGEST)
         fprintf(out, "%s\n", text);
-    else if (shown)
+    else
         fprintf(out, "%.*s … %zu bytes, %016" PRIx64 "\n", LONGEST / 2, text, line->len,
                 as_hash_bytes(text, line->len));
     as_str_free(line);
