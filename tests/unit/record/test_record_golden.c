@@ -148,7 +148,7 @@ static void whole(FILE *out)
 
 static void units(FILE *out)
 {
-    static const char *const names[] = {"pmu:skylake", "pmu:zen4", "pmu:neoverse-n1"};
+    static const char *const names[] = {"pmu:skylake", "pmu:zen4", "pmu:neoverse-n1", "pmu:tea"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct as_record_options options = options_for(names[i], out);
         options.period = 4001;
