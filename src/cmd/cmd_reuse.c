@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Defaults of options that not all methods have. */
+enum { LINES = 4096, PERIOD = 50000, REGISTERS = 4, RATE = 200, BUDGET = 20, AHEAD = 32768 };
 enum { BATCH = 4096, IN_FLIGHT = 8, INTERVAL = 1000000, MOST_JOBS = 64, WATCHED = 8, THINNEST = 7 };
 
 struct reuse_options {
@@ -480,6 +482,34 @@ static int run_program(const struct reuse_options *options, char **argv)
 
 /* ---- on the machine ---- */
 
+/* In the model: an option that is not for the method; NULL: none is given. `whose`: what it is for. */
+static const char *misplaced_option(const struct reuse_options *options, const char **whose)
+{
+    static const char watch[] = "--method=watch", lines[] = "--method=lines", machine[] = "--source=timer and pmu";
+    bool watches = options->method == METHOD_WATCH;
+    const struct {
+        const char *name, *whose;
+        bool given;
+    } owned[] = {{"shared", watch, !watches && options->shared},
+                 {"period", watch, !watches && options->period != PERIOD},
+                 {"registers", watch, !watches && options->registers != REGISTERS},
+                 {"replacement", watch, !watches && options->replacement != AS_REPLACE_GRADED},
+                 {"arm-lag", watch, !watches && options->lag > 0},
+                 {"disturb", watch, !watches && options->disturb},
+                 {"seed", watch, !watches && options->seed != 1},
+                 {"lines", lines, options->method != METHOD_LINES && options->lines != LINES},
+                 {"rate", machine, options->rate != RATE},
+                 {"budget", machine, options->budget != BUDGET},
+                 {"ahead", machine, options->ahead != AHEAD},
+                 {"duration", machine, options->duration > 0}};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i].given) {
+            *whose = owned[i].whose;
+            return owned[i].name;
+        }
+    return NULL;
+}
+
 /* An option that only the model has; NULL: none is given. */
 static const char *model_option(const struct reuse_options *options)
 {
@@ -488,8 +518,8 @@ static const char *model_option(const struct reuse_options *options)
         bool given;
     } owned[] = {{"method", options->method != METHOD_EXACT},
                  {"exact", options->exact},
-                 {"lines", options->lines != 4096},
-                 {"period", options->period != 50000},
+                 {"lines", options->lines != LINES},
+                 {"period", options->period != PERIOD},
                  {"pmu", options->pmu != NULL},
                  {"arm-lag", options->lag > 0},
                  {"disturb", options->disturb},
@@ -564,12 +594,12 @@ static int run_reuse(int argc, char **argv)
                                     .sockets = 1,
                                     .interval = INTERVAL,
                                     .jobs = UINT64_MAX,
-                                    .lines = 4096,
-                                    .period = 50000,
-                                    .registers = 4,
-                                    .rate = 200,
-                                    .budget = 20,
-                                    .ahead = 32768,
+                                    .lines = LINES,
+                                    .period = PERIOD,
+                                    .registers = REGISTERS,
+                                    .rate = RATE,
+                                    .budget = BUDGET,
+                                    .ahead = AHEAD,
                                     .seed = 1,
                                     .top = 10};
     struct as_error err = AS_ERROR_INIT;
@@ -579,6 +609,7 @@ static int run_reuse(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     int status = AS_EXIT_USAGE;
+    const char *other, *whose;
     struct as_default_core core;
     if (options.source == SOURCE_MODEL && rest < argc)
         options.core = as_core_or_default(options.core, argv[rest], &core);
@@ -598,6 +629,8 @@ static int run_reuse(int argc, char **argv)
         status = as_cli_usage(&as_command_reuse, "--pmu is for --method=watch: the other methods see every access");
     else if (options.pid && (options.source == SOURCE_MODEL || rest < argc))
         status = as_cli_usage(&as_command_reuse, "--pid is in place of a program, and needs --source=timer or pmu");
+    else if (options.source == SOURCE_MODEL && (other = misplaced_option(&options, &whose)))
+        status = as_cli_usage(&as_command_reuse, "--%s is for %s", other, whose);
     else if (rest >= argc && !options.pid)
         status = as_cli_usage(&as_command_reuse, "no program given");
     else if (options.source != SOURCE_MODEL)

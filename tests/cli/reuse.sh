@@ -420,6 +420,13 @@ check_json "strides, watched" "$one_outcome" "$ASSAY" reuse --json --method watc
 check_json "strides, exactly: 16384 lines, each twice again" \
     "$each_touch"' and sum(b["count"] for b in d["histogram"] if b["lo"] >= 8192) >= 2 * 16384' "$ASSAY" reuse --json -- ./hard s
 check_json "12 threads, one register" "$one_outcome"' and d["threads"] == 13' "$ASSAY" reuse --json --method watch --registers 1 --period 500 -- ./hard t
+for given in --shared --period=9 --registers=2 --replacement=reservoir --arm-lag=5 --disturb --seed=2; do
+    check_fails 2 "${given%%=*} is for --method=watch" "$given without watchpoints" "$ASSAY" reuse $given -- ./walks w
+done
+check_fails 2 'lines is for --method=lines' "--lines of all lines" "$ASSAY" reuse --lines 100 -- ./walks w
+for given in --rate=5 --budget=5 --ahead=5 --duration=5; do
+    check_fails 2 "${given%%=*} is for --source=timer" "$given in the model" "$ASSAY" reuse $given -- ./walks w
+done
 check_fails 2 'unknown option --warm' "nothing can be warmed" "$ASSAY" reuse --skip 1000 --warm 500 -- ./walks w
 for how in warm=500 settle=500 mode=warm; do
     check_fails 2 'reuse cannot warm' "… not in a region either: $how" "$ASSAY" reuse --region 1k..9k,$how -- ./walks w
