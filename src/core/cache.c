@@ -54,8 +54,10 @@ static void hand_down(const struct as_cache *cache, uint32_t from, uint64_t line
     if (!cache->written || !next || !next->written)
         return;
     uint32_t slot = as_tags_search(&next->tags, line);
-    if (slot != AS_TAGS_NONE)
-        next->written[slot] = cache->written[from];
+    if (slot == AS_TAGS_NONE)
+        return;
+    next->written[slot] = cache->written[from];
+    next->tags.flags[slot] |= AS_TAGS_WRITTEN;
 }
 
 static void write_back(struct as_cache *cache, uint32_t from, uint64_t line, uint64_t cycle)
@@ -86,12 +88,13 @@ static uint32_t place(struct as_cache *cache, uint64_t line, uint64_t arrival)
     return slot;
 }
 
-/* What was written to a line that the level below has. */
+/* What was written to a line that the level below has, and has just been asked for. */
 static void hand_up(struct as_cache *cache, uint32_t to, uint64_t line)
 {
-    uint32_t slot = as_tags_find(&cache->next->tags, line);
-    if (slot != AS_TAGS_NONE)
-        cache->written[to] = cache->next->written[slot];
+    const struct as_cache *next = cache->next;
+    uint32_t slot = next->tags.keys[next->found] == line + 1 ? next->found : as_tags_search(&next->tags, line);
+    if (slot != AS_TAGS_NONE && next->tags.flags[slot] & AS_TAGS_WRITTEN)
+        cache->written[to] = next->written[slot];
 }
 
 /* A line that was fetched before it was asked for: only as_cache_hit sees it, until its first use. */
@@ -203,8 +206,10 @@ struct as_fill as_cache_request(struct as_cache *cache, uint64_t cycle, uint64_t
     if (cache->banks.limited)
         cycle = as_banks_take(&cache->banks, cycle, line);
     uint32_t slot = as_tags_search(&cache->tags, line);
-    if (slot != AS_TAGS_NONE)
+    if (slot != AS_TAGS_NONE) {
+        cache->found = slot;
         return as_cache_hit(cache, slot, cycle, line, kind);
+    }
     if (cache->perfect && kind == AS_REQUEST_DEMAND)
         return as_cache_miss_ideally(cache, cycle, line);
     uint64_t accepted;

@@ -56,6 +56,7 @@ struct as_cache {
     struct as_port *port;       /* not NULL: in place of `next` */
     struct as_port *guard;      /* not NULL: asked before prefetches */
     struct as_written *written; /* by slot of the tags; NULL where that is not kept */
+    uint32_t found;             /* slot of the last request's line that was present */
     struct as_slots mshrs;
     struct as_stay_log *stays; /* NULL: nobody asks for occupancy */
     enum as_resource resource; /* what its MSHRs are called there */

@@ -28,7 +28,11 @@ struct as_entry {
     bool owned;       /* L1D: the core may write it without asking (coherence.c) */
 };
 
-enum as_tags_flag { AS_TAGS_DIRTY = 1, AS_TAGS_PREFETCHED = 2 };
+enum as_tags_flag {
+    AS_TAGS_DIRTY = 1,
+    AS_TAGS_PREFETCHED = 2,
+    AS_TAGS_WRITTEN = 4 /* below L1: as_cache.written may have something of it; else it has nothing */
+};
 
 struct as_set {
     uint64_t order;   /* where LRU is kept so: ways, four bits each, the youngest lowest */
