@@ -11,6 +11,7 @@
 struct leaf {
     uint64_t first;
     const struct as_reuse_misses *lines;
+    size_t n;
 };
 
 struct maker {
@@ -118,7 +119,7 @@ static void take_line(struct maker *maker, uint64_t key, const struct as_reuse_m
 
 static void take_leaf(struct maker *maker, const struct leaf *leaf)
 {
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+    for (uint64_t i = 0; i < leaf->n; i++) {
         uint64_t sum = 0;
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             sum += leaf->lines[i].misses[cause];
@@ -127,9 +128,9 @@ static void take_leaf(struct maker *maker, const struct leaf *leaf)
     }
 }
 
-static void note_leaf(void *context, uint64_t first, void *records)
+static void note_leaf(void *context, uint64_t first, void *records, size_t n)
 {
-    *as_vec_push(&((struct maker *)context)->leaves) = (struct leaf){first, records};
+    *as_vec_push(&((struct maker *)context)->leaves) = (struct leaf){first, records, n};
 }
 
 static int by_address(const void *a, const void *b)

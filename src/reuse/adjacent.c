@@ -125,10 +125,10 @@ static uint64_t possible(const struct as_adjacent_counts *counts)
     return counts->false_sharing < counts->misses ? counts->false_sharing : counts->misses;
 }
 
-static void add_leaf(void *context, uint64_t first, void *records)
+static void add_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_adjacent_sum *sum = context;
-    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct as_adjacent_counts counts = counts_of(&((const struct record *)records)[i]);
         sum->lines_pairs += ((const struct record *)records)[i].pair.thread != 0;
         sum->counts.false_sharing += counts.false_sharing;
@@ -157,10 +157,10 @@ static bool is_before(const struct as_adjacent_pair *a, const struct as_adjacent
     return x != y ? x > y : a->address < b->address;
 }
 
-static void choose_leaf(void *context, uint64_t first, void *records)
+static void choose_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     struct choice *choice = context;
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         uint64_t key = (first + i) << 1;
         struct as_adjacent_pair pair = {.process = (uint32_t)(key >> 48),
                                         .address = (key & ((UINT64_C(1) << 48) - 1)) << choice->shift,

@@ -1,10 +1,13 @@
 /* A record for each granule of memory that was touched, found by the granule's number.
  *
- * Records lie in leaves of 64 neighbours, which never move and start zeroed; 2048 neighbouring leaves are a region, with a
- * table of them; regions are found through a hash table, the last ones through a small table in front of it, which
- * stays in the processor's first cache. So a look-up reads one place in a table of 8 bytes for 64 granules, and the record.
- * What is not touched costs nothing but the rest of its leaf and of its region's table, so memory is proportional to the
- * footprint. */
+ * Records lie in leaves of 64 neighbours and start zeroed; 2048 neighbouring leaves are a region, with a table of them;
+ * regions are found through a hash table, the last ones through a small table in front of it, which stays in the
+ * processor's first cache. So a look-up reads one place in a table of 8 bytes for 64 granules, and the record.
+ *
+ * A leaf begins with room for two records, then for seven, each beside its number, and gets all 64 with the eighth. So a
+ * granule that is touched alone among its neighbours, as with steps of a page, costs little more than its record, and
+ * memory is proportional to the footprint. When a leaf grows, its records move: a pointer to a record is valid until the
+ * next call that makes one, or as long as `moves` stays the same. */
 #ifndef AS_REUSE_GRANULES_H
 #define AS_REUSE_GRANULES_H
 
@@ -16,9 +19,12 @@
 
 enum { AS_GRANULES_LEAF = 6, AS_GRANULES_REGION = 11, AS_GRANULES_RECENT = 1 << 8 };
 
+/* The low bits of a leaf's address: how much room it has. */
+enum as_leaf_kind { AS_LEAF_WHOLE, AS_LEAF_TWO, AS_LEAF_SEVEN, AS_LEAF_KINDS };
+
 struct as_granule_region {
     uint64_t number; /* + 1; 0: an empty place */
-    char **leaves;   /* NULL: not made */
+    char **leaves;   /* NULL: not made; + enum as_leaf_kind */
 };
 
 struct as_granules {
@@ -27,7 +33,9 @@ struct as_granules {
     size_t size, len; /* places, a power of two, and regions */
     AS_VEC(char *) chunks;
     AS_VEC(size_t) chunk_sizes;
-    size_t room; /* bytes left in the last chunk */
+    size_t room;                /* bytes left in the last chunk */
+    void *spare[AS_LEAF_KINDS]; /* leaves that were given up, by kind; each begins with the address of the next */
+    uint64_t moves;             /* leaves that have grown */
 };
 
 void as_granules_init(struct as_granules *granules, size_t record);
@@ -35,7 +43,8 @@ void as_granules_free(struct as_granules *granules);
 uint64_t as_granules_bytes(const struct as_granules *granules); /* that it occupies */
 /* NULL where there is no such region, and `make` is false. */
 char **as_granules_find_region(struct as_granules *granules, uint64_t number, bool make);
-char *as_granules_make_leaf(struct as_granules *granules, char **leaf);
+/* The record in a leaf that is not whole, or not made. */
+void *as_granules_put_in_few(struct as_granules *granules, char **leaf, uint64_t key);
 
 /* Where the granule's leaf stands in its region's table, which is made where there is none. */
 static inline char **as_granules_leaf(struct as_granules *granules, uint64_t key)
@@ -49,7 +58,9 @@ static inline char **as_granules_leaf(struct as_granules *granules, uint64_t key
 /* The record of a granule in a leaf's place, made where there is none. */
 static inline void *as_granules_put_in(struct as_granules *granules, char **leaf, uint64_t key)
 {
-    char *records = *leaf ? *leaf : as_granules_make_leaf(granules, leaf);
+    char *records = *leaf;
+    if (__builtin_expect(!records || (uintptr_t)records % 4 != AS_LEAF_WHOLE, 0))
+        return as_granules_put_in_few(granules, leaf, key);
     return records + (key & ((1 << AS_GRANULES_LEAF) - 1)) * granules->record;
 }
 
@@ -58,11 +69,12 @@ static inline void *as_granules_put(struct as_granules *granules, uint64_t key)
     return as_granules_put_in(granules, as_granules_leaf(granules, key), key);
 }
 
-/* NULL where the granule's leaf was never made. */
+/* NULL where the granule's record was never made; one of a whole leaf always is. */
 void *as_granules_get(struct as_granules *granules, uint64_t key);
 
-/* Calls `visit` with the records of each leaf, in no particular order; `first` is the number of the first granule. */
-void as_granules_each(struct as_granules *granules, void (*visit)(void *context, uint64_t first, void *records),
-                      void *context);
+/* Called with `n` records of neighbours, `first` the number of the first granule. */
+typedef void as_granules_visit(void *context, uint64_t first, void *records, size_t n);
+/* Visits all records, in no particular order. */
+void as_granules_each(struct as_granules *granules, as_granules_visit *visit, void *context);
 
 #endif

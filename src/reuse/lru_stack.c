@@ -49,12 +49,12 @@ static uint32_t take_top_hole(struct as_lru_stack *stack)
 
 /* ---- new numbers when the slots run out ---- */
 
-static void renumber(void *context, uint64_t first, void *records)
+static void renumber(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_use *uses = records;
-    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+    for (size_t i = 0; i < n; i++)
         as_slot_order_prefetch(context, uses[i].slot);
-    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+    for (size_t i = 0; i < n; i++)
         if (uses[i].slot)
             uses[i].slot = as_slot_order_renumber(context, uses[i].slot);
 }
@@ -103,10 +103,13 @@ bool as_lru_stack_invalidate(struct as_lru_stack *stack, uint64_t key)
     return true;
 }
 
-static void copy_leaf(void *context, uint64_t first, void *records)
+static void copy_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_lru_stack *to = context;
-    memcpy(as_lru_stack_use(to, first), records, sizeof(struct as_use) << AS_GRANULES_LEAF);
+    const struct as_use *uses = records;
+    for (size_t i = 0; i < n; i++)
+        if (uses[i].slot || uses[i].invalid)
+            *as_lru_stack_use(to, first + i) = uses[i];
 }
 
 void as_lru_stack_copy(struct as_lru_stack *to, struct as_lru_stack *from)

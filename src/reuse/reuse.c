@@ -135,14 +135,13 @@ struct filling {
     uint64_t bit;
 };
 
-static void fill_leaf(void *context, uint64_t first, void *records)
+static void fill_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     const struct filling *filling = context;
     const struct as_use *uses = records;
-    uint64_t *holders = as_granules_put(&filling->process->holders, first);
-    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+    for (size_t i = 0; i < n; i++)
         if (uses[i].slot && !uses[i].invalid)
-            holders[i] |= filling->bit;
+            *(uint64_t *)as_granules_put(&filling->process->holders, first + i) |= filling->bit;
 }
 
 static void make_directory(struct as_reuse *reuse, struct process *process)
@@ -392,11 +391,11 @@ static void observe(void *self, const struct as_access_batch *batch)
 /* ---- the end ---- */
 
 /* The threads' views know of a line's misses in the L1, the sockets' of those in the last level. */
-static void add_llc(void *context, uint64_t first, void *records)
+static void add_llc(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_reuse_view *all = context;
     const struct as_reuse_misses *misses = records;
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+    for (uint64_t i = 0; i < n; i++)
         if (misses[i].llc)
             ((struct as_reuse_misses *)as_granules_put(&all->misses, first + i))->llc += misses[i].llc;
 }

@@ -401,6 +401,20 @@ static inline struct paired take_or_invalidate(struct as_reuse_view *view, uint3
     return (struct paired){.place = NO_PAIR};
 }
 
+/* The records of touches first to end. Where a leaf grew, those of touches that are not taken yet may have moved as well. */
+static inline void find_records(struct as_granules *granules, const struct as_touch *touches, size_t first, size_t end,
+                                struct line *line)
+{
+    uint64_t moves = granules->moves;
+    for (size_t i = first; i < end; i++)
+        __builtin_prefetch(line->uses[i % RING] = as_granules_put_in(granules, line->leaves[i % RING], touches[i].key),
+                           1);
+    if (__builtin_expect(granules->moves == moves, 1))
+        return;
+    for (size_t i = first < (TAKE - RECORD) * STEP ? 0 : first - (TAKE - RECORD) * STEP; i < end; i++)
+        line->uses[i % RING] = as_granules_put_in(granules, line->leaves[i % RING], touches[i].key);
+}
+
 /* Touches first to end come to a stage. */
 static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t first, size_t end,
                         enum stage stage, struct line *line)
@@ -412,9 +426,7 @@ static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_t
             __builtin_prefetch(line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key));
         break;
     case RECORD:
-        for (size_t i = first; i < end; i++)
-            __builtin_prefetch(
-                line->uses[i % RING] = as_granules_put_in(granules, line->leaves[i % RING], touches[i].key), 1);
+        find_records(granules, touches, first, end, line);
         break;
     case ORDER:
         for (size_t i = first; i < end; i++) {
@@ -452,11 +464,11 @@ struct thinning {
     uint64_t threshold;
 };
 
-static void thin_leaf(void *context, uint64_t first, void *records)
+static void thin_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     const struct thinning *thinning = context;
     struct as_use *uses = records;
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++)
+    for (uint64_t i = 0; i < n; i++)
         if (uses[i].slot && as_reuse_hash(first + i) > thinning->threshold)
             as_lru_stack_forget(&thinning->view->stack, &uses[i]);
 }
@@ -532,11 +544,11 @@ void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pa
         sum->octaves[octave] += pair->octaves[octave];
 }
 
-static void merge_misses(void *context, uint64_t first, void *records)
+static void merge_misses(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_reuse_view *into = context;
     const struct as_reuse_misses *misses = records;
-    for (uint64_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         struct as_reuse_misses *sum = as_granules_put(&into->misses, first + i);
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             sum->misses[cause] += misses[i].misses[cause];

@@ -274,11 +274,11 @@ struct line_sums {
     uint64_t l1, llc;
 };
 
-static void add_lines(void *context, uint64_t first, void *records)
+static void add_lines(void *context, uint64_t first, void *records, size_t n)
 {
     struct line_sums *sums = context;
     const struct as_reuse_misses *lines = records;
-    for (size_t i = 0; i < 1 << AS_GRANULES_LEAF; i++) {
+    for (size_t i = 0; i < n; i++) {
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             sums->l1 += lines[i].misses[cause];
         sums->llc += lines[i].llc;
@@ -343,6 +343,54 @@ static void memory_of_lines(void **state)
     assert_int_equal(sums.l1, 2 * LINES);
     assert_int_equal(sums.llc, 2 * LINES);
     assert_true(as_reuse_bytes(reuse) > LINES * 64 && as_reuse_bytes(reuse) < LINES * 64 / 10 * 14);
+    as_reuse_free(reuse);
+}
+
+/* Steps of a page touch one line of each leaf: memory goes with the lines, not with the pages that they lie in. Then the lines
+ * beside them come, so leaves grow while the touches are under way. */
+static void memory_of_pages(void **state)
+{
+    enum { LINES = 1 << 14, BESIDE = 16 };
+    struct as_reuse_options options = {
+        .shape = {.shift = 6, .interval = 1000000, .levels = {{64, 4}, {0, 0}, {512, 8}}}, .sockets = 1};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    static struct as_data_access accesses[LINES];
+    for (uint64_t time = 0; time < 2 * BESIDE; time++) {
+        for (uint64_t i = 0; i < LINES; i++)
+            accesses[i] = (struct as_data_access){
+                .address = i << 12 | time / 2 * 64, .size = 8, .insn = 1, .kind = AS_ACCESS_LOAD};
+        as_reuse_take(reuse, 1, 1, accesses, LINES);
+        if (time == 1)
+            assert_true(as_reuse_bytes(reuse) < LINES * 256);
+    }
+    as_reuse_finish(reuse);
+    const struct as_reuse_view *all = as_reuse_all_threads(reuse);
+    assert_int_equal(all->counts.cold, LINES * BESIDE);
+    assert_int_equal(all->counts.reuses, LINES * BESIDE);
+    assert_int_equal(all->distances.bins[as_distance_bin(LINES - 1)], LINES * BESIDE);
+    struct line_sums sums = {0};
+    as_granules_each(&as_reuse_all_threads(reuse)->misses, add_lines, &sums);
+    assert_int_equal(sums.l1, 2 * LINES * BESIDE);
+    as_reuse_free(reuse);
+}
+
+/* Neighbours that come one after the other, in the same batch of touches. */
+static void leaves_that_grow(void **state)
+{
+    struct as_reuse_options options = {
+        .shape = {.shift = 6, .interval = 1000000, .levels = {{64, 4}, {0, 0}, {512, 8}}}, .sockets = 1};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    struct as_data_access accesses[256];
+    for (uint64_t i = 0; i < 256; i++)
+        accesses[i] = (struct as_data_access){
+            .address = 0x10000 + i / 2 % 64 * 64, .size = 8, .insn = (uint32_t)i, .kind = AS_ACCESS_LOAD};
+    as_reuse_take(reuse, 1, 1, accesses, 256);
+    as_reuse_finish(reuse);
+    const struct as_reuse_view *all = as_reuse_all_threads(reuse);
+    assert_int_equal(all->counts.cold, 64);
+    assert_int_equal(all->counts.reuses, 192);
+    assert_int_equal(all->distances.bins[0], 128);
+    assert_int_equal(all->distances.bins[63], 64);
     as_reuse_free(reuse);
 }
 
@@ -454,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain),     cmocka_unit_test(any_jobs),
                                        cmocka_unit_test(steps_count_alike), cmocka_unit_test(caches_and_distances),
                                        cmocka_unit_test(by_hand),           cmocka_unit_test(sampled_lines),
-                                       cmocka_unit_test(none_and_many),     cmocka_unit_test(memory_of_lines)};
+                                       cmocka_unit_test(none_and_many),     cmocka_unit_test(memory_of_lines),
+                                       cmocka_unit_test(memory_of_pages),   cmocka_unit_test(leaves_that_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
