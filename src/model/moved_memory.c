@@ -4,14 +4,17 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-enum { MOST_RANGES = 1 << 12, DOES_NOT_UNMAP = 4 /* MREMAP_DONTUNMAP */ };
+enum { MOST_MADE = 1 << 20 };
+
+/* Values of Linux, which both architectures have alike: MREMAP_DONTUNMAP, MAP_TYPE, MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS, MADV_DONTNEED. */
+enum { DOES_NOT_UNMAP = 4, KINDS = 0xf, PRIVATE = 2, FIXED = 0x10, ANONYMOUS = 0x20, NOT_NEEDED = 4 };
 
 /* Numbers of system calls, by architecture. */
 static const struct {
-    uint32_t map, unmap, remap;
+    uint32_t map, unmap, remap, program_break, advise;
 } calls_of[AS_ARCH_COUNT] = {
-    [AS_ARCH_X86_64] = {.map = 9, .unmap = 11, .remap = 25},
-    [AS_ARCH_RISCV64] = {.map = 222, .unmap = 215, .remap = 216},
+    [AS_ARCH_X86_64] = {.map = 9, .unmap = 11, .remap = 25, .program_break = 12, .advise = 28},
+    [AS_ARCH_RISCV64] = {.map = 222, .unmap = 215, .remap = 216, .program_break = 214, .advise = 233},
 };
 
 /* In order, none overlaps another. */
@@ -24,7 +27,8 @@ struct process {
     const struct as_image *image;
     struct as_shared_ranges ranges;
     struct list list;
-    struct list gone; /* unmapped; `physical` does not count */
+    struct list gone, anonymous; /* unmapped; private and without a file; `physical` is `start` */
+    uint64_t program_break;      /* 0: not known yet */
 };
 
 struct pending {
@@ -53,6 +57,7 @@ void as_moved_memory_free(struct as_moved_memory *moved)
     for (size_t i = 0; i < moved->processes.len; i++) {
         as_vec_free(&moved->processes.data[i]->list);
         as_vec_free(&moved->processes.data[i]->gone);
+        as_vec_free(&moved->processes.data[i]->anonymous);
         free(moved->processes.data[i]);
     }
     as_vec_free(&moved->processes);
@@ -77,29 +82,53 @@ const struct as_shared_ranges *as_moved_memory_of(struct as_moved_memory *moved,
     return &process_of(moved, process)->ranges;
 }
 
-uint64_t as_moved_memory_home(const struct as_moved_memory *moved, uint32_t number, uint64_t name)
-{
-    const uint64_t *place = as_map_get(&moved->by_number, number);
-    uint64_t address = name;
-    if (!place || as_shared_virtual(&moved->processes.data[*place - 1]->ranges, name, &address))
-        return address;
-    for (size_t i = 0; i < moved->made.len && as_shared_is(name); i++)
-        if (name - moved->made.data[i].physical < moved->made.data[i].end - moved->made.data[i].start)
-            return moved->made.data[i].start + (name - moved->made.data[i].physical);
-    return name;
-}
-
 /* ---- lists of ranges ---- */
 
+/* The first range that ends behind an address. */
+static size_t first_behind(const struct list *list, uint64_t address)
+{
+    return as_search(0, list->len, i, list->data[i].end <= address);
+}
+
+static bool has(const struct list *list, uint64_t address)
+{
+    size_t at = first_behind(list, address);
+    return at < list->len && list->data[at].start <= address;
+}
+
+static bool goes_on(const struct as_shared_range *range, const struct as_shared_range *next)
+{
+    return range->end == next->start && range->physical + (range->end - range->start) == next->physical;
+}
+
+static void remove_ranges(struct list *list, size_t first, size_t end)
+{
+    memmove(list->data + first, list->data + end, (list->len - end) * sizeof *list->data);
+    list->len -= end - first;
+}
+
+/* Nothing of the list is there. What goes on from its neighbours becomes one with them. */
 static void insert(struct list *list, struct as_shared_range range)
 {
-    size_t at = list->len;
-    if (at == MOST_RANGES || range.start >= range.end)
+    if (range.start >= range.end)
         return;
+    size_t at = first_behind(list, range.start);
+    if (at < list->len && goes_on(&range, &list->data[at])) {
+        range.end = list->data[at].end;
+        remove_ranges(list, at, at + 1);
+    }
+    if (at && goes_on(&list->data[at - 1], &range)) {
+        list->data[at - 1].end = range.end;
+        return;
+    }
     (void)as_vec_push(list);
-    for (; at && list->data[at - 1].start > range.start; at--)
-        list->data[at] = list->data[at - 1];
+    memmove(list->data + at + 1, list->data + at, (list->len - 1 - at) * sizeof range);
     list->data[at] = range;
+}
+
+static struct as_shared_range same(uint64_t start, uint64_t end)
+{
+    return (struct as_shared_range){.start = start, .end = end, .physical = start};
 }
 
 static struct as_shared_range part_of(struct as_shared_range range, uint64_t start, uint64_t end)
@@ -110,34 +139,33 @@ static struct as_shared_range part_of(struct as_shared_range range, uint64_t sta
     return part;
 }
 
-/* Moves what lies in [start, end) from one list to the other. */
-static void cut(struct list *list, uint64_t start, uint64_t end, struct list *taken)
+/* Adds what lies in [start, end) to the other list. */
+static void copy(const struct list *list, uint64_t start, uint64_t end, struct list *copied)
 {
-    struct list kept = {0};
-    for (size_t i = 0; i < list->len; i++) {
-        insert(&kept, part_of(list->data[i], 0, start));
-        insert(&kept, part_of(list->data[i], end, UINT64_MAX));
-        insert(taken, part_of(list->data[i], start, end));
-    }
-    as_vec_free(list);
-    *list = kept;
+    for (size_t i = first_behind(list, start); i < list->len && list->data[i].start < end; i++)
+        insert(copied, part_of(list->data[i], start, end));
 }
 
-/* Unmapped memory is one range where it lies side by side: QEMU goes through addresses in order, and does not come back for long. */
-static void add_gone(struct process *process, uint64_t start, uint64_t end)
+/* Removes what lies in [start, end). */
+static void cut(struct list *list, uint64_t start, uint64_t end)
 {
-    struct list over = {0};
-    cut(&process->gone, start, end, &over);
-    as_vec_free(&over);
-    for (size_t i = 0; i < process->gone.len; i++) {
-        struct as_shared_range *range = &process->gone.data[i];
-        if (range->end == start || range->start == end) {
-            range->start = range->start < start ? range->start : start;
-            range->end = range->end > end ? range->end : end;
-            return;
-        }
-    }
-    insert(&process->gone, (struct as_shared_range){.start = start, .end = end});
+    size_t first = first_behind(list, start), behind = first;
+    while (behind < list->len && list->data[behind].start < end)
+        behind++;
+    if (start >= end || first == behind)
+        return;
+    struct as_shared_range left = part_of(list->data[first], 0, start);
+    struct as_shared_range right = part_of(list->data[behind - 1], end, UINT64_MAX);
+    remove_ranges(list, first, behind);
+    insert(list, left);
+    insert(list, right);
+}
+
+/* The same where the list says only which memory is meant. */
+static void put(struct list *list, uint64_t start, uint64_t end)
+{
+    cut(list, start, end);
+    insert(list, same(start, end));
 }
 
 static void refresh(struct process *process)
@@ -150,55 +178,102 @@ static void refresh(struct process *process)
     }
 }
 
+/* That a name was made for. */
+static uint64_t first_address(const struct as_moved_memory *moved, uint64_t name)
+{
+    const struct as_shared_range *made = moved->made.data;
+    size_t at = as_search(0, moved->made.len, i, made[i].physical + (made[i].end - made[i].start) <= name);
+    bool is_made = as_shared_is(name) && at < moved->made.len;
+    return is_made ? made[at].start + (name - made[at].physical) : name;
+}
+
+/* Whether memory of that name is at its first address no more. */
+static bool has_left(const struct process *process, uint64_t name, uint64_t first)
+{
+    return as_shared_physical(&process->ranges, first) != name || has(&process->gone, first);
+}
+
+uint64_t as_moved_memory_home(const struct as_moved_memory *moved, uint32_t number, uint64_t name)
+{
+    const uint64_t *place = as_map_get(&moved->by_number, number);
+    const struct process *process = place ? moved->processes.data[*place - 1] : NULL;
+    uint64_t first = first_address(moved, name), address = first;
+    if (process && (as_shared_is(first) || has_left(process, name, first)))
+        as_shared_virtual(&process->ranges, name, &address);
+    return address;
+}
+
 /* ---- what the program asks for ---- */
 
 static void unmap(struct process *process, uint64_t start, uint64_t end)
 {
-    struct list over = {0};
-    cut(&process->list, start, end, &over);
-    as_vec_free(&over);
-    add_gone(process, start, end);
+    cut(&process->list, start, end);
+    cut(&process->anonymous, start, end);
+    put(&process->gone, start, end);
 }
 
 /* New memory: where there was other memory before, it gets new names. */
 static void map(struct as_moved_memory *moved, struct process *process, uint64_t start, uint64_t end)
 {
     struct list over = {0};
-    cut(&process->list, start, end, &over);
-    cut(&process->gone, start, end, &over);
+    copy(&process->gone, start, end, &over);
+    copy(&process->list, start, end, &over);
+    cut(&process->list, start, end);
+    cut(&process->gone, start, end);
     for (size_t i = 0; i < over.len; i++) {
         struct as_shared_range range = over.data[i];
         range.physical = moved->next;
         moved->next += range.end - range.start;
         insert(&process->list, range);
-        if (moved->made.len < MOST_RANGES)
+        if (moved->made.len < MOST_MADE)
             *as_vec_push(&moved->made) = range;
     }
     as_vec_free(&over);
+}
+
+static void map_anonymous(struct as_moved_memory *moved, struct process *process, uint64_t start, uint64_t end)
+{
+    map(moved, process, start, end);
+    put(&process->anonymous, start, end);
+}
+
+/* Anonymous memory of the process goes away, and where `anew` empty memory comes. */
+static void drop(struct as_moved_memory *moved, struct process *process, uint64_t start, uint64_t end, bool anew)
+{
+    struct list parts = {0};
+    copy(&process->anonymous, start, end, &parts);
+    for (size_t i = 0; i < parts.len; i++) {
+        unmap(process, parts.data[i].start, parts.data[i].end);
+        if (anew)
+            map_anonymous(moved, process, parts.data[i].start, parts.data[i].end);
+    }
+    as_vec_free(&parts);
 }
 
 /* The names of [start, end), as ranges that cover all of it. */
 static void names_of(const struct process *process, uint64_t start, uint64_t end, struct list *names)
 {
     uint64_t at = start;
-    for (size_t i = 0; i < process->list.len; i++) {
+    for (size_t i = first_behind(&process->list, start); i < process->list.len && at < end; i++) {
         struct as_shared_range part = part_of(process->list.data[i], start, end);
         if (part.start >= part.end)
-            continue;
-        insert(names, (struct as_shared_range){.start = at, .end = part.start, .physical = at});
+            break;
+        insert(names, same(at, part.start));
         insert(names, part);
         at = part.end;
     }
-    insert(names, (struct as_shared_range){.start = at, .end = end, .physical = at});
+    insert(names, same(at, end));
 }
 
 static void move(struct process *process, uint64_t from, uint64_t to, uint64_t bytes)
 {
-    struct list names = {0}, over = {0};
+    struct list names = {0}, anonymous = {0};
     names_of(process, from, from + bytes, &names);
+    copy(&process->anonymous, from, from + bytes, &anonymous);
     unmap(process, from, from + bytes);
-    cut(&process->list, to, to + bytes, &over);
-    cut(&process->gone, to, to + bytes, &over);
+    cut(&process->list, to, to + bytes);
+    cut(&process->gone, to, to + bytes);
+    cut(&process->anonymous, to, to + bytes);
     for (size_t i = 0; i < names.len; i++) {
         struct as_shared_range range = names.data[i];
         range.start += to - from;
@@ -206,8 +281,10 @@ static void move(struct process *process, uint64_t from, uint64_t to, uint64_t b
         if (range.physical != range.start) /* else it is where it began */
             insert(&process->list, range);
     }
+    for (size_t i = 0; i < anonymous.len; i++)
+        put(&process->anonymous, anonymous.data[i].start + to - from, anonymous.data[i].end + to - from);
     as_vec_free(&names);
-    as_vec_free(&over);
+    as_vec_free(&anonymous);
 }
 
 static uint64_t pages(uint64_t bytes)
@@ -218,15 +295,39 @@ static uint64_t pages(uint64_t bytes)
 static void remap(struct as_moved_memory *moved, struct process *process, const uint64_t args[6], uint64_t to)
 {
     uint64_t from = args[0], before = pages(args[1]), after = pages(args[2]), kept = before < after ? before : after;
+    void (*map_more)(struct as_moved_memory *, struct process *, uint64_t, uint64_t) =
+        has(&process->anonymous, from) ? map_anonymous : map;
     if (!before) /* the same memory a second time */
         return;
     if (to != from)
         move(process, from, to, kept);
     if (before > kept)
         unmap(process, from + kept, from + before);
-    map(moved, process, to + kept, to + after);
+    map_more(moved, process, to + kept, to + after);
     if (to != from && args[3] & DOES_NOT_UNMAP)
-        map(moved, process, from, from + before);
+        map_more(moved, process, from, from + before);
+}
+
+static void take_mapping(struct as_moved_memory *moved, struct process *process, const uint64_t args[6], uint64_t start)
+{
+    uint64_t end = start + pages(args[1]);
+    if (args[3] & FIXED)
+        drop(moved, process, start, end, false);
+    if ((args[3] & (KINDS | ANONYMOUS)) == (PRIVATE | ANONYMOUS))
+        map_anonymous(moved, process, start, end);
+    else
+        map(moved, process, start, end);
+}
+
+/* The first one known is where the others count from. */
+static void take_break(struct as_moved_memory *moved, struct process *process, uint64_t now)
+{
+    uint64_t before = pages(process->program_break), after = pages(now);
+    process->program_break = now;
+    if (before && after < before)
+        unmap(process, after, before);
+    else if (before)
+        map_anonymous(moved, process, before, after);
 }
 
 /* ---- the sink ---- */
@@ -235,7 +336,8 @@ static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct process *process = process_of(context, thread->process);
     if (process->image != thread->image) { /* another program, with memory of its own */
-        process->list.len = process->gone.len = 0;
+        process->list.len = process->gone.len = process->anonymous.len = 0;
+        process->program_break = 0;
         refresh(process);
     }
     process->image = thread->image;
@@ -275,13 +377,21 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
         return;
     struct process *process = process_of(moved, thread->process);
     const uint64_t *args = moved->pending.data[thread->number].args;
-    uint64_t start = number == calls_of[arch].unmap ? args[0] : (uint64_t)result;
+    if (number == calls_of[arch].program_break && is_of_programs((uint64_t)result, 0)) {
+        take_break(moved, process, (uint64_t)result);
+        refresh(process);
+        return;
+    }
+    bool is_given = number == calls_of[arch].unmap || number == calls_of[arch].advise;
+    uint64_t start = is_given ? args[0] : (uint64_t)result;
     if (!is_of_programs(start, args[1]) || !is_of_programs(args[0], args[1]))
         return;
     if (number == calls_of[arch].unmap)
         unmap(process, start, start + pages(args[1]));
     else if (number == calls_of[arch].map)
-        map(moved, process, start, start + pages(args[1]));
+        take_mapping(moved, process, args, start);
+    else if (number == calls_of[arch].advise && args[2] == NOT_NEEDED)
+        drop(moved, process, start, start + pages(args[1]), true);
     else if (number == calls_of[arch].remap && is_of_programs(start, args[2]))
         remap(moved, process, args, start);
     else

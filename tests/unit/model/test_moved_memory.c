@@ -3,7 +3,8 @@
 
 #include "unit.h"
 
-enum { PAGE = 4096, MAP = 9, UNMAP = 11, REMAP = 25, MAY_MOVE = 1, STAYS_MAPPED = 4 };
+enum { PAGE = 4096, MAP = 9, UNMAP = 11, REMAP = 25, BREAK = 12, ADVISE = 28, MAY_MOVE = 1, STAYS_MAPPED = 4 };
+enum { OF_FILE = 2, SHARED = 0x21, ANONYMOUS = 0x22, FIXED = 0x10, NOT_NEEDED = 4, WILL_NEED = 3 };
 
 static struct as_image image = {.arch = AS_ARCH_X86_64}, other_image = {.arch = AS_ARCH_X86_64};
 
@@ -121,22 +122,92 @@ static void what_changes_nothing(void **state)
     as_moved_memory_free(moved);
 }
 
-/* Many ranges: no list grows without end. */
+static void map_as(struct as_moved_memory *moved, uint64_t start, uint64_t bytes, uint64_t flags)
+{
+    call(moved, MAP, (uint64_t[6]){flags & FIXED ? start : 0, bytes, 3, flags}, (int64_t)start);
+}
+
+static void over_anonymous_memory(void **state)
+{
+    struct as_moved_memory *moved = begin();
+    map_as(moved, 0x10000, 4 * PAGE, ANONYMOUS);
+    map_as(moved, 0x11000, PAGE, ANONYMOUS | FIXED);
+    uint64_t first = name(moved, 0x11008);
+    assert_true(as_shared_is(first));
+    map_as(moved, 0x11000, PAGE, OF_FILE | FIXED); /* over what is new itself */
+    assert_true(as_shared_is(name(moved, 0x11008)) && name(moved, 0x11008) != first);
+    assert_int_equal(name(moved, 0x10008), 0x10008);
+    assert_int_equal(name(moved, 0x12008), 0x12008);
+    remap(moved, 0x12000, PAGE, PAGE, 0x50000);
+    map_as(moved, 0x50000, PAGE, ANONYMOUS | FIXED); /* over what was moved there */
+    assert_true(as_shared_is(name(moved, 0x50008)));
+    map_as(moved, 0x80000, 4 * PAGE, OF_FILE);
+    map_as(moved, 0x81000, PAGE, OF_FILE | FIXED); /* a loader */
+    map_as(moved, 0x82000, PAGE, ANONYMOUS | FIXED);
+    assert_int_equal(name(moved, 0x81008), 0x81008);
+    assert_int_equal(name(moved, 0x82008), 0x82008);
+    as_moved_memory_free(moved);
+}
+
+static void memory_not_needed(void **state)
+{
+    struct as_moved_memory *moved = begin();
+    map_as(moved, 0x10000, 2 * PAGE, ANONYMOUS);
+    map_as(moved, 0x12000, PAGE, SHARED);
+    call(moved, ADVISE, (uint64_t[6]){0x11000, 2 * PAGE, WILL_NEED}, 0);
+    assert_int_equal(name(moved, 0x11008), 0x11008);
+    call(moved, ADVISE, (uint64_t[6]){0x11000, 2 * PAGE, NOT_NEEDED}, 0);
+    uint64_t first = name(moved, 0x11008);
+    assert_true(as_shared_is(first));
+    assert_int_equal(name(moved, 0x10008), 0x10008);
+    assert_int_equal(name(moved, 0x12008), 0x12008); /* shared memory stays */
+    call(moved, ADVISE, (uint64_t[6]){0x11000, PAGE, NOT_NEEDED}, 0);
+    assert_true(as_shared_is(name(moved, 0x11008)) && name(moved, 0x11008) != first);
+    assert_int_equal(as_moved_memory_home(moved, 1, first), 0x11008);
+    as_moved_memory_free(moved);
+}
+
+static void break_down_and_up(void **state)
+{
+    struct as_moved_memory *moved = begin();
+    call(moved, BREAK, (uint64_t[6]){0}, 0x10000);
+    call(moved, BREAK, (uint64_t[6]){0x14000}, 0x14000);
+    call(moved, BREAK, (uint64_t[6]){0x12800}, 0x12800);
+    assert_int_equal(name(moved, 0x12008), 0x12008); /* part of the page is left */
+    call(moved, BREAK, (uint64_t[6]){0x15000}, 0x15000);
+    assert_int_equal(name(moved, 0x12008), 0x12008);
+    assert_true(as_shared_is(name(moved, 0x13008)));
+    assert_int_equal(name(moved, 0x14008), 0x14008); /* nothing was there before */
+    call(moved, ADVISE, (uint64_t[6]){0x14000, PAGE, NOT_NEEDED}, 0);
+    assert_true(as_shared_is(name(moved, 0x14008)));
+    as_moved_memory_free(moved);
+}
+
+/* Many ranges, all unmapped before the first is mapped again: each is new, and has its home. */
 static void many(void **state)
 {
     struct as_moved_memory *moved = begin();
-    for (uint64_t i = 0; i < 5000; i++) {
+    for (uint64_t i = 0; i < 20000; i++)
         unmap(moved, 0x100000 + 2 * i * PAGE, PAGE);
+    for (uint64_t i = 0; i < 20000; i++)
         map(moved, 0x100000 + 2 * i * PAGE, PAGE);
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t address = 0x100008 + 2 * i * PAGE;
+        assert_int_equal(name(moved, address), AS_SHARED_BIT + i * PAGE + 8);
+        assert_int_equal(as_moved_memory_home(moved, 1, name(moved, address)), address);
     }
-    assert_int_equal(as_moved_memory_of(moved, 1)->n, 4096);
     as_moved_memory_free(moved);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_pages_keep_their_names), cmocka_unit_test(new_pages_have_new_names),
-        cmocka_unit_test(a_place_that_was_left), cmocka_unit_test(what_changes_nothing), cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moved_pages_keep_their_names),
+                                       cmocka_unit_test(new_pages_have_new_names),
+                                       cmocka_unit_test(a_place_that_was_left),
+                                       cmocka_unit_test(what_changes_nothing),
+                                       cmocka_unit_test(many),
+                                       cmocka_unit_test(over_anonymous_memory),
+                                       cmocka_unit_test(memory_not_needed),
+                                       cmocka_unit_test(break_down_and_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
