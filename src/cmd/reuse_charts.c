@@ -54,6 +54,7 @@ static void put_percents(FILE *out, double most)
 
 struct bars {
     const char *name, *class;
+    const struct as_distances *distances;
     uint64_t octaves[AS_DISTANCE_OCTAVES], total;
 };
 
@@ -82,7 +83,7 @@ static void put_bar(FILE *out, const struct bars *bars, uint32_t octave, double 
             "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>%s, distance %s to %s: %s "
             "reuses, %.2f %%</title></rect>\n",
             bars->class, left, y_of(share / most), width, y_of(0) - y_of(share / most), bars->name,
-            AS_COUNT(as_distance_octave_low(octave)), AS_COUNT(as_distance_octave_low(octave + 1) - 1),
+            AS_COUNT(as_distance_octave_low(octave)), AS_COUNT(as_distances_high(bars->distances, octave)),
             AS_COUNT(bars->octaves[octave]), 100 * share);
 }
 
@@ -111,7 +112,7 @@ static void put_bars(FILE *out, const char *title, const struct bars *bars, size
 
 static void set_bars(struct bars *bars, const char *name, const char *class, const struct as_distances *distances)
 {
-    *bars = (struct bars){.name = name, .class = class, .total = distances->total};
+    *bars = (struct bars){.name = name, .class = class, .distances = distances, .total = distances->total};
     as_distances_octaves(distances, bars->octaves);
 }
 
@@ -204,7 +205,10 @@ void as_reuse_chart_curve(const struct as_reuse_shown *shown, FILE *out)
     struct curve curve = {.shown = shown, .out = out, .first = shift, .last = shift + 10};
     while (curve.last < shift + 34 && (granules > UINT64_C(1) << (curve.last - shift) || curve.last < 26))
         curve.last++;
-    curve.most = fmax(as_reuse_miss_ratio(shown, false, 1), as_reuse_miss_ratio(shown, true, 1));
+    while (UINT64_C(1) << (curve.first - shift) < as_reuse_least(shown))
+        curve.first++;
+    curve.most = fmax(as_reuse_miss_ratio(shown, false, as_reuse_least(shown)),
+                      as_reuse_miss_ratio(shown, true, as_reuse_least(shown)));
     begin(out, "Misses by the size of a fully associative LRU cache",
           "Miss ratio by size; the caches of the modelled machine and of this one are marked");
     put_percents(out, curve.most);

@@ -26,8 +26,8 @@ static void csv_bins(FILE *out, const char *what, uint32_t thread, const struct 
         as_distances_octaves(counted, exact);
     for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
         if (octaves[i])
-            print_row(out, what, thread, as_distance_octave_low(i), as_distance_octave_low(i + 1) - 1,
-                      (double)octaves[i], counted ? as_reuse_how(octaves[i], exact[i]) : "");
+            print_row(out, what, thread, as_distance_octave_low(i), as_distances_high(distances, i), (double)octaves[i],
+                      counted ? as_reuse_how(octaves[i], exact[i]) : "");
 }
 
 static void csv_histogram(FILE *out, const char *what, uint32_t thread, const struct as_distances *distances)
@@ -38,7 +38,7 @@ static void csv_histogram(FILE *out, const char *what, uint32_t thread, const st
 static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
 {
     uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
-    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
+    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
         uint64_t bytes = lines << shown->options->shape.shift;
         print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, false, lines), "");
         print_row(out, "shared miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, true, lines), "");
@@ -58,7 +58,7 @@ static void csv_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
         char *name = as_format("%s [%s] -> %s [%s]", use, from, reuse, to);
         for (uint32_t octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
             if (sorted[i]->octaves[octave])
-                print_row(out, what, 0, as_distance_octave_low(octave), as_distance_octave_low(octave + 1) - 1,
+                print_row(out, what, 0, as_distance_octave_low(octave), as_distances_high(&view->distances, octave),
                           (double)sorted[i]->octaves[octave], name);
         free(name);
         free(use);
@@ -110,8 +110,9 @@ static void csv_caches(const struct as_reuse_shown *shown, FILE *out)
         const char *name = as_reuse_level_names[level];
         if (!lines)
             continue;
-        print_row(out, "cache: predicted", 0, bytes, bytes, as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, lines),
-                  name);
+        if (lines >= as_reuse_least(shown))
+            print_row(out, "cache: predicted", 0, bytes, bytes,
+                      as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, lines), name);
         if (shown->options->shape.sampled)
             continue;
         as_reuse_level_misses(shown, level, missed);

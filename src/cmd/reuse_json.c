@@ -23,7 +23,7 @@ void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_
         if (octaves[i]) {
             as_json_object(json, NULL);
             as_json_u64(json, "lo", as_distance_octave_low(i));
-            as_json_u64(json, "hi", as_distance_octave_low(i + 1) - 1);
+            as_json_u64(json, "hi", as_distances_high(distances, i));
             as_json_u64(json, "count", octaves[i]);
             if (counted) {
                 as_json_string(json, "how", as_reuse_how(octaves[i], exact[i]));
@@ -90,12 +90,12 @@ static void json_point(struct as_json *json, const struct as_reuse_shown *shown,
     as_json_end(json);
 }
 
-/* Each power of two and one and a half times it, until nothing changes any more. */
+/* Each power of two that can be told and one and a half times it, until nothing changes any more. */
 static void json_curve(struct as_json *json, const struct as_reuse_shown *shown)
 {
     uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
     as_json_array(json, "miss_ratio");
-    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
+    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
         json_point(json, shown, lines);
         if (lines > granules)
             break;
@@ -121,7 +121,8 @@ static void json_level(struct as_json *json, const struct as_reuse_shown *shown,
     as_json_string(json, "name", as_reuse_level_names[level]);
     as_json_u64(json, "bytes", shape->lines << shown->options->shape.shift);
     as_json_u64(json, "ways", shape->ways);
-    as_json_double(json, "predicted", as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines));
+    if (shape->lines >= as_reuse_least(shown))
+        as_json_double(json, "predicted", as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines));
     if (!shown->options->shape.sampled) {
         as_json_double(json, "simulated", as_ratio(as_reuse_sum(missed), all->counts.touches));
         as_json_u64(json, "misses", as_reuse_sum(missed));

@@ -108,6 +108,12 @@ const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *s
     return shown->options->shape.sampled ? NULL : view; /* intervals of a sample are not those of the run */
 }
 
+uint64_t as_reuse_least(const struct as_reuse_shown *shown)
+{
+    uint64_t least = as_reuse_all_threads(shown->exact)->distances.least;
+    return least ? least : 1;
+}
+
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
 {
     const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);

@@ -68,6 +68,8 @@ char *as_reuse_path_text(const struct as_reuse_shown *shown, uint32_t path);
 const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown);
 /* Whose working set over time is shown: all sockets', or the only thread's; NULL: there is none. */
 const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *shown);
+/* The smallest cache, in granules, whose misses can be told: 1, unless the lines are a sample. */
+uint64_t as_reuse_least(const struct as_reuse_shown *shown);
 /* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* Pairs by reuses from beyond the L1, most first. The caller frees. */

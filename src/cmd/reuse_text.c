@@ -70,6 +70,8 @@ void as_reuse_print_histogram(FILE *out, const char *title, const struct as_dist
         return;
     fprintf(out, "\n%s:\n", title);
     for (uint32_t i = 0; i <= last; i++) {
+        if (as_distances_joins(distances, i))
+            continue;
         fprintf(out, "%16s  %18s %6.2f %%  ", AS_COUNT(as_distance_octave_low(i)), AS_COUNT(octaves[i]),
                 100 * as_ratio(octaves[i], distances->total));
         if (counted)
@@ -108,7 +110,7 @@ static void print_curve(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_view *view = as_reuse_all_threads(shown->exact);
     double floor_ = as_ratio(view->counts.cold + view->counts.after_invalidation, view->counts.touches);
     fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size:\n");
-    for (uint64_t lines = 1; lines < UINT64_C(1) << 34; lines *= 2) {
+    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
         double ratio = as_reuse_miss_ratio(shown, false, lines);
         fprintf(out, "%16s  %6.2f %%  ", as_reuse_size_text(lines << shift, text), 100 * ratio);
         print_bar(out, ratio);
@@ -175,11 +177,20 @@ static void print_path(const struct as_reuse_shown *shown, FILE *out, const char
     free(text);
 }
 
+static const char *median_text(const struct as_reuse_shown *shown, const struct as_reuse_pair *pair, char text[32])
+{
+    uint64_t median = median_of(pair), least = as_reuse_least(shown);
+    snprintf(text, 32, median < least && least > 1 ? "< %s" : "%s",
+             AS_COUNT(median < least && least > 1 ? least : median));
+    return text;
+}
+
 static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair)
 {
     char *use = as_reuse_place_text(shown, pair->use), *reuse = as_reuse_place_text(shown, pair->reuse);
+    char median[32];
     fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
-            as_reuse_has_caches(shown) ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", AS_COUNT(median_of(pair)),
+            as_reuse_has_caches(shown) ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", median_text(shown, pair, median),
             100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
     if (pair->use_path != pair->reuse_path)
         print_path(shown, out, "use", pair->use_path);
@@ -295,6 +306,9 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     const char *part = as_reuse_part(shown, text);
     if (shown->options->shape.sampled)
         snprintf(how, sizeof how, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
+    if (as_reuse_least(shown) > 1)
+        snprintf(how + strlen(how), sizeof how - strlen(how), " (distances from %" PRIu64 " on)",
+                 as_reuse_least(shown));
     fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u bytes:\n\n", shown->argv[0], part ? ", " : "",
             part ? part : "", how, 1u << shown->options->shape.shift);
     print_counts(shown, out);

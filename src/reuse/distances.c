@@ -6,6 +6,7 @@
 void as_distances_merge(struct as_distances *into, const struct as_distances *from)
 {
     into->total += from->total;
+    into->least = from->least > into->least ? from->least : into->least;
     for (uint32_t i = 0; i < AS_DISTANCE_BINS; i++)
         into->bins[i] += from->bins[i];
 }
@@ -24,8 +25,10 @@ void as_distances_octaves(const struct as_distances *distances, uint64_t octaves
 {
     for (uint32_t i = 0; i < AS_DISTANCE_OCTAVES; i++)
         octaves[i] = 0;
-    for (uint32_t i = 0; i < AS_DISTANCE_BINS; i++)
-        octaves[as_distance_octave(as_distance_low(i))] += distances->bins[i];
+    for (uint32_t i = 0; i < AS_DISTANCE_BINS; i++) {
+        uint32_t octave = as_distance_octave(as_distance_low(i));
+        octaves[as_distances_joins(distances, octave) ? 0 : octave] += distances->bins[i];
+    }
 }
 
 double as_distances_accuracy(const uint64_t *estimate, const uint64_t *truth, uint32_t n)

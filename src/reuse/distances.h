@@ -3,12 +3,15 @@
 #ifndef AS_REUSE_DISTANCES_H
 #define AS_REUSE_DISTANCES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { AS_DISTANCE_SUB = 6, AS_DISTANCE_BINS = 64 * 36, AS_DISTANCE_OCTAVES = 40 };
 
 struct as_distances {
     uint64_t total;
+    uint64_t
+        least; /* a power of two: shorter distances cannot be told apart, and are one octave, the first; 0: all can */
     uint64_t bins[AS_DISTANCE_BINS];
 };
 
@@ -47,6 +50,16 @@ void as_distances_merge(struct as_distances *into, const struct as_distances *fr
 /* How many are `distance` or more: exact where that is the border of a bin, otherwise a share of its bin. */
 double as_distances_beyond(const struct as_distances *distances, uint64_t distance);
 void as_distances_octaves(const struct as_distances *distances, uint64_t octaves[AS_DISTANCE_OCTAVES]);
+/* The longest distance of an octave. */
+static inline uint64_t as_distances_high(const struct as_distances *distances, uint32_t octave)
+{
+    return octave == 0 && distances->least ? distances->least - 1 : as_distance_octave_low(octave + 1) - 1;
+}
+/* Whether it is one with the first. */
+static inline bool as_distances_joins(const struct as_distances *distances, uint32_t octave)
+{
+    return octave && as_distance_octave_low(octave) < distances->least;
+}
 /* How alike two histograms are, 0 to 1: S = 1 - sum over bins of |share - share| / 2. An empty one is like an empty one
  * only. */
 double as_distances_accuracy(const uint64_t *estimate, const uint64_t *truth, uint32_t n);

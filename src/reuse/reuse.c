@@ -416,10 +416,28 @@ static void merge_sockets(struct as_reuse *reuse)
     }
 }
 
+/* Of a sample: lines of which only a few lie in between are hardly ever sampled themselves, so short distances look like none. From four
+ * sampled lines on miss ratios are right. */
+static void tell_least(struct as_reuse *reuse, struct as_reuse_view *view)
+{
+    uint64_t least = reuse->options.shape.sampled && reuse->scale ? UINT64_C(4) << reuse->scale : 0;
+    view->distances.least = view->times.least = view->all.least = least;
+    for (size_t i = 0; i < view->pairs.len; i++)
+        for (uint32_t octave = 1; octave < AS_DISTANCE_OCTAVES; octave++)
+            if (as_distances_joins(&view->distances, octave)) {
+                view->pairs.data[i].octaves[0] += view->pairs.data[i].octaves[octave];
+                view->pairs.data[i].octaves[octave] = 0;
+            }
+}
+
 void as_reuse_finish(struct as_reuse *reuse)
 {
     publish(reuse);
     as_reuse_pool_wait(reuse->pool);
+    for (size_t i = 0; i < reuse->threads.len; i++)
+        tell_least(reuse, reuse->threads.data[i]->shown.view);
+    for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
+        tell_least(reuse, &reuse->sockets[i]);
     reuse->all = new_view(reuse, false, AS_REUSE_LLC, AS_REUSE_L2);
     for (size_t i = 0; i < reuse->threads.len; i++) {
         as_reuse_view_end(reuse->threads.data[i]->shown.view);

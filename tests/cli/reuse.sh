@@ -299,6 +299,18 @@ holds "lines: few lines are all there" 'd["method"] == "lines" and d["rate"] == 
 walks w walk --method lines --lines 64 >thin.json
 holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
 holds "lines: intervals of a sample are not shown" 'not d["working_set"]["bytes"]' thin.json
+walks f at_random --method lines --lines 64 >thin.json
+holds "lines: what they cannot resolve is one bin, and no size" \
+    'd["histogram"][0]["lo"] == 0 and d["histogram"][0]["hi"] == 4 / d["rate"] - 1 and d["histogram"][1]["lo"] >= 4 / d["rate"] and d["miss_ratio"][0]["bytes"] == 256 / d["rate"]' thin.json
+"$ASSAY" reuse --csv --from at_random --to finished --method lines --lines 64 -o thin.csv -- ./walks f
+check "lines: the same in CSV" python3 - <<'END'
+import csv, json
+rate = json.load(open("thin.json"))["rate"]
+rows = list(csv.DictReader(open("thin.csv")))
+assert {(r["lo"], r["hi"]) for r in rows if r["what"] in ("distance", "pair") and int(r["lo"]) < 4 / rate} == {("0", str(int(4 / rate) - 1))}
+assert min(int(r["lo"]) for r in rows if r["what"] == "miss ratio") == 256 / rate
+END
+check_json "lines: all of them resolve every distance" 'd["histogram"][0]["hi"] == 0 and d["miss_ratio"][0]["bytes"] == 64' cat lines.json
 cat >vectors.c <<'END'
 #include <emmintrin.h>
 #include <stdint.h>
