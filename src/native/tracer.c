@@ -28,8 +28,9 @@ enum { TRAP_OF_PERF = 6, STOP_SECONDS = 1, MOST_THREADS = 256 };
 struct tracee {
     pid_t tid, pid, parent; /* parent: the process that forked its process */
     bool stopped;
-    int signal; /* to be delivered when it is resumed */
-    int clock;  /* its schedstat; -1: not open */
+    int signal;     /* to be delivered when it is resumed */
+    int clock;      /* its schedstat; -1: not open */
+    uint64_t spent; /* at its end: processor time, nanoseconds */
 };
 
 struct as_tracer {
@@ -57,10 +58,20 @@ static struct tracee *find(const struct as_tracer *tracer, pid_t tid)
     return NULL;
 }
 
+static uint64_t read_clock(const struct tracee *thread)
+{
+    char text[96];
+    ssize_t n = thread->clock >= 0 ? pread(thread->clock, text, sizeof text - 1, 0) : 0;
+    text[n > 0 ? n : 0] = 0;
+    return strtoull(text, NULL, 10);
+}
+
 static void put_event(struct as_tracer *tracer, enum as_tracer_kind kind, pid_t tid, uint32_t watch)
 {
+    const struct tracee *thread = find(tracer, tid);
+    uint64_t spent = !thread ? 0 : thread->spent ? thread->spent : read_clock(thread);
     *as_vec_push(&tracer->queue) =
-        (struct as_tracer_event){.kind = kind, .tid = tid, .watch = watch, .status = tracer->status};
+        (struct as_tracer_event){.kind = kind, .tid = tid, .watch = watch, .status = tracer->status, .spent = spent};
 }
 
 static void read_processes(struct tracee *thread)
@@ -195,6 +206,18 @@ static bool wait_for_child(double deadline)
     return true;
 }
 
+/* As waitpid for any of them, without waiting. The clock of a thread that has ended can be read until then. */
+static pid_t wait_for_any(struct as_tracer *tracer, int *status)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
+        return -1;
+    struct tracee *thread = find(tracer, info.si_pid);
+    if (thread && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED))
+        thread->spent = read_clock(thread);
+    return info.si_pid ? waitpid(info.si_pid, status, __WALL | WNOHANG) : 0;
+}
+
 static bool has_event(const struct as_tracer *tracer)
 {
     return tracer->taken < tracer->queue.len;
@@ -204,7 +227,7 @@ struct as_tracer_event as_tracer_next(struct as_tracer *tracer, double deadline)
 {
     int status;
     while (!has_event(tracer) && !tracer->ended && !atomic_load(&tracer->stop)) {
-        pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        pid_t tid = wait_for_any(tracer, &status);
         if (tid > 0) {
             struct tracee *thread = take(tracer, tid, status);
             if (thread)
@@ -252,7 +275,7 @@ static void stop_thread(struct as_tracer *tracer, pid_t tid)
     if (request(PTRACE_INTERRUPT, tid, 0, 0) != 0)
         return;
     for (struct tracee *thread; (thread = find(tracer, tid)) && !thread->stopped;) {
-        pid_t got = waitpid(-1, &status, __WALL | WNOHANG);
+        pid_t got = wait_for_any(tracer, &status);
         struct tracee *other = got > 0 ? take(tracer, got, status) : NULL;
         if (other && other->tid != tid)
             go_on(other);
@@ -327,11 +350,8 @@ bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahea
 
 uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid)
 {
-    char text[96];
     const struct tracee *thread = find(tracer, tid);
-    ssize_t n = thread && thread->clock >= 0 ? pread(thread->clock, text, sizeof text - 1, 0) : 0;
-    text[n > 0 ? n : 0] = 0;
-    return strtoull(text, NULL, 10);
+    return thread ? read_clock(thread) : 0;
 }
 
 int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)

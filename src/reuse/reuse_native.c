@@ -153,9 +153,9 @@ static void read_maps(struct as_reuse_native *native, struct as_traced_process *
 static void handle(struct as_reuse_native *native, const struct as_tracer_event *event)
 {
     if (event->kind == AS_TRACER_START)
-        as_traced_start(native, event->tid);
+        as_traced_start(native, event->tid, event->spent);
     if (event->kind == AS_TRACER_GONE)
-        as_traced_end(native, event->tid);
+        as_traced_end(native, event->tid, event->spent);
     if (event->kind == AS_TRACER_EXEC) {
         as_gauge_end(native);
         as_again_end(native);
@@ -165,12 +165,12 @@ static void handle(struct as_reuse_native *native, const struct as_tracer_event 
         on_trap(native, event);
 }
 
-/* Processor time of the threads that stand still, and of others as last known. */
+/* Processor time since they were first seen of the threads that stand still or have ended, and of others as last known. */
 static double processor_time(const struct as_reuse_native *native)
 {
     double sum = 0;
     for (size_t i = 0; i < native->threads.len; i++)
-        sum += (double)native->threads.data[i].last;
+        sum += (double)(native->threads.data[i].last - native->threads.data[i].from);
     return sum;
 }
 
@@ -421,7 +421,7 @@ static double left_of(struct as_reuse_native *native, double wanted)
     for (size_t i = 0; i < native->threads.len; i++) {
         const struct as_traced_thread *thread = &native->threads.data[i];
         uint64_t now = thread->live ? as_tracer_processor_time(native->tracer, thread->tid) : 0;
-        sum += (double)(now > thread->last ? now : thread->last);
+        sum += (double)((now > thread->last ? now : thread->last) - thread->from);
     }
     return wanted - (sum - native->weighed) * 1e-9 / (double)native->running;
 }

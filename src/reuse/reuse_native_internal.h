@@ -34,7 +34,8 @@ struct as_traced_thread {
     uint32_t number, process; /* process: place in `processes`, and 1 */
     pid_t tid;
     bool live;
-    uint64_t last;   /* processor time at its last stop, nanoseconds */
+    uint64_t from;   /* processor time when it was first seen, nanoseconds */
+    uint64_t last;   /* … at its last stop */
     uint64_t cooled; /* … at the last that was for a sample */
     uint64_t stops;
     double accesses; /* up to then */
@@ -128,8 +129,9 @@ struct as_traced_thread *as_traced_by_tid(struct as_reuse_native *native, pid_t 
 struct as_traced_thread *as_traced_by_number(struct as_reuse_native *native, uint32_t number);
 /* The thread stands still: takes in what it has done since its last stop. */
 void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread);
-void as_traced_start(struct as_reuse_native *native, pid_t tid);
-void as_traced_end(struct as_reuse_native *native, pid_t tid);
+/* `spent`: its processor time then, nanoseconds; 0: unknown. */
+void as_traced_start(struct as_reuse_native *native, pid_t tid, uint64_t spent);
+void as_traced_end(struct as_reuse_native *native, pid_t tid, uint64_t spent);
 void as_traced_exec(struct as_reuse_native *native, pid_t pid); /* the process executes another program */
 struct as_traced_process *as_traced_process_of(const struct as_reuse_native *native,
                                                const struct as_traced_thread *thread);

@@ -39,9 +39,8 @@ static double rate_of(const struct as_reuse_native *native, const struct as_trac
     return is_local ? thread->local : usual > 0 ? usual : 1;
 }
 
-void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread)
+static void update(struct as_reuse_native *native, struct as_traced_thread *thread, uint64_t now)
 {
-    uint64_t now = as_tracer_processor_time(native->tracer, thread->tid);
     double since = now > thread->last ? (double)(now - thread->last) - as_traced_trap(native, thread) : 0;
     double cold = (double)thread->cooled + AS_COLD_NANOSECONDS - (double)thread->last;
     cold = fmax(0, fmin(cold, since));
@@ -49,6 +48,11 @@ void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *t
                         fmax(0, since - cold) * as_rate_gain(&native->rate) * rate_of(native, thread, false);
     thread->last = now > thread->last ? now : thread->last;
     thread->stops++;
+}
+
+void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread)
+{
+    update(native, thread, as_tracer_processor_time(native->tracer, thread->tid));
 }
 
 struct as_traced_process *as_traced_process_of(const struct as_reuse_native *native,
@@ -86,7 +90,7 @@ void as_traced_exec(struct as_reuse_native *native, pid_t pid)
     add_process(native, pid, 0);
 }
 
-void as_traced_start(struct as_reuse_native *native, pid_t tid)
+void as_traced_start(struct as_reuse_native *native, pid_t tid, uint64_t spent)
 {
     pid_t parent, pid = as_tracer_process(native->tracer, tid, &parent);
     if (as_traced_by_tid(native, tid))
@@ -97,8 +101,12 @@ void as_traced_start(struct as_reuse_native *native, pid_t tid)
     process = process ? process : add_process(native, pid, find_process(native, parent, false));
     native->processes.data[process - 1].ended = false;
     struct as_traced_thread *thread = as_vec_push(&native->threads);
-    *thread = (struct as_traced_thread){
-        .number = (uint32_t)native->threads.len, .process = process, .tid = tid, .live = true};
+    *thread = (struct as_traced_thread){.number = (uint32_t)native->threads.len,
+                                        .process = process,
+                                        .tid = tid,
+                                        .live = true,
+                                        .from = spent,
+                                        .last = spent};
     if (native->options.pmu)
         as_native_counters_open(&thread->counters, tid);
     native->info.threads++;
@@ -114,11 +122,12 @@ static void end_process(struct as_reuse_native *native, uint32_t process)
     as_traced_paths_forget(native->paths, native->processes.data[process - 1].pid);
 }
 
-void as_traced_end(struct as_reuse_native *native, pid_t tid)
+void as_traced_end(struct as_reuse_native *native, pid_t tid, uint64_t spent)
 {
     struct as_traced_thread *thread = as_traced_by_tid(native, tid);
     if (!thread)
         return;
+    update(native, thread, spent);
     as_reuse_watch_client.thread_end(native->watch, thread->number);
     thread->live = false;
     native->counted += as_native_counters_read(&thread->counters);

@@ -57,6 +57,27 @@ formats() {
     check "a page" grep -q 'on this machine' near.html
 }
 by_chance formats
+# Processes that end before a sample comes, or soon behind one: all their time counts, and that before an execve once.
+cat >short.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct timespec now;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec == 0 && now.tv_nsec < atoi(argv[1]) * 1000000L);
+    if (argc > 2)
+        execv(argv[0], (char *[]){argv[0], argv[2], NULL});
+}
+END
+gcc -O1 -o short short.c
+native short.json -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./short 3; ./short 3; ./short 3; done; true'
+holds "time of processes up to their end" '0.09 < d["native"]["processor_seconds"] < 0.3' short.json
+native exec.json -- ./short 300 600
+holds "time before and behind an execve" '0.59 < d["native"]["processor_seconds"] < 0.72' exec.json
+
 check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" "$(dirname "$0")/../../doc/man/assay-reuse.1" near.json near.csv
 
 # A process that runs already goes on as before.
