@@ -196,6 +196,10 @@ static bool check_html(const struct report_options *options, const struct as_rep
         return as_error_set_status(err, AS_EXIT_USAGE, "--reuse needs --html");
     if (!options->html)
         return true;
+    if (strncmp(options->html, "--", 2) == 0)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "--html needs the name of a file, not %s (./%s is one of that name)", options->html,
+                                   options->html);
     if (options->json || options->csv || options->output || (kind != &as_report_rows && kind != &as_report_diff))
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "--html cannot be combined with another kind of report, except --diff");

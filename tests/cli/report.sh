@@ -386,6 +386,7 @@ END
 check "… has the profile in it" page_holds page.html function.json
 check "… and is small" test "$(stat -c %s page.html)" -lt 2000000
 check_fails 2 'cannot be combined with another kind' "--html beside --json" show --html x.html --json
+check_fails 2 'needs the name of a file' "--html without a name" show --html --reuse=x.json
 check_fails 2 'own filters' "--html with a filter" show --html x.html --symbol main
 check_fails 125 'absent/x.html' "--html where nobody can write" show --html absent/x.html
 check_same "… none of them leaves a file" "" "$(find . -name 'x.html*')"
