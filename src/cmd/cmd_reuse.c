@@ -39,7 +39,7 @@ struct reuse_options {
 
 enum source { SOURCE_MODEL, SOURCE_TIMER, SOURCE_PMU };
 static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
-enum method { METHOD_EXACT, METHOD_LINES, METHOD_WATCH };
+enum method { METHOD_EXACT, METHOD_LINES, METHOD_WATCH, METHOD_NOT_GIVEN };
 static const char *const replacement_choices[] = {"graded", "reservoir", NULL};
 static const char *const method_choices[] = {"exact", "lines", "watch", NULL};
 
@@ -491,6 +491,7 @@ static const char *misplaced_option(const struct reuse_options *options, const c
         const char *name, *whose;
         bool given;
     } owned[] = {{"shared", watch, !watches && options->shared},
+                 {"exact", watch, options->method == METHOD_LINES && options->exact},
                  {"period", watch, !watches && options->period != PERIOD},
                  {"registers", watch, !watches && options->registers != REGISTERS},
                  {"replacement", watch, !watches && options->replacement != AS_REPLACE_GRADED},
@@ -516,7 +517,8 @@ static const char *model_option(const struct reuse_options *options)
     const struct {
         const char *name;
         bool given;
-    } owned[] = {{"method", options->method != METHOD_EXACT},
+    } owned[] = {{"method", options->method != METHOD_NOT_GIVEN},
+                 {"core", options->core != NULL},
                  {"exact", options->exact},
                  {"lines", options->lines != LINES},
                  {"period", options->period != PERIOD},
@@ -591,6 +593,7 @@ static int run_reuse(int argc, char **argv)
 {
     struct reuse_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
                                     .core = NULL,
+                                    .method = METHOD_NOT_GIVEN,
                                     .sockets = 1,
                                     .interval = INTERVAL,
                                     .jobs = UINT64_MAX,
@@ -611,6 +614,8 @@ static int run_reuse(int argc, char **argv)
     int status = AS_EXIT_USAGE;
     const char *other, *whose;
     struct as_default_core core;
+    if (options.source == SOURCE_MODEL && options.method == METHOD_NOT_GIVEN)
+        options.method = METHOD_EXACT;
     if (options.source == SOURCE_MODEL && rest < argc)
         options.core = as_core_or_default(options.core, argv[rest], &core);
     if (options.json + options.csv + options.html > 1)
