@@ -234,7 +234,8 @@ static void say(struct as_str *text, const struct as_reuse_shown *shown, const s
         break;
     case AS_ADVICE_ROWS:
         as_str_addf(text,
-                    "its steps fall into few sets of the %s, which could hold all that lies in between: let each step "
+                    "its misses are conflicts: its steps fall into few sets of the %s, which could hold all that lies "
+                    "in between; let each step "
                     "be a line of %u bytes longer (pad the rows)",
                     level, 1u << shift);
         break;

@@ -41,6 +41,8 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
     const struct as_reuse_counts *counts = &view->counts;
     print_number(out, "accesses", counts->accesses, 0);
+    if (counts->touches != counts->accesses)
+        print_number(out, "touches of granules: some accesses lie in two", counts->touches, 0);
     print_number(out, "reuses in threads", counts->reuses, counts->touches);
     print_number(out, "  of the same bytes (temporal)", counts->temporal, counts->reuses);
     print_number(out, "first touches", counts->cold, counts->touches);
@@ -311,6 +313,10 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
                  as_reuse_least(shown));
     fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u bytes:\n\n", shown->argv[0], part ? ", " : "",
             part ? part : "", how, 1u << shown->options->shape.shift);
+    if (!as_reuse_all_threads(shown->exact)->counts.touches) {
+        fprintf(out, "No access was seen.\n\n%.3f seconds\n", shown->result->seconds);
+        return;
+    }
     print_counts(shown, out);
     as_reuse_print_histogram(out, "Reuse distance in threads, distinct granules in between, from",
                              &as_reuse_all_threads(shown->exact)->distances, NULL);

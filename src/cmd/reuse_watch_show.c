@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW_USES = 30 }; /* of equal weight: a share that they estimate may be off by ten points */
+
 static double accuracy(const struct as_distances *estimate, const struct as_distances *truth)
 {
     uint64_t left[AS_DISTANCE_OCTAVES], right[AS_DISTANCE_OCTAVES];
@@ -55,6 +57,9 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
     fprintf(out, "%20s  never came again (%.2f %%)\n", AS_COUNT(result->never), 100 * estimate->survival.never);
     fprintf(out, "%20s  were given up for others; as good as %.0f uses of equal weight\n", AS_COUNT(result->given_up),
             estimate->survival.effective);
+    if (estimate->survival.effective < FEW_USES)
+        fprintf(out, "%20s  so few tell little: a %s, or a longer run, gives more\n", "",
+                shown->native ? "higher --rate" : "smaller --period");
     if (shown->pmu)
         fprintf(out, "%20s  overflows were missed by the PMU (%s)\n", AS_COUNT(shown->missed), AS_SHOW(shown->pmu));
     if (result->relaxed)

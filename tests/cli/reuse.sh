@@ -476,6 +476,12 @@ END
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
 check_json "a part that is never reached" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk -- ./walks x
+"$ASSAY" reuse --from walk -- ./walks x >nothing.txt
+check "… says so, without tables" grep -q 'No access was seen' nothing.txt
+"$ASSAY" reuse --method watch --period 3000 --from walk -- ./walks w >few.txt
+check "few uses are called few" grep -q 'so few tell little: a smaller --period' few.txt
+check_same "… of misses" 0 "$(grep -c 'Misses of' nothing.txt)"
+check_fails 2 'exact is for --method=watch' "--exact of a sample of the lines" "$ASSAY" reuse --exact --method=lines -- ./walks w
 check_stderr_line 'granularity must be a power of two' "granularity" "$ASSAY" reuse --granularity 48 -- true
 check_same "… is wrong usage" 2 "$status"
 check_stderr_line 'no program' "no program" "$ASSAY" reuse
