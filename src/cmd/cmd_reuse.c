@@ -63,7 +63,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct reuse_options, budget),
      .value = "PERCENT",
-     .help = "On the machine: how much of the time the program may stand still for samples (default 20)."},
+     .help = "On the machine: how much of the time the program may stand still for samples (default 20), counted in "
+             "the processor time that samples take."},
     {.name = "ahead",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct reuse_options, ahead),

@@ -26,11 +26,11 @@
 enum { TRAP_OF_PERF = 6, STOP_SECONDS = 1, MOST_THREADS = 256 };
 
 struct tracee {
-    pid_t tid, pid, parent; /* parent: the process that forked its process */
-    bool stopped;
-    int signal;     /* to be delivered when it is resumed */
-    int clock;      /* its schedstat; -1: not open */
-    uint64_t spent; /* at its end: processor time, nanoseconds */
+    pid_t tid, pid, parent;    /* parent: the process that forked its process */
+    bool stopped, interrupted; /* interrupted: asked to stop */
+    int signal;                /* to be delivered when it is resumed */
+    int clock;                 /* its schedstat; -1: not open */
+    uint64_t spent;            /* at its end: processor time, nanoseconds */
 };
 
 struct as_tracer {
@@ -268,31 +268,45 @@ static bool is_running(const struct tracee *thread)
     return name_end && name_end[1] == ' ' && name_end[2] == 'R';
 }
 
-static void stop_thread(struct as_tracer *tracer, pid_t tid)
+static bool interrupt(struct tracee *thread)
+{
+    return thread->interrupted = request(PTRACE_INTERRUPT, thread->tid, 0, 0) == 0;
+}
+
+static void wait_until_stopped(struct as_tracer *tracer, pid_t tid)
 {
     double deadline = as_clock_seconds() + STOP_SECONDS;
     int status;
-    if (request(PTRACE_INTERRUPT, tid, 0, 0) != 0)
-        return;
-    for (struct tracee *thread; (thread = find(tracer, tid)) && !thread->stopped;) {
+    for (struct tracee *thread; (thread = find(tracer, tid)) && thread->interrupted && !thread->stopped;) {
         pid_t got = wait_for_any(tracer, &status);
         struct tracee *other = got > 0 ? take(tracer, got, status) : NULL;
-        if (other && other->tid != tid)
+        if (other && !other->interrupted)
             go_on(other);
         if (got <= 0 && !wait_for_child(deadline))
             return;
     }
 }
 
-size_t as_tracer_stop_all(struct as_tracer *tracer)
+/* All are asked before the first is waited for: a thread stops when it gets a processor, and does not have to wait for others there that
+ * nobody has asked yet. */
+static void stop_running(struct as_tracer *tracer)
 {
     pid_t tids[MOST_THREADS];
     size_t n = 0;
-    for (size_t i = 0; i < tracer->threads.len && n < MOST_THREADS; i++)
-        if (!tracer->threads.data[i].stopped && is_running(&tracer->threads.data[i]))
-            tids[n++] = tracer->threads.data[i].tid;
+    for (size_t i = 0; i < tracer->threads.len && n < MOST_THREADS; i++) {
+        struct tracee *thread = &tracer->threads.data[i];
+        if (!thread->stopped && is_running(thread) && interrupt(thread))
+            tids[n++] = thread->tid;
+    }
     for (size_t i = 0; i < n; i++)
-        stop_thread(tracer, tids[i]);
+        wait_until_stopped(tracer, tids[i]);
+    for (size_t i = 0; i < tracer->threads.len; i++)
+        tracer->threads.data[i].interrupted = false;
+}
+
+size_t as_tracer_stop_all(struct as_tracer *tracer)
+{
+    stop_running(tracer);
     tracer->stopped.len = 0;
     for (size_t i = 0; i < tracer->threads.len; i++)
         if (tracer->threads.data[i].stopped)
@@ -503,8 +517,8 @@ pid_t as_tracer_process(const struct as_tracer *tracer, pid_t tid, pid_t *parent
 static void detach(struct as_tracer *tracer, pid_t tid)
 {
     struct tracee *thread = find(tracer, tid);
-    if (thread && !thread->stopped)
-        stop_thread(tracer, tid);
+    if (thread && !thread->stopped && interrupt(thread))
+        wait_until_stopped(tracer, tid);
     thread = find(tracer, tid);
     if (thread && thread->stopped)
         request(PTRACE_DETACH, tid, 0, (unsigned long)thread->signal);
