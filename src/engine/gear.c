@@ -22,6 +22,8 @@ enum {
         250000, /* instructions before a border from which on the sieve is the fine one: what fills first caches */
     FEW_PASSES = 1024, /* executions of a landmark before the one that matters, from which on threads ask */
 };
+/* A distance that is as good as none: what has been read of a thread is added to it, and must not wrap around. */
+static const uint64_t far = UINT64_MAX / 4;
 static const double stop_seconds = 0.2, stop_seconds_held = 10, retry_seconds = 0.2, pass_seconds = 5;
 
 /* Whether there can be counted stretches: something before the first region, or between two. */
@@ -185,7 +187,7 @@ static bool can_hold(const struct as_reader *reader)
 static void hold(struct as_reader *reader)
 {
     uint64_t left = as_region_run_to_end(&reader->regions);
-    reader->gear.held = left < UINT64_MAX / 4 && can_hold(reader);
+    reader->gear.held = left < far && can_hold(reader);
     atomic_store(&reader->wire->gates_closed, reader->gear.held || reader->pace.lanes != NULL);
     if (reader->gear.held)
         give(reader, left + BEYOND);
@@ -302,7 +304,7 @@ static bool drive_fast(struct as_reader *reader)
     else if (as_clock_seconds() < reader->gear.not_before)
         return false;
     atomic_store(&reader->wire->asks, asks);
-    left = left == UINT64_MAX ? UINT64_MAX / 4 : left - margin;
+    left = (left < far ? left : far) - margin;
     if (answer(reader))
         return true;
     if (by_landmark && has_passed(reader)) { /* it went by before anything asked for it */
