@@ -121,9 +121,12 @@ static uint64_t hash_factors(const struct as_record_series *all, uint32_t id)
     return as_hash_bytes(rounded, sizeof rounded);
 }
 
-/* Whether the factors give the instruction's times to a thousandth. */
+/* Whether the factors give the times, to a thousandth, of an instruction that no region has. Measured code can happen to have the
+ * same factors, and is certain nevertheless. */
 static bool is_alike(const struct replicates *replicates, uint32_t id)
 {
+    if (!as_sampled_is_guessed(replicates->all->sampled, id))
+        return false;
     double mean = mean_of(replicates->all, id);
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         double units = (double)as_sampled_replicate(replicates->all->sampled, group, id);
@@ -133,7 +136,7 @@ static bool is_alike(const struct replicates *replicates, uint32_t id)
     return true;
 }
 
-/* Finds the factors that most instructions have. */
+/* Finds the factors that most instructions have which no region executed. */
 static void find_factors(struct replicates *replicates)
 {
     const struct as_record_series *all = replicates->all;
@@ -141,14 +144,15 @@ static void find_factors(struct replicates *replicates)
     uint64_t most = 0;
     uint32_t example = 0;
     for (uint32_t id = 0; id < all->code->n; id++) {
-        if (replicates->kinds[id] == COMMON)
+        if (replicates->kinds[id] == COMMON || !as_sampled_is_guessed(all->sampled, id))
             continue;
         uint64_t count = ++*as_map_put(&counts, hash_factors(all, id));
         example = count > most ? id : example;
         most = count > most ? count : most;
     }
-    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS && most > 0; group++)
-        replicates->factors[group] = (double)as_sampled_replicate(all->sampled, group, example) / mean_of(all, example);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        replicates->factors[group] =
+            most ? (double)as_sampled_replicate(all->sampled, group, example) / mean_of(all, example) : 1;
     as_map_free(&counts);
 }
 

@@ -166,6 +166,8 @@ static void fold_instruction(struct as_sampled *sampled, const struct as_stratum
     double again = as_sampled_at(&stratum->again, id);
     if (stratum->costs.data[id].executions == 0)
         sampled->summary.unseen += (uint64_t)(count - again);
+    if (stratum->costs.data[id].executions == 0)
+        as_sampled_numbers_add(&sampled->guessed, id, elsewhere);
     if (elsewhere > 0) {
         to->units[AS_STATE_COMPUTING] += elsewhere;
         *as_vec_push(&sampled->parts) =
@@ -417,4 +419,9 @@ uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, 
 {
     double units = as_sampled_at(&sampled->replicates[group], id);
     return units > 0 ? (uint64_t)llround(units) : 0;
+}
+
+bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id)
+{
+    return as_sampled_at(&sampled->guessed, id) > 0;
 }
