@@ -1,8 +1,9 @@
 /* Error estimates of a merged profile. The uncertainty from sampling, and a sampler's distance from the golden
  * reference, are computed again from the rows that were written. The systematic error is a mean over time, so the
  * merged one is the mean of the inputs' errors, weighted by their times; so is the effective part of the samples,
- * and so are the factors of times that are alike in replicates. Other measures cannot be computed from rows:
- * they are kept only if there is a single input. */
+ * and so are the factors of times that are alike in replicates. The errors of sampled runs are such means, too: that is
+ * right for runs with the same regions, and for what warming leaves out in all of them; errors of runs with other regions cancel in
+ * part, so the mean is more than they have. Other measures cannot be computed from rows: they are kept only if there is a single input. */
 #include "merge/merge_internal.h"
 #include "score/sampling_error.h"
 
@@ -128,13 +129,25 @@ static bool estimate_again(struct as_merge *merge, const struct as_merge_estimat
     return ok;
 }
 
+static bool is_mean(const struct as_merge *merge, const struct as_merge_estimate *estimate)
+{
+    static const char *const always[] = {"systematic", "effective", AS_STORE_FACTOR};
+    static const char *const of_sampled[] = {"interval", AS_STORE_PRIOR, "estimate"};
+    const char *name = series_of(merge, estimate->series)->name;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (strcmp(estimate->measure, always[i]) == 0)
+            return true;
+    for (size_t i = 0; name && strcmp(name, AS_STORE_SAMPLED) == 0 && i < sizeof of_sampled / sizeof *of_sampled; i++)
+        if (strcmp(estimate->measure, of_sampled[i]) == 0)
+            return true;
+    return false;
+}
+
 bool as_merge_write_estimates(struct as_merge *merge, struct as_error *err)
 {
     bool ok = true;
     for (size_t i = 0; i < merge->estimates.len && ok; i++) {
         const struct as_merge_estimate *estimate = &merge->estimates.data[i];
-        bool is_mean = strcmp(estimate->measure, "systematic") == 0 || strcmp(estimate->measure, "effective") == 0 ||
-                       strcmp(estimate->measure, AS_STORE_FACTOR) == 0;
         bool again = (strcmp(estimate->measure, "estimate") == 0 || strcmp(estimate->measure, "error") == 0) &&
                      is_level(estimate->granularity);
         double value = NAN;
@@ -142,7 +155,7 @@ bool as_merge_write_estimates(struct as_merge *merge, struct as_error *err)
             continue;
         if (merge->n == 1)
             value = estimate->only;
-        else if (is_mean && estimate->weight > 0)
+        else if (estimate->weight > 0 && is_mean(merge, estimate))
             value = estimate->sum / estimate->weight;
         else if (again && estimate->sum == 0 && strcmp(estimate->measure, "estimate") == 0)
             value = 0; /* the series is exact */

@@ -99,6 +99,7 @@ struct as_merge {
     AS_VEC(struct as_store_counter) counters;
     AS_VEC(struct as_store_quality) quality; /* shares: multiplied by the importance of their input */
     double importance;                       /* of all inputs */
+    double sampled_of, sampled;              /* instructions of inputs, and those of them that were measured */
     AS_VEC(struct as_store_run) runs;
     AS_VEC(struct as_store_thread) threads;
     AS_VEC(struct as_merge_series) series;

@@ -1,5 +1,6 @@
 /* Merges the limitations of the inputs: counts add up, shares become their mean by the importance of the inputs, and
  * hints about modules without names are ranked anew. */
+#include "base/show.h"
 #include "merge/merge_internal.h"
 
 #include <math.h>
@@ -48,6 +49,28 @@ static double make_room(struct as_merge *merge, const struct as_store *store)
     return own / merge->importance;
 }
 
+static bool is_sampled(const struct as_store_quality *row)
+{
+    return strcmp(row->key, AS_STORE_SAMPLED) == 0;
+}
+
+/* A run that was not sampled was measured as a whole. */
+static void count_measured(struct as_merge *merge, const struct as_store *store)
+{
+    struct as_weight weight = merge->inputs[merge->at].weight;
+    size_t n;
+    uint64_t instructions = 0;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    double part = 1;
+    for (size_t i = 0; i < n; i++)
+        part = is_sampled(&rows[i]) && !isnan(rows[i].value) ? rows[i].value : part;
+    if (!as_store_meta_u64(store, AS_META_INSTRUCTIONS, &instructions))
+        return;
+    double own = (double)instructions * (double)weight.part / (double)weight.whole;
+    merge->sampled_of += own;
+    merge->sampled += part * own;
+}
+
 /* Counts add up. Shares do not: their row is the mean of the inputs so far by importance (with one input exactly its
  * share); an input without the row has a share of 0. The files without symbols are the same ones in every run. */
 void as_merge_quality(struct as_merge *merge, const struct as_store *store)
@@ -55,6 +78,7 @@ void as_merge_quality(struct as_merge *merge, const struct as_store *store)
     size_t n, k;
     const struct as_store_quality *rows = as_store_quality(store, &n);
     double part = make_room(merge, store);
+    count_measured(merge, store);
     for (size_t i = 0; i < n; i++) {
         for (k = 0; k < merge->quality.len && !same_quality(&merge->quality.data[k], &rows[i]); k++)
             ;
@@ -75,6 +99,17 @@ static int by_share(const void *a, const void *b)
     return x->value != y->value ? (x->value < y->value ? 1 : -1) : strcmp(x->text, y->text);
 }
 
+/* The inputs' text has the instructions of one run. */
+static void write_sampled(struct as_merge *merge)
+{
+    char *text = as_format(
+        "SAMPLED: an estimate for all %s instructions of %zu merged profiles; %s of them were measured",
+        AS_COUNT((uint64_t)llround(merge->sampled_of)), merge->n, AS_COUNT((uint64_t)llround(merge->sampled)));
+    as_store_add(merge->writer, AS_TABLE_QUALITY,
+                 &(struct as_store_quality){AS_STORE_SAMPLED, merge->sampled / merge->sampled_of, text});
+    free(text);
+}
+
 /* Ranked rows come last, the largest share first. */
 void as_merge_write_quality(struct as_merge *merge)
 {
@@ -83,6 +118,8 @@ void as_merge_write_quality(struct as_merge *merge)
         const struct as_store_quality *row = &merge->quality.data[i];
         if (is_ranked(row))
             *as_vec_push(&last) = *row;
+        else if (is_sampled(row) && merge->n > 1 && merge->sampled_of > 0)
+            write_sampled(merge);
         else
             as_store_add(merge->writer, AS_TABLE_QUALITY, row);
     }

@@ -100,12 +100,16 @@ static bool read_shared(const struct as_rows *list, const struct as_store_series
     return ok;
 }
 
-/* What is expected of the regions; false in profiles of older versions and of simulation points. */
+/* What is expected of the regions; false in profiles of older versions and of simulation points. Merged runs may have the same
+ * regions, so they count for as many as one of them has. */
 static bool find_prior(const struct as_rows *list, struct as_region_prior *prior)
 {
     const struct as_summary *summary = &list->view->summary;
     prior->deviation = as_store_estimate_of(list->view->store, summary->series, AS_STORE_PRIOR, "program");
-    prior->regions = summary->samples > 1 ? (double)summary->samples : 1;
+    uint64_t merged = 1;
+    if (!as_store_meta_u64(list->view->store, AS_META_MERGED, &merged) || merged == 0)
+        merged = 1;
+    prior->regions = fmax((double)summary->samples / (double)merged, 1);
     return prior->deviation >= 0 && prior->deviation < 1;
 }
 

@@ -112,7 +112,9 @@ static void find_error(const struct as_store *store, struct as_summary *summary)
         summary->error_level = "program";
         summary->error = as_store_estimate_of(store, summary->series, "interval", "program");
         summary->error_how = isnan(summary->error)
-                                 ? "is not known: of each phase one interval was measured"
+                                 ? as_store_meta(store, AS_META_MERGED)
+                                       ? "is not known of all profiles that were merged"
+                                       : "is not known: of each phase one interval was measured"
                                  : "the 95 % interval of the cycles is this wide on each side, as computed from the "
                                    "differences between the regions and from what warming may leave out";
         return;

@@ -106,6 +106,18 @@ check "estimates are merged" "$ASSAY" merge -q long.db other.db -o both.db
 check_json "… with their error bars" 'all("share_error" in r for r in d["rows"])' "$ASSAY" report --json both.db
 check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k \
     -o paths.db -- "$BUILD/workloads/demo" 1
+interval="SELECT value FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval'"
+for db in long other both; do "$ASSAY" report --json --limit 0 "$db.db" >"$db.json"; done
+check_same "… the interval is between theirs" 1 "$(python3 -c "print(int(min($(one long.db "$interval"), $(one other.db "$interval")) <= $(one both.db "$interval") <= max($(one long.db "$interval"), $(one other.db "$interval"))))")"
+bar='next(r["share_error"] for r in x["rows"] if r["function"] == "walk") for x in d'
+holds "… a row is not more certain than two independent runs make it" "0.6 * min(list($bar)[:2]) < list($bar)[2] <= 1.1 * max(list($bar)[:2])" long.json other.json both.json
+all_of() { one "$1" "SELECT value FROM meta WHERE key = 'instructions'"; }
+check_same "… the note counts all instructions" 1 "$("$ASSAY" report both.db | tr -s '\n ' ' ' | tr -d , | grep -c "SAMPLED: an estimate for all $(all_of both.db) instructions of 2 merged profiles")"
+check_same "… with their part" 1 "$(one both.db "SELECT abs(value - $(one long.db "SELECT value FROM quality WHERE key = 'sampled'")) < 0.05 FROM quality WHERE key = 'sampled'")"
+check "the same run twice" "$ASSAY" merge -q long.db again.db -o twice.db
+check_same "… is not more certain than once" 1 "$(python3 -c "print(int(abs($(one long.db "$interval") - $(one twice.db "$interval")) < 1e-9))")"
+"$ASSAY" report --json --limit 0 twice.db >twice.json
+holds "… nor are its rows" "all(abs(a - b) < 1e-6 for a, b in zip(*(sorted(r['share_error'] for r in x['rows']) for x in d)))" long.json twice.json
 check_same "… keeps those that were measured" 1 "$(one paths.db 'SELECT 20 * (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM path_times)
     AND id NOT IN (SELECT parent FROM paths WHERE parent IS NOT NULL)) < count(*) FROM paths')"
 check "sampled from the start" "$ASSAY" record -v --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
