@@ -10,6 +10,8 @@
  * How good a choice is depends on the seed of projection and k-means, too, and the best of thousands of choices is one that was lucky. So the
  * choices that differ in length and max-k alone are made with other seeds as well; which of them to recommend is decided over all seeds. */
 #include "cmd/points_sweep.h"
+#include "base/log.h"
+#include "base/show.h"
 #include "cmd/points_sweep_inside.h"
 #include "cmd/progress.h"
 #include "record/modelled.h"
@@ -64,6 +66,20 @@ static bool take_cpi(struct as_sweep *sweep, const struct as_modelled *modelled,
     return true;
 }
 
+/* The second run may be longer, which shows in the last interval, if the first run ended within it; or shorter. */
+static void compare_runs(struct as_sweep *sweep, const struct as_modelled *modelled)
+{
+    static const double tolerable = 0.001;
+    uint64_t first = as_vectors_instructions(sweep->session->vectors), second = modelled->result.engine.executed;
+    uint64_t longer = second > first ? second : first;
+    sweep->differs = (double)(longer - (second > first ? first : second)) / (double)longer;
+    if (sweep->differs > tolerable)
+        as_log_warn(
+            "the program does not do the same in every run: it executed %s instructions for its vectors and %s%s "
+            "in the model, so the true CPI and all errors are those of other intervals",
+            AS_COUNT(first), second > first ? "at least " : "", AS_COUNT(second));
+}
+
 static bool measure(struct as_sweep *sweep, struct as_error *err)
 {
     const struct as_points_options *options = sweep->session->options;
@@ -82,8 +98,10 @@ static bool measure(struct as_sweep *sweep, struct as_error *err)
     }
     ok = ok && as_progress_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
          take_cpi(sweep, &modelled, err);
-    if (ok)
+    if (ok) {
+        compare_runs(sweep, &modelled);
         as_points_blame_end(sweep->blame, sweep->cpi.len);
+    }
     as_modelled_free(&modelled);
     as_regions_free(&regions);
     return ok;

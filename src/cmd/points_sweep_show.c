@@ -425,6 +425,7 @@ bool as_sweep_json(const struct as_sweep *sweep, FILE *out)
     as_json_u64(json, "intervals", session->vectors->list.len);
     as_json_u64(json, "interval", session->options->interval);
     as_json_double(json, "true_cpi", sweep->truth);
+    as_json_double(json, "runs_differ", sweep->differs);
     as_json_u64(json, "choices", sweep->trials.len);
     json_trial(sweep, asked_for(sweep), "asked_for", json);
     json_trial(sweep, long_point(sweep), "long_point", json);

@@ -169,6 +169,15 @@ check_fails 130 'interrupted: a sweep needs two whole runs' "a sweep whose secon
     --interval 100k --max-k 2 --csv -o cut.csv -- sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i + 1)); [ $i = 300 ] && [ -e once ] && kill -INT $$; done; : >once'
 check_same "… leaves no file" "" "$(ls cut.csv 2>/dev/null)"
 
+cat >longer.sh <<'END'
+i=0; while [ $i -lt 300 ]; do i=$((i + 1)); done
+[ -e before ] && while [ $i -lt 900 ]; do i=$((i + 1)); done
+: >before
+END
+check "a sweep whose second run is longer" "$ASSAY" points sweep --interval 1M --max-k 2 --json -o longer.json -- sh longer.sh
+check_same "… notices it" 1 "$(grep -c 'does not do the same in every run: it executed [0-9,]* instructions for its vectors and at least [0-9,]* in the model' <<<"$err")"
+holds "… also in JSON" '0.001 < d["runs_differ"] < 1' longer.json
+holds "… and no difference where there is none" '0 <= d["runs_differ"] < 0.001' sweep.json
 # ---- bad input ----
 
 check_stderr_line 'less than one interval of 10,?000,?000' "a program shorter than one interval" "$ASSAY" points -- true
