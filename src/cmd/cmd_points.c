@@ -315,18 +315,19 @@ static void warn(const struct as_points_session *session)
         }
 }
 
-static bool show(const struct as_points_session *session, struct as_output *output, struct as_error *err)
+static int show(const struct as_points_session *session, struct as_output *output)
 {
     bool ok = true;
     if (session->options->json)
         ok = as_points_json(session, output->file);
     else if (session->options->csv)
+    struct as_error err = AS_ERROR_INIT;
         as_points_csv(session, output->file);
     else
         as_points_text(session, output->file);
     if (!ok && !output->path)
-        as_cli_stdout_failed();
-    return as_output_finish(output, err);
+        return as_cli_stdout_failed();
+    return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_points, &err);
 }
 
 static int run_session(struct as_points_session *session)
@@ -345,12 +346,15 @@ static int run_session(struct as_points_session *session)
         return as_cli_fail(&as_command_points, &err);
     }
     warn(session);
-    if (session->options->sweep ? !as_output_finish(&output, &err) : !show(session, &output, &err))
+    if (session->options->sweep && !as_output_finish(&output, &err))
         return as_cli_fail(&as_command_points, &err);
     return session->collect ? status : session->argv ? as_run_report(&session->predicted, &session->options->run) : 0;
 }
 
 static const char *wrong_usage(const struct as_points_options *options, bool program)
+    int shown = session->options->sweep ? AS_EXIT_OK : show(session, &output);
+    if (shown != AS_EXIT_OK)
+        return shown;
 {
     if (!(options->threshold >= 0 && options->threshold <= 1))
         return "--threshold takes a number from 0 to 1";

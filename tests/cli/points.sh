@@ -168,7 +168,6 @@ check_status 2 "a sweep of vectors" "$ASSAY" points sweep --from-bb ours.bb
 check_fails 130 'interrupted: a sweep needs two whole runs' "a sweep whose second run is interrupted" "$ASSAY" points sweep -q \
     --interval 100k --max-k 2 --csv -o cut.csv -- sh -c 'i=0; while [ $i -lt 400 ]; do i=$((i + 1)); [ $i = 300 ] && [ -e once ] && kill -INT $$; done; : >once'
 check_same "… leaves no file" "" "$(ls cut.csv 2>/dev/null)"
-
 cat >longer.sh <<'END'
 i=0; while [ $i -lt 300 ]; do i=$((i + 1)); done
 [ -e before ] && while [ $i -lt 900 ]; do i=$((i + 1)); done
@@ -178,6 +177,7 @@ check "a sweep whose second run is longer" "$ASSAY" points sweep --interval 1M -
 check_same "… notices it" 1 "$(grep -c 'does not do the same in every run: it executed [0-9,]* instructions for its vectors and at least [0-9,]* in the model' <<<"$err")"
 holds "… also in JSON" '0.001 < d["runs_differ"] < 1' longer.json
 holds "… and no difference where there is none" '0 <= d["runs_differ"] < 0.001' sweep.json
+
 # ---- bad input ----
 
 check_stderr_line 'less than one interval of 10,?000,?000' "a program shorter than one interval" "$ASSAY" points -- true
@@ -186,6 +186,9 @@ check_same "… fails" 125 "$status"
 check_stderr_line 'empty.bb: no interval in it' "an empty file" "$ASSAY" points --from-bb empty.bb
 check_stderr_line 'not text|no interval|not a frequency vector' "a foreign file" "$ASSAY" points --from-bb "$ASSAY"
 check_stderr_line 'absent.bb: No such file' "a missing file" "$ASSAY" points --from-bb absent.bb
+full() { "$ASSAY" points -q --interval 1k --cpi off "$@" -- true >/dev/full; }
+check_status 125 "no room for JSON" full --json
+check_status 125 "no room for text" full
 check_status 127 "a missing program" "$ASSAY" points -- ./absent
 check_status 2 "no program" "$ASSAY" points
 check_status 2 "a program and vectors" "$ASSAY" points --from-bb empty.bb -- true
