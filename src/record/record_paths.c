@@ -125,7 +125,10 @@ bool as_record_paths_times(const struct as_record_paths *trees, const struct as_
     }
     if (lost)
         as_store_add_quality(trees->all->code->writer, "call_paths", (double)lost / (double)sum,
-                             "part of the time has no call path: there were too many different ones");
+                             trees->all->sampled
+                                 ? "part of the time has no call path: no measured region executed that code, or "
+                                   "there were too many different ones"
+                                 : "part of the time has no call path: there were too many different ones");
     return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
 }
 

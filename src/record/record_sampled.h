@@ -8,6 +8,8 @@
 
 /* Sets what differs from the golden series. */
 void as_record_sampled_describe(const struct as_record_series *all, struct as_store_series *series);
+/* Its call paths, with the times of the functions that they end in. The caller frees. */
+struct as_pics as_record_sampled_paths(const struct as_record_series *all);
 /* Call this after adding that series: adds its uncertainty and the replicates. */
 void as_record_sampled_add(struct as_record_series *all);
 void as_record_sampled_quality(const struct as_record_series *all);

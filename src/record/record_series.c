@@ -316,8 +316,7 @@ static bool add_golden(struct as_record_series *all, struct as_error *err)
     if (all->sampled)
         as_record_sampled_describe(all, &series);
     as_store_add_series(all->code->writer, &series);
-    struct as_pics paths =
-        all->sampled ? as_sampled_path_pics(all->sampled) : as_oracle_path_pics(all->modelled->oracle);
+    struct as_pics paths = all->sampled ? as_record_sampled_paths(all) : as_oracle_path_pics(all->modelled->oracle);
     bool ok = add_golden_times(all, err) &&
               as_record_paths_times(all->paths, &paths, false, series.events, golden_units(all), "golden", err);
     as_pics_free(&paths);

@@ -438,6 +438,7 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->counts_again);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++)
         as_vec_free(&sampled->replicates[i]);
+    as_vec_free(&sampled->extended);
     as_vec_free(&sampled->guessed);
     for (size_t i = 0; i < sampled->threads.len; i++) {
         as_vec_free(&sampled->threads.data[i].rows);

@@ -72,6 +72,9 @@ struct as_pics as_sampled_path_pics(const struct as_sampled *sampled);
 struct as_modelled_start as_sampled_start(const struct as_sampled *sampled);
 /* The estimate of an instruction's units without one group of regions. */
 uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id);
+/* The estimate of its units; and its units in the regions, by the instructions that these stand for, as paths have it. */
+double as_sampled_time(const struct as_sampled *sampled, uint32_t id);
+double as_sampled_extended(const struct as_sampled *sampled, uint32_t id);
 /* Whether some of an instruction's time is that of other code, because no region executed it. */
 bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id);
 

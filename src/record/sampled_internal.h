@@ -72,7 +72,8 @@ struct as_sampled {
     as_sampled_parts parts, path_parts;
     as_sampled_numbers counts, counts_again;
     as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
-    as_sampled_numbers guessed; /* time in strata of which no region has the instruction */
+    as_sampled_numbers extended; /* units of regions, multiplied like paths */
+    as_sampled_numbers guessed;  /* time in strata of which no region has the instruction */
     struct as_counters counters;
     struct as_sampled_summary summary;
     /* The estimate as rows of threads. */

@@ -189,7 +189,8 @@ static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stra
     }
 }
 
-/* Paths have no instructions: they are scaled like the stratum, and to the total at the end. */
+/* Paths have no instructions: they are scaled like the stratum, and to the total at the end. What instructions would have by the
+ * same factor is kept: see record_sampled_paths.c. */
 static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     double measured = 0;
@@ -197,6 +198,9 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
         measured += stratum->costs.data[id].executions;
     measured -= (double)stratum->timed;
     double factor = stratum->full || measured == 0 ? 1 : (double)stratum->instructions / measured;
+    for (size_t id = 0; id < stratum->costs.len; id++)
+        if (as_sampled_units(&stratum->costs.data[id]) > 0)
+            as_sampled_numbers_add(&sampled->extended, id, factor * as_sampled_units(&stratum->costs.data[id]));
     for (size_t i = 0; i < stratum->paths.len; i++) {
         const struct as_pics_entry *entry = &stratum->paths.data[i];
         *as_vec_push(&sampled->path_parts) = (struct as_sampled_part){.id = entry->id,
@@ -424,4 +428,14 @@ uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, 
 bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id)
 {
     return as_sampled_at(&sampled->guessed, id) > 0;
+}
+
+double as_sampled_time(const struct as_sampled *sampled, uint32_t id)
+{
+    return id < sampled->costs.len ? as_sampled_units(&sampled->costs.data[id]) : 0;
+}
+
+double as_sampled_extended(const struct as_sampled *sampled, uint32_t id)
+{
+    return as_sampled_at(&sampled->extended, id);
 }

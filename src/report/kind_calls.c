@@ -110,8 +110,8 @@ static void put_sampled(const struct as_view *view, FILE *out, const struct as_t
         return;
     as_show_wrapped(
         out, term,
-        "note: times by call path are those of the regions, extended to the run; by function they come from the "
-        "executions of the whole run, and are more accurate. So the two differ a little",
+        "note: which paths lead to a function is known in the regions alone; what they take together is the "
+        "function's own time. The error bars of functions do not hold for single paths, nor for totals",
         0, 6);
     fputs("\n\n", out);
 }
