@@ -140,6 +140,9 @@ static void print_prediction(const struct as_points_session *session, FILE *out)
         fprintf(out,
                 "The second run did the same as the first in all points but for %.3f %% of a point's instructions.\n",
                 100 * differs);
+    fprintf(out, "How far that is from the truth is not known: phases are found by the code that is executed, so code "
+                 "that meets other data\nseems to do the same. 'assay record --sampled' and '--points=auto' state an "
+                 "error; 'assay points sweep' measures it.\n");
 }
 
 void as_points_text(const struct as_points_session *session, FILE *out)

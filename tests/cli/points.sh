@@ -46,6 +46,7 @@ fi
 
 check "text" "$ASSAY" points --interval 100k -- "${short[@]}"
 check_same "… has a prediction" 1 "$(grep -c '^Predicted CPI ' <<<"$out")"
+check_same "… with what it cannot see" 1 "$(grep -c '^How far that is from the truth is not known: phases are found by the code' <<<"$out")"
 check_same "… the program's own output" 0 "$status"
 check "CSV" "$ASSAY" points --interval 100k --cpi off --csv -- "${short[@]}"
 check_same "… has a header" "phase,interval,start,intervals,weight,instructions,cycles,cpi" "$(head -1 <<<"$out")"
