@@ -249,6 +249,20 @@ static void add_difference(const struct as_record_series *all)
                              "the run in which they were chosen: the program does not do the same in every run");
 }
 
+/* Of what happens in this part of the run, that is in three of as many regions as were measured, none has any with a chance of 5 %
+ * (exp(-3)). Regions that agree then say nothing about it. */
+static void add_rare(const struct as_record_series *all)
+{
+    const struct as_sampled_summary *summary = as_sampled_summary(all->sampled);
+    double rest = 1 - (double)summary->measured / (double)summary->instructions;
+    if (as_sampled_phases(all->sampled))
+        return;
+    as_store_add_quality(
+        all->code->writer, "rare", rest * fmin(3.0 / fmax(summary->regions, 1), 1),
+        "part of the run can be slow for a reason of its own (cold data, rare work) and in no region, by "
+        "chance: the error does not allow for that. A shorter --sample-period lowers it");
+}
+
 void as_record_sampled_quality(const struct as_record_series *all)
 {
     const struct as_sampled_summary *summary = as_sampled_summary(all->sampled);
@@ -260,6 +274,7 @@ void as_record_sampled_quality(const struct as_record_series *all)
     as_store_add_quality(all->code->writer, "sampled", share, text);
     free(text);
     add_difference(all);
+    add_rare(all);
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,

@@ -57,6 +57,7 @@ check_same "… which no replicate has" 0 "$(one long.db "SELECT count(*) FROM (
 check "a single region" "$ASSAY" record -q --budget 8M --sample-period 45M --sample-unit 10k --sample-warm 20k -o single.db -- ./two
 check_same "… is not taken for certain" 1 "$(one single.db "SELECT count(*) FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval' AND value > 0.1")"
 check_json "… nor are its rows" 'd["rows"][0]["share_error"] > 0.05' "$ASSAY" report --json single.db
+check_same "… says what it cannot show" 1 "$("$ASSAY" report single.db | tr -s '\n ' ' ' | grep -c '% of the run can be slow for a reason of its own (cold data, rare work) and in no region')"
 # A program that ends before the first region behind its budget: the rest costs what the measured part did.
 check "no region" "$ASSAY" record -q --budget 8M --sample-period 400M --sample-unit 10k --sample-warm 20k -o none.db -- ./two
 check_same "… is within a half of the truth" 1 "$(($(one none.db "$cycles") * 2 < $(one true.db "$cycles") * 3 && $(one none.db "$cycles") * 2 > $(one true.db "$cycles")))"
@@ -85,9 +86,9 @@ gcc -O1 -static even.c -o even
 for seed in 1 2 3; do
     check "a program of two even loops (seed $seed)" "$ASSAY" record -q --seed "$seed" --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o even.db -- ./even
     check_json "… whose shares are certain" 'all(r["share_error"] < 0.1 for r in d["rows"])' "$ASSAY" report --json --limit 0 even.db
-done
     check_json "… and which take the same with what they call, which is nothing" \
         'sum(abs(r["total_share"] - r["share"]) < 1e-4 for r in d["rows"] if r["function"] in ("f", "g")) == 2' "$ASSAY" report --json --limit 0 even.db
+done
 check "a program that is mostly start-up" "$ASSAY" record --budget 20k --sample-period 10k --sample-unit 1000 --sample-warm 2k -o start_up.db -- true
 check_same "… is estimated" 1 "$(one start_up.db "SELECT count(*) FROM series WHERE name = 'sampled'")"
 check_same "… and says so" 1 "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'are in the dynamic linker: start-up dominates; --from main or --skip leaves them out; what is left is measured in full then')"
@@ -105,8 +106,6 @@ check "another seed" "$ASSAY" record -q --budget 8M "${how[@]}" --seed 2 -o othe
 check_same "… another estimate" different "$([ "$(one long.db "$cycles")" = "$(one other.db "$cycles")" ] || echo different)"
 check "estimates are merged" "$ASSAY" merge -q long.db other.db -o both.db
 check_json "… with their error bars" 'all("share_error" in r for r in d["rows"])' "$ASSAY" report --json both.db
-check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k \
-    -o paths.db -- "$BUILD/workloads/demo" 1
 interval="SELECT value FROM estimates, series WHERE series.id = series AND series.name = 'sampled' AND measure = 'interval'"
 for db in long other both; do "$ASSAY" report --json --limit 0 "$db.db" >"$db.json"; done
 check_same "… the interval is between theirs" 1 "$(python3 -c "print(int(min($(one long.db "$interval"), $(one other.db "$interval")) <= $(one both.db "$interval") <= max($(one long.db "$interval"), $(one other.db "$interval"))))")"
@@ -119,6 +118,8 @@ check "the same run twice" "$ASSAY" merge -q long.db again.db -o twice.db
 check_same "… is not more certain than once" 1 "$(python3 -c "print(int(abs($(one long.db "$interval") - $(one twice.db "$interval")) < 1e-9))")"
 "$ASSAY" report --json --limit 0 twice.db >twice.json
 holds "… nor are its rows" "all(abs(a - b) < 1e-6 for a, b in zip(*(sorted(r['share_error'] for r in x['rows']) for x in d)))" long.json twice.json
+check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k \
+    -o paths.db -- "$BUILD/workloads/demo" 1
 check_same "… keeps those that were measured" 1 "$(one paths.db 'SELECT 20 * (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM path_times)
     AND id NOT IN (SELECT parent FROM paths WHERE parent IS NOT NULL)) < count(*) FROM paths')"
 check "sampled from the start" "$ASSAY" record -v --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
