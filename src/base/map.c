@@ -111,7 +111,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 
 double as_map_apart(const struct as_map *first, const struct as_map *second)
 {
-    uint64_t differ = 0, sum = 0;
+    uint64_t differ = 0, sum = 0, others = 0;
     for (size_t i = 0; i < first->cap; i++) {
         if (!first->slots[i].used)
             continue;
@@ -119,10 +119,14 @@ double as_map_apart(const struct as_map *first, const struct as_map *second)
         differ += difference(first->slots[i].value, other ? *other : 0);
         sum += first->slots[i].value;
     }
-    for (size_t i = 0; i < second->cap; i++)
-        if (second->slots[i].used && !as_map_get(first, second->slots[i].key))
+    for (size_t i = 0; i < second->cap; i++) {
+        if (!second->slots[i].used)
+            continue;
+        others += second->slots[i].value;
+        if (!as_map_get(first, second->slots[i].key))
             differ += second->slots[i].value;
-    return sum ? (double)differ / 2 / (double)sum : 0;
+    }
+    return sum ? (double)differ / 2 / (double)(sum > others ? sum : others) : 0;
 }
 
 /* Spreads keys, eight bytes at a time; does not protect against chosen keys. */

@@ -25,7 +25,7 @@ void as_map_fetch(const struct as_map *map, uint64_t key);
 uint64_t *as_map_put(struct as_map *map, uint64_t key);
 bool as_map_remove(struct as_map *map, uint64_t key);
 void as_map_free(struct as_map *map);
-/* Of two maps of counts: half the sum of their differences, as a part of the sum of the first; 0 where that is 0. */
+/* Of two maps of counts: half the sum of their differences, as a part of the larger sum: 0 to 1; 0 where the first is empty. */
 double as_map_apart(const struct as_map *first, const struct as_map *second);
 
 struct as_strings;

@@ -467,5 +467,5 @@ double as_points_run_differs(const struct as_points_run *run)
 {
     static const double cut_off = 0.01; /* blocks at the ends of an interval, and code that other blocks are made of */
     double now = (double)run->sampled->summary.instructions, then = (double)run->plan.instructions;
-    return fmax(then > 0 ? fabs(now / then - 1) : 0, run->apart > cut_off ? run->apart : 0);
+    return fmax(then > 0 ? fabs(now - then) / fmax(now, then) : 0, run->apart > cut_off ? run->apart : 0);
 }

@@ -125,6 +125,8 @@ static void tells_counts_apart(void **state)
     *as_map_put(&second, 2) = 40;
     *as_map_put(&second, 3) = 10;
     assert_float_equal(as_map_apart(&first, &second), 0.1, 1e-6);
+    *as_map_put(&second, 3) = 910;
+    assert_float_equal(as_map_apart(&first, &second), 0.46, 1e-6); /* a part of the larger one: never above 1 */
     as_map_free(&second);
     assert_float_equal(as_map_apart(&first, &second), 0.5, 1e-6);
     as_map_free(&first);
