@@ -135,11 +135,24 @@ static bool make_plan(const struct jobs_command *command, char *const *program, 
     return as_jobs_plan_check(plan, err);
 }
 
+/* A folder that is there has its plan. */
+static bool check_options(const struct jobs_command *command, const struct as_jobs *jobs, struct as_error *err)
+{
+    if ((command->repeat == 1 || command->repeat == jobs->plan.repeat) && !command->core && !command->set.len &&
+        !command->record.len)
+        return true;
+    return as_error_set_status(
+        err, AS_EXIT_USAGE,
+        "--repeat, --core, --set and --record make a new plan: give the program and a folder for it; "
+        "this one has a plan of %" PRIu64 " runs a machine",
+        jobs->plan.repeat);
+}
+
 static bool open_folder(const struct jobs_command *command, const char *folder, char *const *program,
                         struct as_jobs *jobs, struct as_error *err)
 {
     if (!program[0])
-        return as_jobs_open(jobs, folder, err);
+        return as_jobs_open(jobs, folder, err) && check_options(command, jobs, err);
     struct as_jobs_plan plan = {0};
     bool ok = make_plan(command, program, &plan, err) && as_jobs_create(jobs, folder, &plan, err);
     as_jobs_plan_free(&plan);

@@ -88,9 +88,11 @@ static void print_line(const struct table *table, const struct line *line, FILE 
 {
     const struct as_jobs_row *row = &line->row;
     fprintf(out, "%7" PRIu64 " %4" PRIu64 " of %-4" PRIu64, row->machine, row->runs, table->jobs->plan.repeat);
-    if (row->cycles.n)
+    if (row->cycles.n > 1)
         fprintf(out, " %18s %8.4f %7.2f %%", AS_COUNT((uint64_t)llround(row->cycles.mean)), row->cpi.mean,
                 100 * spread_of(line));
+    else if (row->cycles.n)
+        fprintf(out, " %18s %8.4f %9s", AS_COUNT((uint64_t)llround(row->cycles.mean)), row->cpi.mean, "-");
     else
         fprintf(out, " %18s %8s %9s", "-", "-", "-");
     fprintf(out, "  %s\n", AS_SHOW(line->name));
@@ -102,7 +104,8 @@ static void print_notes(const struct table *table, const struct line *line, FILE
     if (line->reason)
         fprintf(out, "machine %" PRIu64 ": not merged: %s\n", line->row.machine, line->reason);
     else if (line->row.merged && table->jobs->plan.repeat > 1)
-        fprintf(out, "machine %" PRIu64 ": all runs are in %s\n", line->row.machine, AS_SHOW(line->row.merged));
+        fprintf(out, "machine %" PRIu64 ": all %sruns are in %s\n", line->row.machine,
+                line->row.unreadable.list.len ? "other " : "", AS_SHOW(line->row.merged));
     if (differs(line))
         fprintf(out, "machine %" PRIu64 ": the program does not do the same every time: %s to %s instructions\n",
                 line->row.machine, AS_COUNT(line->row.fewest), AS_COUNT(line->row.most));

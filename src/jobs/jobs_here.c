@@ -70,6 +70,8 @@ static void tell_end(const struct here *here, const struct seat *seat, int statu
         return;
     if (seat->late)
         fprintf(file, "assay jobs: ended because it took longer than %" PRIu64 " seconds\n", here->how->seconds);
+    else if (as_signals_interrupts() != 0)
+        fprintf(file, "assay jobs: ended because 'assay jobs' was interrupted\n");
     else if (WIFSIGNALED(status))
         fprintf(file, "assay jobs: killed by signal %d\n", WTERMSIG(status));
     fclose(file);

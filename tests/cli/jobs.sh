@@ -75,6 +75,7 @@ interrupted() {
 }
 check_status 125 "interrupted" interrupted
 check_same "… leaves no profile" 0 "$(count interrupted/jobs)"
+check_same "… says why" 1 "$(grep -c "interrupted" interrupted/jobs/0/0.log)"
 if mkdir full && mount -t tmpfs -o size=300k none full 2>/dev/null; then
     check_status 125 "a full disk" "$ASSAY" jobs full/jobs --repeat 4 -j 1 --tries 1 --record='--max 50k' -- "$demo" 1
     check_same "… what is missing is named" 1 "$(grep -c '^missing: ' <<<"$out")"
@@ -87,6 +88,8 @@ fi
 echo broken >one/jobs/0/2.db
 check_status 125 "a profile that is none" "$ASSAY" jobs --list one
 check_same "… is named" 1 "$(grep -c 'profiles of jobs 2 cannot be read' <<<"$out")"
+check_same "… the others are merged" 1 "$(grep -c 'all other runs are in' <<<"$out")"
+check_fails 2 'this one has a plan of 3 runs a machine' "another plan in the same folder" "$ASSAY" jobs one --repeat 5
 echo nonsense >absent/plan
 check_stderr_line 'is not a plan of jobs' "a plan that is none" "$ASSAY" jobs absent
 check_status 125 "no folder" "$ASSAY" jobs nowhere/deep -- true
