@@ -1,6 +1,7 @@
 /* assay record: runs a program and writes a profile of it. */
 #include "base/log.h"
 #include "base/number.h"
+#include "base/show.h"
 #include "cmd/commands.h"
 #include "cmd/debug_path.h"
 #include "cmd/default_core.h"
@@ -78,8 +79,9 @@ static const struct as_option options_table[] = {
     {.name = "sampled",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, sampled),
-     .help = "Measure in short regions from the start, however short the program is: the same as --budget=10M, and an "
-             "error if that is not possible."},
+     .help =
+         "Measure the first 10M instructions in full, and short regions after them (as --budget=10M does); an error "
+         "if that is not possible."},
     {.name = "sample-unit",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, unit),
@@ -398,6 +400,9 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
         return as_error_set_status(err, AS_EXIT_USAGE, "--sampled needs the golden reference: leave out --golden=off");
     if (command->sampled && !command->budget)
         how->head = 10000000;
+    if (command->sampled && differs(command->record.samplers, as_record_defaults.samplers))
+        as_log_note("--samplers: a program that goes on after its first %s instructions is estimated without samplers",
+                    AS_COUNT(how->head));
     how->unit = command->unit;
     how->period = command->every;
     if (!read_warm(command->warm, &how->warm, err))

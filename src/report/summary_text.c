@@ -92,7 +92,8 @@ static void add_samples(const struct as_summary *summary, struct as_str *line)
     if (summary->exact)
         as_str_add(line, ": every cycle");
     else if (summary->sampled)
-        as_str_addf(line, ": estimated for the whole program from %s region%s", AS_COUNT(summary->samples),
+        as_str_addf(line, ": estimated for %s from %s region%s",
+                    summary->partial ? "the part that ran" : "the whole program", AS_COUNT(summary->samples),
                     summary->samples == 1 ? "" : "s");
     else if (!summary->contradicts)
         as_str_addf(line, ": %s sample%s", AS_COUNT(summary->samples), summary->samples == 1 ? "" : "s");
