@@ -287,7 +287,8 @@ static void add_time(struct as_import *import, const struct as_perf_sample *samp
         at.on_path = as_import_sum_number(&import->path_cells, as_import_sum_of(&import->path_cells, path, at.cell));
     series->samples++;
     series->timed += at.time != AS_PERF_NO_TIME;
-    series->components |= facts->events != 0;
+    /* That some samples are stores does not say what the others waited for: it makes no cycle stacks by itself. */
+    series->components |= (facts->events & ~as_import_bit(AS_BIT_STORE, true)) != 0;
     as_add_to(&series->units, sample->period);
     series->squares += (double)sample->period * (double)sample->period;
     add_at(&import->by_event, &at, event, sample->period);
