@@ -11,12 +11,6 @@ static struct as_block *new_block(uint32_t index, uint32_t instructions)
     return block;
 }
 
-static void start_thread(struct as_collect *collect, struct as_thread *thread, uint32_t number)
-{
-    *thread = (struct as_thread){.number = number};
-    as_collect_sink.thread_start(collect, thread);
-}
-
 static void run_part(struct as_collect *collect, struct as_thread *thread, const struct as_block *block, uint32_t first,
                      uint32_t end, bool continues)
 {
@@ -50,8 +44,7 @@ static void test_stretches_are_intervals(void **state)
 {
     struct as_collect *collect = as_collect_new(false);
     struct as_block *three = new_block(5, 3), *seven = new_block(0, 7);
-    struct as_thread thread;
-    start_thread(collect, &thread, 1);
+    struct as_thread thread = {.number = 1};
     new_stretch(collect);
     run_part(collect, &thread, three, 1, 3, false);
     run_part(collect, &thread, three, 0, 3, true); /* its first instruction was counted before */
@@ -78,9 +71,7 @@ static void check_threads(bool by_thread, const char *want, size_t blocks, const
 {
     struct as_collect *collect = as_collect_new(by_thread);
     struct as_block *block = new_block(2, 4);
-    struct as_thread one, two;
-    start_thread(collect, &one, 1);
-    start_thread(collect, &two, 2);
+    struct as_thread one = {.number = 1}, two = {.number = 2};
     new_stretch(collect);
     run_whole(collect, &two, block, 5);
     run_whole(collect, &one, block, 1);
@@ -116,8 +107,7 @@ static void test_intervals_by_loop(void **state)
     assert_string_equal(regions.landmarks.data[region->stop.landmark].symbol, "head");
     assert_true(region->repeat);
     struct as_block *ten = new_block(0, 10);
-    struct as_thread thread;
-    start_thread(collect, &thread, 1);
+    struct as_thread thread = {.number = 1};
     new_stretch(collect);
     for (int pass = 1; pass <= 5; pass++) {
         run_whole(collect, &thread, ten, 1);
