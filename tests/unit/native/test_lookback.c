@@ -117,15 +117,23 @@ static void padding_ends_the_way(void **state)
     assert_int_equal(BACK(LOCK_ADD, "\x90\xe8\xfa\xff\xff\xff").n, 0); /* a call to the interrupted instruction */
 }
 
+/* Finds the way back from behind an atomic. Returns where that is. */
+static uint64_t find_behind_atomic(struct program *program, struct as_lookback_code *code)
+{
+    *program = (struct program){.size = 32};
+    memset(program->bytes, 0x90, program->size);
+    uint64_t ip = put(program, LOCK_ADD, sizeof LOCK_ADD - 1);
+    put(program, NOPS, 8);
+    as_lookback_find(ip, read_program, program, code);
+    return ip;
+}
+
 static void no_data_in_the_first_pages(void **state)
 {
-    struct program program = {.size = 32};
+    struct program program;
     struct as_lookback_code code;
     struct as_lookback found;
-    memset(program.bytes, 0x90, program.size);
-    uint64_t ip = put(&program, LOCK_ADD, sizeof LOCK_ADD - 1);
-    put(&program, NOPS, 8);
-    as_lookback_find(ip, read_program, &program, &code);
+    uint64_t ip = find_behind_atomic(&program, &code);
     static const uint64_t addresses[] = {1, 65535, 65536, UINT64_C(1) << 47, UINT64_MAX - 63};
     for (size_t i = 0; i < 5; i++) {
         struct as_machine_state regs = registers(ip);
@@ -146,13 +154,10 @@ static void only_what_was_surely_executed(void **state)
 
 static void code_that_changed_is_not_guessed(void **state)
 {
-    struct program program = {.size = 32};
+    struct program program;
     struct as_lookback_code code;
     struct as_lookback found;
-    memset(program.bytes, 0x90, program.size);
-    uint64_t ip = put(&program, LOCK_ADD, sizeof LOCK_ADD - 1);
-    put(&program, NOPS, 8);
-    as_lookback_find(ip, read_program, &program, &code);
+    uint64_t ip = find_behind_atomic(&program, &code);
     memcpy(program.bytes + 32, NOPS, 5);
     struct as_machine_state regs = registers(ip);
     as_lookback_from(&regs, &code, read_program, &program, &found);
