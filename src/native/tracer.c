@@ -68,7 +68,8 @@ static uint64_t read_clock(const struct tracee *thread)
 
 static void put_event(struct as_tracer *tracer, enum as_tracer_kind kind, pid_t tid, uint32_t watch)
 {
-    const struct tracee *thread = find(tracer, tid);
+    /* Not at traps: a thread that stands still waits for what is read here. */
+    const struct tracee *thread = kind == AS_TRACER_START || kind == AS_TRACER_GONE ? find(tracer, tid) : NULL;
     uint64_t spent = !thread ? 0 : thread->spent ? thread->spent : read_clock(thread);
     *as_vec_push(&tracer->queue) =
         (struct as_tracer_event){.kind = kind, .tid = tid, .watch = watch, .status = tracer->status, .spent = spent};

@@ -28,7 +28,7 @@ struct as_tracer_event {
     pid_t tid;
     uint32_t watch; /* TRAP: as the caller called it */
     int status;     /* END: as from waitpid; -1: it still runs */
-    uint64_t spent; /* processor time of the thread up to then, nanoseconds; 0: unknown */
+    uint64_t spent; /* START, GONE: processor time of the thread up to then, nanoseconds; 0: unknown */
 };
 
 struct as_tracer_watch {
