@@ -521,6 +521,7 @@ static void gate_of_exact_profiles(void **state)
     as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0.5}, diff);
     assert_int_equal(result.rows, 5);
     assert_int_equal(result.failed_rows, 2); /* what is new */
+    assert_int_equal(result.verdict, AS_GATE_FAILED);
     assert_string_equal(result.findings.data[0].row->name, "count");
     assert_true(isinf(result.findings.data[0].growth));
     as_gate_free(&result);
@@ -555,6 +556,10 @@ static void sampled_differences_are_noise(void **state)
     assert_int_equal(result.findings.len, 1);
     assert_true(isinf(result.findings.data[0].needed)); /* no number of samples shows that there is no growth */
     assert_false(as_gate_fails(&result, result.verdict));
+    as_gate_free(&result);
+    as_gate_judge(&result, (struct as_gate){.program = NAN, .row = 0}, diff);
+    assert_true(result.noisy_rows > 0 && result.failed_rows == 0 && result.findings.len == 0);
+    assert_int_equal(result.verdict, AS_GATE_INCONCLUSIVE);
     as_gate_free(&result);
     as_gate_judge(&result, (struct as_gate){.program = 0.02, .row = NAN, .strict = true}, diff);
     assert_true(as_gate_fails(&result, result.verdict));

@@ -340,6 +340,16 @@ static void names_of_processes(void **state)
         assert_string_equal(as_view_row_name(&view, AS_STORE_BY_THREAD, &(struct as_store_row){.id = i}, name),
                             names[i]);
     as_view_free(&view);
+    writer = bed_writer("just_two.db");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_thread(writer, &(struct as_store_thread){2, 8, NULL, 0, 0, 0});
+    as_store_add_series(writer,
+                        &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1, .precise = -1});
+    bed_commit(writer);
+    view = view_bed_open("just_two.db", NULL);
+    assert_string_equal(as_view_row_name(&view, AS_STORE_BY_THREAD, &(struct as_store_row){.id = 1}, name),
+                        "2, process 8");
+    as_view_free(&view);
 }
 
 static void names_of_components(void **state)

@@ -1,0 +1,159 @@
+/* Error bars of rows of a run that was measured in regions, with all that a profile can say of them: times that all
+ * replicates share, times that a factor of each multiplies, and what regions of other programs differ by.
+ *
+ *   cycles of 20,000       first   second   third
+ *   measured once           4000        0       0
+ *   no region has them         0     2000       0   times 0.9, 1.1 and 1 in the replicates
+ *   in the regions          1000     5000    8000   1000, 1030 and 980; 5000, 5100 and 4800; 8000 in all
+ */
+#include "score/confidence.h"
+#include "unit.h"
+#include "view/rows.h"
+#include "view_bed.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define NONE AS_STORE_NONE
+
+enum { ROWS = 3, REPLICATES = 3, TOTAL = 20000, REGIONS = 40 };
+static const uint64_t once[ROWS] = {4000, 0, 0}, alike[ROWS] = {0, 2000, 0}, seen[ROWS] = {1000, 5000, 8000};
+static const uint64_t replicates[REPLICATES][ROWS] = {{1000, 5000, 8000}, {1030, 5100, 8000}, {980, 4800, 8000}};
+static const double factors[REPLICATES] = {0.9, 1.1, 1};
+
+static uint32_t add_series(struct as_store_writer *writer, const char *name, uint64_t samples,
+                           const uint64_t units[ROWS])
+{
+    uint32_t series = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = name, .unit = "cycles", .scale = 1, .precise = -1, .samples = samples});
+    for (uint32_t i = 0; i < ROWS; i++)
+        if (units[i])
+            as_store_add_time(writer, &(struct as_store_time){series, 0, i, units[i], 0, 0});
+    return series;
+}
+
+static void write_profile(const char *path, double prior, uint64_t merged)
+{
+    static const char *const names[ROWS] = {"first", "second", "third"};
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, TOTAL, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    if (merged)
+        as_store_add_meta_u64(writer, AS_META_MERGED, merged);
+    uint64_t whole[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        as_store_add_function(writer, &(struct as_store_function){names[i], NULL, 0, NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), 0, i, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+        whole[i] = once[i] + alike[i] + seen[i];
+    }
+    uint32_t all = add_series(writer, AS_STORE_SAMPLED, REGIONS, whole);
+    add_series(writer, AS_STORE_REPLICATE_COMMON, 0, once);
+    uint32_t same = add_series(writer, AS_STORE_REPLICATE_ALIKE, 0, alike);
+    for (uint32_t i = 0; i < REPLICATES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", i + 1);
+        add_series(writer, name, 0, replicates[i]);
+        as_store_add_estimate(writer, &(struct as_store_estimate){same, AS_STORE_FACTOR, name, factors[i]});
+    }
+    if (prior >= 0)
+        as_store_add_estimate(writer, &(struct as_store_estimate){all, AS_STORE_PRIOR, "program", prior});
+    bed_commit(writer);
+}
+
+/* The share of a row in a replicate. */
+static double share_in(size_t replicate, size_t row)
+{
+    double own = 0, total = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        double units = (double)once[i] + (double)alike[i] * factors[replicate] + (double)replicates[replicate][i];
+        own = i == row ? units : own;
+        total += units;
+    }
+    return own / total;
+}
+
+static double wanted(size_t row, const struct as_region_prior *prior)
+{
+    double shares[REPLICATES], share = (double)(once[row] + alike[row] + seen[row]) / TOTAL;
+    for (size_t i = 0; i < REPLICATES; i++)
+        shares[i] = share_in(i, row);
+    double deviation = as_jackknife_deviation(shares, REPLICATES);
+    if (prior)
+        deviation = as_guessed_share_deviation(
+            share, (double)alike[row] / TOTAL,
+            as_region_share_deviation(prior, share, (double)(alike[row] + seen[row]) / (TOTAL - 4000), deviation));
+    return as_jackknife_quantile(REPLICATES) * deviation;
+}
+
+static void check(double deviation, uint64_t merged, const struct as_region_prior *prior)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_rows list;
+    write_profile("errors.db", deviation, merged);
+    struct as_view view = view_bed_open("errors.db", NULL);
+    assert_true(as_rows_make(&list, &view, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_int_equal(list.rows.n, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t row = list.rows.rows[i].id;
+        assert_true(fabs(list.errors[i] - wanted(row, prior)) < 1e-12);
+        assert_int_equal(list.once[i], once[row]);
+    }
+    as_rows_free(&list);
+    as_view_free(&view);
+}
+
+static void replicates_alone(void **state)
+{
+    check(-1, 0, NULL);
+    check(1, 0, NULL); /* a deviation of the whole says nothing */
+}
+
+static void with_what_others_differ_by(void **state)
+{
+    check(0.05, 0, &(struct as_region_prior){0.05, REGIONS});
+}
+
+/* Merged runs may have the same regions. */
+static void merged_runs(void **state)
+{
+    check(0.05, 4, &(struct as_region_prior){0.05, REGIONS / 4});
+    check(0.05, 1000, &(struct as_region_prior){0.05, 1});
+}
+
+static void one_replicate_is_none(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_rows list;
+    struct as_store_writer *writer = bed_writer("one.db");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, TOTAL, 0, 0});
+    for (uint32_t i = 0; i < ROWS; i++)
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), NONE, NONE, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+    add_series(writer, AS_STORE_SAMPLED, REGIONS, seen);
+    add_series(writer, AS_STORE_REPLICATE "1", 0, seen);
+    bed_commit(writer);
+    struct as_view view = view_bed_open("one.db", NULL);
+    assert_true(as_rows_make(&list, &view, AS_STORE_BY_INSTRUCTION, NULL, &err));
+    assert_true(!list.errors && !list.once);
+    as_rows_free(&list);
+    as_view_free(&view);
+}
+
+static int set_up(void **state)
+{
+    view_bed_enter();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replicates_alone),
+        cmocka_unit_test(with_what_others_differ_by),
+        cmocka_unit_test(merged_runs),
+        cmocka_unit_test(one_replicate_is_none),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
