@@ -30,6 +30,8 @@ struct tracee {
     bool stopped, interrupted; /* interrupted: asked to stop */
     int signal;                /* to be delivered when it is resumed */
     int clock;                 /* its schedstat; -1: not open */
+    int work;                  /* counter of its task clock; 0: not opened yet; -1: refused */
+    uint64_t before;           /* processor time when that counter was 0 */
     uint64_t spent;            /* at its end: processor time, nanoseconds */
 };
 
@@ -58,12 +60,32 @@ static struct tracee *find(const struct as_tracer *tracer, pid_t tid)
     return NULL;
 }
 
-static uint64_t read_clock(const struct tracee *thread)
+static uint64_t read_schedstat(const struct tracee *thread)
 {
     char text[96];
     ssize_t n = thread->clock >= 0 ? pread(thread->clock, text, sizeof text - 1, 0) : 0;
     text[n > 0 ? n : 0] = 0;
     return strtoull(text, NULL, 10);
+}
+
+static uint64_t read_work(const struct tracee *thread)
+{
+    uint64_t count;
+    return thread->work > 0 && read(thread->work, &count, sizeof count) == sizeof count ? count : 0;
+}
+
+/* Between switches the scheduler counts more than the counter does, so a thread has the one clock or the other, not both in turn. */
+static uint64_t read_clock(const struct tracee *thread)
+{
+    return thread->work > 0 ? thread->before + read_work(thread) : read_schedstat(thread);
+}
+
+static void close_clocks(const struct tracee *thread)
+{
+    if (thread->clock >= 0)
+        close(thread->clock);
+    if (thread->work > 0)
+        close(thread->work);
 }
 
 static void put_event(struct as_tracer *tracer, enum as_tracer_kind kind, pid_t tid, uint32_t watch)
@@ -109,8 +131,7 @@ static struct tracee *add_thread(struct as_tracer *tracer, pid_t tid)
 static void drop_thread(struct as_tracer *tracer, struct tracee *thread)
 {
     put_event(tracer, AS_TRACER_GONE, thread->tid, 0);
-    if (thread->clock >= 0)
-        close(thread->clock);
+    close_clocks(thread);
     *thread = tracer->threads.data[--tracer->threads.len];
 }
 
@@ -369,6 +390,18 @@ uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid)
     return thread ? read_clock(thread) : 0;
 }
 
+void as_tracer_clock_exactly(struct as_tracer *tracer, pid_t tid)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_hv = 1};
+    struct tracee *thread = find(tracer, tid);
+    if (!thread || thread->work)
+        return;
+    int fd = (int)syscall(SYS_perf_event_open, &attr, thread->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    thread->before = read_schedstat(thread);
+    thread->work = fd > 0 ? fd : -1;
+}
+
 int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
@@ -532,8 +565,7 @@ void as_tracer_close(struct as_tracer *tracer)
     for (size_t i = 0; i < tracer->threads.len; i++)
         detach(tracer, tracer->threads.data[i].tid);
     for (size_t i = 0; i < tracer->threads.len; i++)
-        if (tracer->threads.data[i].clock >= 0)
-            close(tracer->threads.data[i].clock);
+        close_clocks(&tracer->threads.data[i]);
     pthread_sigmask(SIG_SETMASK, &tracer->signals, NULL);
     as_vec_free(&tracer->threads);
     as_vec_free(&tracer->stopped);

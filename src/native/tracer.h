@@ -58,6 +58,9 @@ pid_t as_tracer_stopped(const struct as_tracer *tracer, size_t n);
 /* Of a stopped thread. */
 bool as_tracer_registers(struct as_tracer *tracer, pid_t tid, struct as_lookahead_thread *thread);
 uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid); /* nanoseconds; 0: unknown */
+/* From now on its processor time is exact while it runs, too: without this it is then what it was at the scheduler's last tick, up to
+ * 10 ms ago. It costs a counter, which is refused where the kernel refuses watches, too. */
+void as_tracer_clock_exactly(struct as_tracer *tracer, pid_t tid);
 
 /* A descriptor that must be closed to end it; -1: refused, errno says why. */
 int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch);

@@ -61,6 +61,13 @@ double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseco
     return found;
 }
 
+void as_rate_add_rough(struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
+{
+    double found = work_out(rate, accesses, nanoseconds, stops);
+    if (found > 0)
+        rate->rough[rate->roughly++ % AS_RATE_TRAPS] = found;
+}
+
 double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops)
 {
     double found = work_out(rate, accesses, nanoseconds, stops);
@@ -131,7 +138,9 @@ double as_rate_usual(const struct as_native_rate *rate)
 {
     if (rate->warmed >= ENOUGH)
         return median(rate->warm, rate->warmed);
-    return median(rate->rates, rate->measured);
+    if (rate->measured || rate->roughly < ENOUGH)
+        return median(rate->rates, rate->measured);
+    return median(rate->rough, rate->roughly);
 }
 
 struct as_rate_range as_rate_range(const struct as_native_rate *rate)

@@ -18,7 +18,9 @@ struct as_native_rate {
     double rates[AS_RATE_TRAPS], warm[AS_RATE_TRAPS], traps[AS_RATE_TRAPS];
     double later[AS_RATE_TRAPS];                /* accesses a nanosecond of ways when the thread had run for long … */
     uint64_t sites[AS_RATE_TRAPS];              /* … and the code that made them */
+    double rough[AS_RATE_TRAPS];                /* accesses a nanosecond of ways that take no longer than a trap */
     uint64_t measured, warmed, trapped, gained; /* in all */
+    uint64_t roughly;
 };
 
 double as_rate_median(double *values, size_t n); /* sorts them; 0: there are none */
@@ -29,6 +31,8 @@ double as_rate_trap(const struct as_native_rate *rate); /* the median; 0: unknow
 /* `accesses` took so long, with `stops` traps or other stops in between. Returns accesses a nanosecond; 0: too short for an
  * answer, or what a trap takes is not known. */
 double as_rate_add(struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
+/* The same for a way that is short beside what a trap takes, which varies: counts while there is nothing better. */
+void as_rate_add_rough(struct as_native_rate *rate, double accesses, double nanoseconds, double stops);
 /* The same for what followed, at a rate of `cold` up to there: nothing where the two do not fit together, because the thread was
  * elsewhere in between. */
 double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesses, double nanoseconds, double stops);

@@ -127,8 +127,9 @@ struct as_reuse_native {
 extern const struct as_lens_ops as_traced_lens_ops; /* its context is the as_reuse_native */
 struct as_traced_thread *as_traced_by_tid(struct as_reuse_native *native, pid_t tid);
 struct as_traced_thread *as_traced_by_number(struct as_reuse_native *native, uint32_t number);
-/* The thread stands still: takes in what it has done since its last stop. */
+/* The thread stands still: takes in what it has done since its last stop. _glance: it may run, and is not stopped. */
 void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread);
+void as_traced_glance(struct as_reuse_native *native, struct as_traced_thread *thread);
 /* `spent`: its processor time then, nanoseconds; 0: unknown. */
 void as_traced_start(struct as_reuse_native *native, pid_t tid, uint64_t spent);
 void as_traced_end(struct as_reuse_native *native, pid_t tid, uint64_t spent);

@@ -39,20 +39,31 @@ static double rate_of(const struct as_reuse_native *native, const struct as_trac
     return is_local ? thread->local : usual > 0 ? usual : 1;
 }
 
-static void update(struct as_reuse_native *native, struct as_traced_thread *thread, uint64_t now)
+static void advance(struct as_reuse_native *native, struct as_traced_thread *thread, uint64_t now, double of_stop)
 {
-    double since = now > thread->last ? (double)(now - thread->last) - as_traced_trap(native, thread) : 0;
+    double since = now > thread->last ? (double)(now - thread->last) - of_stop : 0;
     double cold = (double)thread->cooled + AS_COLD_NANOSECONDS - (double)thread->last;
     cold = fmax(0, fmin(cold, since));
     thread->accesses += cold * rate_of(native, thread, true) +
                         fmax(0, since - cold) * as_rate_gain(&native->rate) * rate_of(native, thread, false);
     thread->last = now > thread->last ? now : thread->last;
+}
+
+/* What a stop takes of the thread's time, it takes before the thread stands still: the exception, the signal. */
+static void update(struct as_reuse_native *native, struct as_traced_thread *thread, uint64_t now)
+{
+    advance(native, thread, now, as_traced_trap(native, thread));
     thread->stops++;
 }
 
 void as_traced_update(struct as_reuse_native *native, struct as_traced_thread *thread)
 {
     update(native, thread, as_tracer_processor_time(native->tracer, thread->tid));
+}
+
+void as_traced_glance(struct as_reuse_native *native, struct as_traced_thread *thread)
+{
+    advance(native, thread, as_tracer_processor_time(native->tracer, thread->tid), 0);
 }
 
 struct as_traced_process *as_traced_process_of(const struct as_reuse_native *native,
@@ -109,6 +120,8 @@ void as_traced_start(struct as_reuse_native *native, pid_t tid, uint64_t spent)
                                         .last = spent};
     if (native->options.pmu)
         as_native_counters_open(&thread->counters, tid);
+    else if (native->options.watch.mode == AS_WATCH_CACHE)
+        as_tracer_clock_exactly(native->tracer, tid);
     native->info.threads++;
     as_reuse_watch_client.thread_start(native->watch, thread->number, thread->process);
 }
@@ -220,8 +233,12 @@ static bool counts(void *context, uint32_t number, struct as_lens_counts *made)
     struct as_traced_thread *thread = as_traced_by_number(native, number);
     if (!thread)
         return false;
+    /* Between threads every clock counts, also of one that has not stopped since long before the use. */
+    if (thread->live && native->options.watch.mode == AS_WATCH_CACHE)
+        as_traced_glance(native, thread);
     *made = (struct as_lens_counts){.accesses = (uint64_t)llround(thread->accesses),
-                                    .how = native->rate.measured ? AS_LENS_TIMED : AS_LENS_ASSUMED};
+
+                                    .how = as_rate_usual(&native->rate) > 0 ? AS_LENS_TIMED : AS_LENS_ASSUMED};
     if (native->options.pmu) {
         made->accesses = as_native_counters_read(&thread->counters);
         made->how = AS_LENS_COUNTED;

@@ -191,6 +191,8 @@ static double rate_behind(struct as_reuse_native *native, double accesses, doubl
     double found = as_rate_if_long(&native->rate, accesses, time, stops);
     if (gauge->left == 2) {
         gauge->cold = accesses >= LEAST_GAP ? as_rate_add(&native->rate, accesses, time, stops) : 0;
+        if (accesses < LEAST_GAP)
+            as_rate_add_rough(&native->rate, accesses, time, stops);
         if (is_far(gauge, accesses) && gauge->cold > 0)
             as_rate_add_long(&native->rate, gauge->cold);
         return accesses >= LEAST_GAP ? found : 0;

@@ -47,6 +47,43 @@ shared() {
     holds "… and are reuses of the cache that threads share" 'd["watched"]["where"] == "shared cache" and d["watched"]["reused"] >= 1' shared.json
 }
 by_chance shared
+# One thread writes 2,000 lines, the other reads them: some 2,000 accesses from use to reuse, whatever either thread did since it last
+# stopped. Their times at barriers count, too, so the bound is wide; clocks of the last sample would make it a million.
+cat >handoff.c <<'END'
+#include <pthread.h>
+enum { LINES = 2000, ROUNDS = 20000 };
+static pthread_barrier_t barrier;
+static volatile long lines[LINES * 8], sum;
+static void *reads(void *unused)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < LINES; i++)
+            sum += lines[i * 8];
+        pthread_barrier_wait(&barrier);
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&thread, 0, reads, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < LINES; i++)
+            lines[i * 8] = round;
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+    }
+    pthread_join(thread, 0);
+}
+END
+gcc -O1 -pthread -o handoff handoff.c
+barriers() {
+    native barriers.json --shared -- ./handoff
+    holds "distances between threads that take turns at barriers" "$share(1024, 65536) > 0.8 and d['watched']['reused'] >= 5" barriers.json
+}
+by_chance barriers
 
 formats() {
     "$ASSAY" reuse --source=timer --csv -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.csv

@@ -35,6 +35,22 @@ static void refuses_the_impossible(void **state)
     assert_int_equal(rate.measured, 0);
 }
 
+/* Ways that are short beside a trap: they count while there is nothing better, and not by ones and twos. */
+static void takes_rough_rates_for_want_of_others(void **state)
+{
+    struct as_native_rate rate = {0};
+    as_rate_add_trap(&rate, 10000);
+    as_rate_add_rough(&rate, 2000, 10100, 1); /* nothing but the trap */
+    assert_int_equal(rate.roughly, 0);
+    as_rate_add_rough(&rate, 2000, 11000, 1);
+    as_rate_add_rough(&rate, 2000, 12000, 1);
+    assert_true(as_rate_usual(&rate) == 0);
+    as_rate_add_rough(&rate, 2000, 14000, 1);
+    assert_true(as_rate_usual(&rate) == 1);
+    as_rate_add(&rate, 20000, 15000, 1);
+    assert_true(as_rate_usual(&rate) == 4);
+}
+
 /* Warm caches are faster than those behind a stop, within limits; a few such measurements replace the others. */
 static void prefers_warm_rates(void **state)
 {
@@ -136,10 +152,15 @@ static void weighs_what_a_way_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_unknown_at_first),      cmocka_unit_test(leaves_traps_out),
-        cmocka_unit_test(refuses_the_impossible),   cmocka_unit_test(prefers_warm_rates),
-        cmocka_unit_test(says_how_uncertain_it_is), cmocka_unit_test(knows_how_much_faster_it_gets),
-        cmocka_unit_test(believes_long_ways),       cmocka_unit_test(knows_traps_of_now),
+        cmocka_unit_test(is_unknown_at_first),
+        cmocka_unit_test(leaves_traps_out),
+        cmocka_unit_test(refuses_the_impossible),
+        cmocka_unit_test(takes_rough_rates_for_want_of_others),
+        cmocka_unit_test(prefers_warm_rates),
+        cmocka_unit_test(says_how_uncertain_it_is),
+        cmocka_unit_test(knows_how_much_faster_it_gets),
+        cmocka_unit_test(believes_long_ways),
+        cmocka_unit_test(knows_traps_of_now),
         cmocka_unit_test(weighs_what_a_way_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
