@@ -84,9 +84,9 @@ static bool riscv_is_atomic(const uint8_t *bytes, size_t size)
 /* Opcodes 0f xx. */
 static enum as_answer x86_answer_of_two(uint8_t opcode)
 {
-    enum { CMOV = 0x40, JCC = 0x80, SETCC = 0x90, MAP38 = 0x38 };
+    enum { CMOV = 0x40, JCC = 0x80, SETCC = 0x90, MAP38 = 0x38, COMISS = 0x2e };
     bool reads = (opcode & 0xf0) == CMOV || (opcode & 0xf0) == JCC || (opcode & 0xf0) == SETCC || opcode == MAP38;
-    return reads ? AS_ANSWER_READ : AS_ANSWER_NONE;
+    return reads ? AS_ANSWER_READ : (opcode & 0xfe) == COMISS ? AS_ANSWER_LOST : AS_ANSWER_NONE;
 }
 
 /* Opcodes 00 to 3f, and those of group 1 by their number in modrm: add, or, adc, sbb, and, sub, xor, cmp. */
@@ -99,6 +99,7 @@ static enum as_answer x86_answer_of_sum(uint8_t number)
 static enum as_answer x86_answer_of_one(const uint8_t *bytes, size_t size)
 {
     enum { JCC = 0x70, TEST_BYTES = 0x84, TEST = 0x85, TEST_AL = 0xa8, TEST_AX = 0xa9, CALL = 0xe8, RETURN = 0xc3 };
+    enum { UNARY = 0xf6, TEST_THERE = 1, NEG = 3 }; /* test with a constant is 0, and 1 by another code */
     enum { PUSHF = 0x9c, LAHF = 0x9f, FCMOV = 0xda, LOOPNE = 0xe0, LOOPE = 0xe1, CMC = 0xf5, RCL = 2, RCR = 3 };
     uint8_t opcode = bytes[0], number = size > 1 ? bytes[1] >> 3 & 7 : RCL;
     if (opcode < 0x40 && (opcode & 7) < 6)
@@ -109,7 +110,8 @@ static enum as_answer x86_answer_of_one(const uint8_t *bytes, size_t size)
     if ((opcode & 0xf0) == JCC || opcode == PUSHF || opcode == LAHF || opcode == LOOPNE || opcode == LOOPE ||
         opcode == CMC || (opcode & 0xfe) == FCMOV || (turns && (number == RCL || number == RCR)))
         return AS_ANSWER_READ;
-    bool sets = opcode == TEST_BYTES || opcode == TEST || opcode == TEST_AL || opcode == TEST_AX;
+    bool unary = (opcode & 0xfe) == UNARY && (number <= TEST_THERE || number == NEG);
+    bool sets = opcode == TEST_BYTES || opcode == TEST || opcode == TEST_AL || opcode == TEST_AX || unary;
     return sets || opcode == CALL || opcode == RETURN ? AS_ANSWER_LOST : AS_ANSWER_NONE;
 }
 

@@ -286,6 +286,11 @@ static void test_answers_of_atomics(void **state)
     check_answer(AS_ARCH_X86_64, "\xd1\xd8", 2, AS_ANSWER_READ);                  /* rcr %eax */
     check_answer(AS_ARCH_X86_64, "\x0f\x94\xc0", 3, AS_ANSWER_READ);              /* sete %al */
     check_answer(AS_ARCH_X86_64, "\xa8\x0f", 2, AS_ANSWER_LOST);                  /* test $15, %al */
+    check_answer(AS_ARCH_X86_64, "\xf6\xc3\x0f", 3, AS_ANSWER_LOST);              /* test $15, %bl */
+    check_answer(AS_ARCH_X86_64, "\xf7\xc1\x0f\x00\x00\x00", 6, AS_ANSWER_LOST);  /* test $15, %ecx */
+    check_answer(AS_ARCH_X86_64, "\xf7\xd9", 2, AS_ANSWER_LOST);                  /* neg %ecx */
+    check_answer(AS_ARCH_X86_64, "\xf7\xd1", 2, AS_ANSWER_NONE);                  /* not %ecx */
+    check_answer(AS_ARCH_X86_64, "\x66\x0f\x2e\xc1", 4, AS_ANSWER_LOST);          /* ucomisd %xmm1, %xmm0 */
     check_answer(AS_ARCH_X86_64, "\x48\x89\xc3", 3, AS_ANSWER_NONE);              /* mov %rax, %rbx */
 }
 
