@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 15,
+    AS_WIRE_VERSION = 16,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -168,9 +168,9 @@ struct as_wire_lane {
     _Atomic uint64_t stop_at;            /* `instructions` may not go beyond; the thread then waits: see gate */
     _Atomic uint32_t questions, answers; /* the thread asks before a landmark and waits until both are the same */
     _Atomic uint32_t asked, given;       /* … before an atomic, while `orders` is set: engine/pace.h */
-    /* While threads keep step (plugin/thread_step.h): it waits for its turn, a futex that others wake it by, and the clock that others are to
-     * take for its own; 0: none. */
-    _Atomic uint32_t in_line, call;
+    /* While threads keep step (plugin/thread_step.h): it waits for its turn, a futex that others wake it by, how far others
+     * may be behind it, and the clock that others are to take for its own; 0: none. */
+    _Atomic uint32_t in_line, call, slack;
     _Atomic uint64_t stands_at;
     _Atomic uint32_t room; /* futex: bumped by the reader when it has consumed and somebody waits */
     _Atomic uint32_t writer_waits;

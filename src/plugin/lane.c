@@ -137,13 +137,27 @@ static void order_streamed(void)
 #endif
 }
 
-void as_lane_publish(struct as_wire_lane *lane)
+/* Releases the words before it to read_words (reader.c). */
+static uint64_t publish_words(struct as_wire_lane *lane)
 {
     order_streamed();
-    /* Releases the words before it to read_words (reader.c). Then reader_waits, which wait_for_words sets before it
-     * looks at published for the last time. */
-    atomic_store(&lane->published, lane->chunk_position + (uint64_t)(lane->write - lane->chunk));
+    uint64_t published = lane->chunk_position + (uint64_t)(lane->write - lane->chunk);
+    atomic_store(&lane->published, published);
+    return published;
+}
+
+void as_lane_publish(struct as_wire_lane *lane)
+{
+    publish_words(lane);
+    /* wait_for_words sets it before it looks at published for the last time. */
     if (atomic_load(&as_plugin.wire->reader_waits))
+        futex_wake(&as_plugin.wire->doorbell);
+}
+
+void as_lane_publish_quietly(struct as_wire_lane *lane)
+{
+    uint64_t published = publish_words(lane);
+    if (published - atomic_load(&lane->consumed) > AS_WIRE_CHUNK && atomic_load(&as_plugin.wire->reader_waits))
         futex_wake(&as_plugin.wire->doorbell);
 }
 
@@ -189,6 +203,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->given, 0);
     atomic_store(&lane->in_line, 0);
     atomic_store(&lane->stands_at, 0);
+    atomic_store(&lane->slack, 0);
     lane->cpu = NULL;
     lane->is_code = is_code;
     lane->process = as_plugin.process;
@@ -280,7 +295,7 @@ static void wait_for_expected(void)
 static void throttle(struct as_wire_lane *lane)
 {
     uint64_t window = as_plugin.wire->window, step = step_of();
-    lane->check_at = lane->instructions + step;
+    lane->throttle_at = lane->instructions + step;
     if (atomic_load(&live_threads) < 2 || (!window && !as_plugin.wire->quantum))
         return;
     as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
@@ -292,7 +307,7 @@ static void throttle(struct as_wire_lane *lane)
         wait_for_expected();
     }
     const struct as_wire_lane *slowest = slowest_fellow(lane);
-    lane->check_at = lane->instructions + step;
+    lane->throttle_at = lane->instructions + step;
     atomic_fetch_add(&throttle_waiters, 1);
     while (slowest && as_lane_clock(lane) > as_lane_clock(slowest) + window &&
            !atomic_load(&as_plugin.wire->detached)) {
@@ -301,7 +316,7 @@ static void throttle(struct as_wire_lane *lane)
         uint32_t epoch = atomic_load(&throttle_epoch);
         futex_wait(&throttle_epoch, epoch, 1);
         if (as_lane_clock(slowest) == clock && atomic_load(&throttle_epoch) == epoch) {
-            lane->check_at = lane->instructions; /* one block, then look again */
+            lane->throttle_at = lane->instructions; /* one block, then look again */
             break;
         }
         slowest = slowest_fellow(lane);
@@ -463,11 +478,10 @@ uint32_t as_lane_count_settled(void)
 /* Where threads keep step, a thread may look around at each of its blocks. */
 static void keep_together(struct as_wire_lane *lane)
 {
-    if (!as_plugin.wire->in_step || lane->instructions >= lane->throttle_at) {
+    if (!as_plugin.wire->in_step || lane->instructions >= lane->throttle_at)
         throttle(lane);
-        lane->throttle_at = lane->check_at;
-    }
-    lane->check_at = lane->throttle_at;
+    __atomic_store_n(&lane->check_at, lane->throttle_at,
+                     __ATOMIC_SEQ_CST); /* before the line is looked at: thread_step.c */
 }
 
 bool as_lane_check(unsigned vcpu)

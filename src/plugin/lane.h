@@ -39,6 +39,8 @@ void as_lane_ask(unsigned vcpu); /* publishes, and waits until the reader lets t
 bool as_lane_take_turn(unsigned vcpu);
 struct as_wire_lane *as_lane_claim(bool is_code);
 void as_lane_publish(struct as_wire_lane *lane);
+/* The same, of a thread that waits for another one and not for the reader: a reader that sleeps is woken only if there is much to read. */
+void as_lane_publish_quietly(struct as_wire_lane *lane);
 void as_lane_end(struct as_wire_lane *lane);
 void as_lane_enter_syscall(struct as_wire_lane *lane);
 void as_lane_leave_syscall(struct as_wire_lane *lane, bool waited);

@@ -1,8 +1,12 @@
 /* See thread_step.h.
  *
- * All that threads tell each other here is in their lanes: clocks, in_line and call. A thread that begins to wait sets in_line and then has
- * the thread before it look (check_at = 0); that one sets check_at and then looks who is in line. So one of the two sees the other, but for
- * a check_at that both write at the same time, which costs a wait of a millisecond.
+ * All that threads tell each other here is in their lanes: clocks, in_line, slack and call. Of those in line only the earliest matters:
+ * either no thread is before it, and it is woken, or the thread that is before all has been hailed (check_at = 0) and passes this on when it
+ * has come by. A thread that goes on from the line is hailed as well, so the next one in line is then the earliest. Nobody is woken to find
+ * that he has to wait on.
+ *
+ * A thread that begins to wait sets in_line and then hails the first; that one sets check_at and then looks who is in line. All of these are
+ * sequentially consistent, so one of the two sees the other.
  */
 #include "plugin/thread_step.h"
 
@@ -100,6 +104,12 @@ static struct as_wire_lane *find_first(const struct as_wire_lane *lane, uint64_t
     return first == lane || clock_of(first) + slack > clock_of(lane) ? NULL : (struct as_wire_lane *)first;
 }
 
+/* Has a thread that executes look at the line before its next block. */
+static void hail(struct as_wire_lane *lane)
+{
+    __atomic_store_n(&lane->check_at, 0, __ATOMIC_SEQ_CST);
+}
+
 /* Once is enough until it waits again. */
 static void wake(struct as_wire_lane *lane)
 {
@@ -110,28 +120,8 @@ static void wake(struct as_wire_lane *lane)
     syscall(SYS_futex, &lane->call, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* The earliest of those in line that come before this thread; NULL: none. Those that come later are noted in check_at. */
-static struct as_wire_lane *find_waiting(struct as_wire_lane *lane)
-{
-    struct as_wire_header *wire = as_plugin.wire;
-    struct as_wire_lane *first = NULL;
-    uint32_t used = atomic_load(&wire->lanes_used);
-    for (uint32_t i = 0; i < used; i++) {
-        struct as_wire_lane *other = &wire->lanes[i];
-        if (!atomic_load(&other->in_line) || !as_lane_is_fellow(other, lane))
-            continue;
-        if (comes_before(lane, other)) {
-            uint64_t at = clock_of(other) - lane->clock_offset;
-            lane->check_at = at < lane->check_at ? at : lane->check_at;
-        } else if (!first || comes_before(other, first)) {
-            first = other;
-        }
-    }
-    return first;
-}
-
-/* The earliest of all in line, whoever calls. */
-void as_turns_leave(const struct as_wire_lane *lane)
+/* The earliest of those in line; NULL: there is none. */
+static struct as_wire_lane *find_waiting(const struct as_wire_lane *lane)
 {
     struct as_wire_header *wire = as_plugin.wire;
     struct as_wire_lane *first = NULL;
@@ -141,8 +131,24 @@ void as_turns_leave(const struct as_wire_lane *lane)
         if (atomic_load(&other->in_line) && as_lane_is_fellow(other, lane) && (!first || comes_before(other, first)))
             first = other;
     }
+    return first;
+}
+
+/* Wakes the earliest in line if it is its turn. Otherwise returns the thread that comes before it. */
+static struct as_wire_lane *pass_on(const struct as_wire_lane *waiting)
+{
+    struct as_wire_lane *first = find_first(waiting, atomic_load(&waiting->slack));
+    if (!first && !as_turns_awaits())
+        wake((struct as_wire_lane *)waiting);
+    return first;
+}
+
+void as_turns_leave(const struct as_wire_lane *lane)
+{
+    const struct as_wire_lane *waiting = find_waiting(lane);
+    struct as_wire_lane *first = waiting ? pass_on(waiting) : NULL;
     if (first)
-        wake(first);
+        hail(first);
 }
 
 void as_turns_expect(int32_t more)
@@ -194,26 +200,17 @@ static bool is_asleep(const struct as_wire_lane *first)
     return state == 'S' || state == 0;
 }
 
-/* Has the first thread tell when it has come by: it is asleep in line, or executes. */
-static void hurry(struct as_wire_lane *first)
-{
-    if (atomic_load(&first->in_line))
-        wake(first);
-    else
-        first->check_at = 0;
-}
-
 static void stay_in_line(struct as_wire_lane *lane, uint64_t slack)
 {
     int stuck = 0, awaited = 0;
     while (!atomic_load(&as_plugin.wire->detached)) {
         uint32_t call = atomic_load(&lane->call);
+        atomic_store(&lane->in_line, WAITS);
         struct as_wire_lane *first = find_first(lane, slack);
         if (!first && !as_turns_awaits())
             return;
-        atomic_store(&lane->in_line, WAITS);
         if (first)
-            hurry(first);
+            hail(first);
         if (wait_for_call(lane, call))
             continue;
         stuck = first && is_asleep(first) ? stuck + 1 : 0;
@@ -230,42 +227,68 @@ static bool wait_in_line(struct as_wire_lane *lane, uint64_t slack)
 {
     if (!find_first(lane, slack) && !as_turns_awaits())
         return false;
-    as_lane_publish(lane);
+    as_lane_publish_quietly(lane); /* before it says that it waits: engine/lane_idle.h */
+    atomic_store(&lane->slack, slack);
     atomic_fetch_add(&in_line, 1);
-    atomic_store(&lane->in_line, WAITS);
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_THROTTLED);
-    as_lane_publish(lane);
     stay_in_line(lane, slack);
     atomic_store(&lane->activity, before);
     atomic_store(&lane->in_line, 0);
     atomic_fetch_sub(&in_line, 1);
-    lane->check_at = 0; /* to pass on the turn */
+    hail(lane); /* to pass on the turn */
     return true;
 }
 
-/* The block before the one that was just announced, and what it loaded, as a number; 0: it stored something, or loaded nothing. */
-static uint64_t last_look(const struct as_wire_lane *lane)
+/* What the block before the one that was just announced loaded, and which block that was, as a number; 0: it loaded nothing. `stored`: it
+ * stored something. */
+static uint64_t last_look(const struct as_wire_lane *lane, bool *stored)
 {
     uint64_t look = 0, loads = 0;
     for (const uint64_t *word = lane->write - 1; --word >= lane->chunk;) {
-        if (*word & AS_WIRE_STORE)
-            return 0;
+        *stored |= (*word & AS_WIRE_STORE) != 0;
         look = (look ^ (*word & AS_WIRE_LOAD ? *word : (uint32_t)*word)) * UINT64_C(0x9e3779b97f4a7c15);
-        if (!(*word & AS_WIRE_LOAD))
+        if (!(*word & AS_WIRE_ACCESS_MASK))
             return *word >> AS_WIRE_EVENT_SHIFT == AS_WIRE_BLOCK && loads ? look : 0;
         loads++;
     }
     return 0;
 }
 
-/* Whether the thread loads the same again and again: it waits for another one to store there. */
+/* Whether the thread loads the same again and again, and stores nothing: it waits for another one to store there. A loop that works
+ * also looks at its bound again and again. */
 static bool spins(struct as_wire_lane *lane)
 {
-    uint64_t look = last_look(lane);
+    bool stored = false;
+    uint64_t look = last_look(lane, &stored);
+    if (stored) {
+        lane->looks[0] = lane->looks[1] = 0;
+        return false;
+    }
     bool again = look && (look == lane->looks[0] || look == lane->looks[1]);
     lane->looks[1] = lane->looks[0];
     lane->looks[0] = look;
     return again;
+}
+
+/* Has the thread look again at some of its instructions, unless it has been hailed since it last set that. */
+static void look_again_at(struct as_wire_lane *lane, uint64_t at)
+{
+    uint64_t set = lane->throttle_at;
+    if (at < set)
+        __atomic_compare_exchange_n(&lane->check_at, &set, at, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Behind the store of check_at. */
+static void look_at_line(struct as_wire_lane *lane)
+{
+    const struct as_wire_lane *waiting = find_waiting(lane);
+    struct as_wire_lane *first = waiting ? pass_on(waiting) : NULL;
+    if (first && first != lane) {
+        hail(first);
+    } else if (first) {
+        uint64_t clock = clock_of(waiting), passed = atomic_load(&waiting->slack) + lane->clock_offset;
+        look_again_at(lane, clock > passed ? clock - passed : 0);
+    }
 }
 
 bool as_turns_pass(struct as_wire_lane *lane)
@@ -274,17 +297,15 @@ bool as_turns_pass(struct as_wire_lane *lane)
         /* The block with the store-conditional comes now if it has not come yet. */
         if (lane->reserves) {
             lane->reserves = 0;
-            lane->check_at = 0;
+            hail(lane);
             return false;
         }
         atomic_store(&lane->stands_at, 0);
     }
-    struct as_wire_lane *first = atomic_load(&in_line) ? find_waiting(lane) : NULL;
-    if (first)
-        wake(first);
+    look_at_line(lane);
     if (lane->instructions >= lane->close_until || as_lane_count_live() > AS_TURNS_THREADS)
         return false;
-    lane->check_at = 0;
+    hail(lane);
     return spins(lane) && wait_in_line(lane, CLOSE);
 }
 
@@ -297,6 +318,6 @@ bool as_turns_take(struct as_wire_lane *lane, uint32_t block, bool reserves)
     atomic_store(&lane->stands_at, reserves ? as_lane_clock(lane) : 0);
     lane->reserves = reserves;
     if (atomic_load(&in_line) || reserves)
-        lane->check_at = 0; /* to pass on the turn */
+        hail(lane); /* to pass on the turn */
     return wait_in_line(lane, 0);
 }
