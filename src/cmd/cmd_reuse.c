@@ -245,8 +245,15 @@ static int write_result(struct session *session)
 
 static int show(struct session *session)
 {
-    int failed = write_result(session);
-    int status = as_run_report(&session->result, &session->options->run);
+    struct as_error err = AS_ERROR_INIT;
+    bool measured = as_access_stream_executed(session->stream) > 0 || session->result.end.interrupted ||
+                    session->result.region_troubles == 0;
+    if (!measured) {
+        as_output_drop(&session->output);
+        as_error_set(&err, "%s", session->result.region_trouble);
+        return as_cli_fail(&as_command_reuse, &err);
+    }
+    int failed = write_result(session), status = as_run_report(&session->result, &session->options->run);
     return failed ? failed : status;
 }
 

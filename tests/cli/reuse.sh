@@ -264,7 +264,7 @@ END
 check "it has its parts, and nothing from elsewhere" page_holds
 check "a page of an estimate" "$ASSAY" reuse --html --method watch --exact --period 1000 -o watch.html -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
 check_same "with both histograms" 2 "$(grep -c 'class="b" x=' watch.html | awk '{print ($1 > 5) + 1}')"
-check "a page of nothing" "$ASSAY" reuse --html --from walk -o nothing.html -- ./walks x
+check "a page of nothing" "$ASSAY" reuse --html --from walk --max 1 -o nothing.html -- ./walks w
 check_same "has no curve" 0 "$(grep -c '<polyline' nothing.html)"
 
 # Watchpoints on the modelled machine, on a program whose distances are its arguments: 1500, 3000 and 6000 (and two short
@@ -439,6 +439,8 @@ check_fails 2 'lines is for --method=lines' "--lines of all lines" "$ASSAY" reus
 for given in --rate=5 --budget=5 --ahead=5 --duration=5; do
     check_fails 2 "${given%%=*} is for --source=timer" "$given in the model" "$ASSAY" reuse $given -- ./walks w
 done
+check_fails 125 "never reached 'nosuch'" "a region that never comes is an error" "$ASSAY" reuse --from nosuch -o never.txt -- ./walks w
+check "… and nothing is written" test ! -e never.txt
 check_fails 2 'unknown option --warm' "nothing can be warmed" "$ASSAY" reuse --skip 1000 --warm 500 -- ./walks w
 for how in warm=500 settle=500 mode=warm; do
     check_fails 2 'reuse cannot warm' "… not in a region either: $how" "$ASSAY" reuse --region 1k..9k,$how -- ./walks w
@@ -475,8 +477,8 @@ END
 
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
-check_json "a part that is never reached" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk -- ./walks x
-"$ASSAY" reuse --from walk -- ./walks x >nothing.txt
+check_json "a part without accesses" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk --max 1 -- ./walks w
+"$ASSAY" reuse --from walk --max 1 -- ./walks w >nothing.txt
 check "… says so, without tables" grep -q 'No access was seen' nothing.txt
 "$ASSAY" reuse --method watch --period 3000 --from walk -- ./walks w >few.txt
 check "few uses are called few" grep -q 'so few tell little: a smaller --period' few.txt
