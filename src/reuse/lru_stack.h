@@ -73,6 +73,20 @@ void as_lru_stack_squeeze(struct as_lru_stack *stack);
 /* Moves a granule from `slot` (0: it has none) to the top where holes may be in the way. */
 struct as_slot_moved as_lru_stack_place(struct as_lru_stack *stack, uint32_t slot, bool reuse);
 
+/* Field by field into registers, then two whole words: GCC makes the record on the stack piece by piece otherwise, and waits for it. */
+static inline void as_use_write(struct as_use *use, uint32_t slot, const struct as_touch *touch, uint32_t thread,
+                                uint64_t now)
+{
+    enum { OFFSET = 38, THREAD = 50, WRITE = 62 };
+    uint64_t words[2] = {slot | (uint64_t)touch->code << 32,
+                         (now & ((UINT64_C(1) << OFFSET) - 1)) | (uint64_t)touch->offset << OFFSET |
+                             (uint64_t)(thread & 0xfff) << THREAD | (uint64_t)touch->write << WRITE};
+    _Static_assert(sizeof words == sizeof *use, "two words");
+    uint64_t *to = (uint64_t *)__builtin_assume_aligned(use, 8);
+    memcpy(to, &words[0], sizeof *to);
+    memcpy(to + 1, &words[1], sizeof *to);
+}
+
 /* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. */
 static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use,
                                                    const struct as_touch *touch, uint32_t thread, uint64_t now)
@@ -95,12 +109,7 @@ static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, s
                                            : as_lru_stack_place(stack, use->slot, reuse);
     }
     touched.distance = moved.behind;
-    *use = (struct as_use){.slot = moved.slot,
-                           .code = touch->code,
-                           .time = now,
-                           .offset = touch->offset,
-                           .thread = thread & 0xfff,
-                           .write = touch->write};
+    as_use_write(use, moved.slot, touch, thread, now);
     return touched;
 }
 

@@ -9,7 +9,7 @@
  * them. With LTO, clang 14 drops the symbol of a function that it has cloned. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&          \
     !defined(__SANITIZE_THREAD__)
-#define AS_FAST __attribute__((target_clones("avx2", "default")))
+#define AS_FAST __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define AS_FAST
 #endif
