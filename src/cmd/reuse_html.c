@@ -123,13 +123,15 @@ static void put_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
     bool caches = as_reuse_has_caches(shown);
     if (view->pairs.len)
         fprintf(out,
-                "<h2>%s</h2>\n<table><tr><th class=\"n\">reuses<th class=\"n\">beyond L1<th class=\"n\">beyond "
-                "LLC<th class=\"n\">spatial<th>use<th>reuse</tr>\n",
+                "<h2>%s</h2>\n<table><tr><th class=\"n\">reuses<th class=\"n\">beyond L1<th class=\"n\">L1 "
+                "conflicts<th class=\"n\">beyond LLC<th class=\"n\">spatial<th>use<th>reuse</tr>\n",
                 title);
     for (size_t i = 0; i < view->pairs.len && i < MOST_ROWS && i < shown->top; i++) {
         const struct as_reuse_pair *pair = sorted[i];
-        fprintf(out, "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%.0f %%",
+        fprintf(out,
+                "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%.0f %%",
                 AS_COUNT(pair->count), caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-",
+                caches && !view->shared ? AS_COUNT(pair->conflicts) : "-",
                 caches ? AS_COUNT(pair->beyond[AS_REUSE_LLC]) : "-", 100 * as_ratio(pair->spatial, pair->count));
         put_place(shown, out, pair->use, pair->use_path);
         put_place(shown, out, pair->reuse, pair->reuse_path);

@@ -178,6 +178,8 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown,
             snprintf(name, sizeof name, "beyond_%s", as_reuse_level_names[level]);
             as_json_u64(json, name, pair->beyond[level]);
         }
+        if (as_reuse_has_caches(shown) && !view->shared && !shown->options->shape.sampled)
+            as_json_u64(json, "conflicts", pair->conflicts);
         as_json_array(json, "octaves");
         for (int octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
             as_json_u64(json, NULL, pair->octaves[octave]);

@@ -150,8 +150,9 @@ static int by_beyond(const void *a, const void *b)
 {
     const struct as_reuse_pair *x = *(const struct as_reuse_pair *const *)a,
                                *y = *(const struct as_reuse_pair *const *)b;
-    if (x->beyond[AS_REUSE_L1] != y->beyond[AS_REUSE_L1])
-        return x->beyond[AS_REUSE_L1] < y->beyond[AS_REUSE_L1] ? 1 : -1;
+    uint64_t x_misses = x->beyond[AS_REUSE_L1] + x->conflicts, y_misses = y->beyond[AS_REUSE_L1] + y->conflicts;
+    if (x_misses != y_misses)
+        return x_misses < y_misses ? 1 : -1;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
     return x->use != y->use ? (x->use > y->use) - (x->use < y->use) : (x->reuse > y->reuse) - (x->reuse < y->reuse);

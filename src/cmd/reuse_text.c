@@ -175,7 +175,7 @@ static void print_path(const struct as_reuse_shown *shown, FILE *out, const char
 {
     char *text = as_reuse_path_text(shown, path);
     if (*text)
-        fprintf(out, "%58s%s: %s\n", "", what, AS_SHOW(text));
+        fprintf(out, "%71s%s: %s\n", "", what, AS_SHOW(text));
     free(text);
 }
 
@@ -191,9 +191,10 @@ static void print_pair(const struct as_reuse_shown *shown, FILE *out, const stru
 {
     char *use = as_reuse_place_text(shown, pair->use), *reuse = as_reuse_place_text(shown, pair->reuse);
     char median[32];
-    fprintf(out, "  %16s %16s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
-            as_reuse_has_caches(shown) ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", median_text(shown, pair, median),
-            100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
+    bool caches = as_reuse_has_caches(shown), sets = caches && !shown->options->shape.sampled;
+    fprintf(out, "  %16s %16s %12s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
+            caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", sets ? AS_COUNT(pair->conflicts) : "-",
+            median_text(shown, pair, median), 100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
     if (pair->use_path != pair->reuse_path)
         print_path(shown, out, "use", pair->use_path);
     print_path(shown, out, pair->use_path != pair->reuse_path ? "reuse" : "both", pair->reuse_path);
@@ -206,9 +207,9 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(all);
     if (all->pairs.len && shown->top)
-        fprintf(out, "\nUse and reuse, %s first:\n  %16s %16s %10s %9s\n",
-                as_reuse_has_caches(shown) ? "those from beyond the L1" : "the most frequent", "reuses", "beyond L1",
-                "median", "spatial");
+        fprintf(out, "\nUse and reuse, %s first:\n  %16s %16s %12s %10s %9s\n",
+                as_reuse_has_caches(shown) ? "those that miss the L1" : "the most frequent", "reuses", "beyond L1",
+                "conflicts", "median", "spatial");
     for (size_t i = 0; i < all->pairs.len && i < shown->top; i++)
         print_pair(shown, out, sorted[i]);
     free(sorted);

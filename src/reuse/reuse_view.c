@@ -15,7 +15,7 @@ _Static_assert(RING > STAGES * STEP, "a place of the ring is in use once");
 struct paired {
     uint32_t place; /* of the pair; NO_PAIR: there is none */
     uint8_t octave;
-    bool spatial, false_sharing;
+    bool spatial, false_sharing, conflict;
     uint8_t beyond; /* a bit for each level */
 };
 enum { NO_PAIR = UINT32_MAX };
@@ -158,6 +158,7 @@ static inline void count_pairs(struct as_reuse_view *view, const struct paired *
 #pragma GCC unroll 3
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         pair->beyond[level] += (paired->beyond >> level & 1) * weight;
+    pair->conflicts += paired->conflict * weight;
     pair->spatial_beyond += (paired->spatial & paired->beyond >> AS_REUSE_L1 & 1) * weight;
 }
 
@@ -240,8 +241,8 @@ static void count_miss(struct as_reuse_view *view, const struct as_touch *touch,
     misses->far_octaves += touched->kind == AS_TOUCH_REUSE ? as_distance_octave(touched->distance) : 0;
 }
 
-/* From the first level that the view simulates down, until one has the line. */
-static void look_up(struct as_reuse_view *view, struct as_touch *touch, const struct as_touched *touched)
+/* From the first level that the view simulates down, until one has the line. Returns whether the L1 is simulated, and has it not. */
+static bool look_up(struct as_reuse_view *view, struct as_touch *touch, const struct as_touched *touched)
 {
     for (int level = 0; level < AS_REUSE_LEVELS; level++) {
         struct as_cached_line out = {0};
@@ -250,12 +251,13 @@ static void look_up(struct as_reuse_view *view, struct as_touch *touch, const st
             continue;
         view->looked_up[level]++;
         if (as_lru_cache_access(cache, touch->key, touch->code, level == AS_REUSE_L1 ? bytes_of(view, touch) : 0, &out))
-            return;
+            return level != AS_REUSE_L1 && view->caches[AS_REUSE_L1].lines;
         if (level == AS_REUSE_L1)
             count_fetched(view, &out);
         count_miss(view, touch, touched, level);
     }
     touch->missed = 1;
+    return view->caches[AS_REUSE_L1].lines;
 }
 
 void as_reuse_view_invalidate(struct as_reuse_view *view, uint64_t key)
@@ -336,7 +338,7 @@ static inline struct paired take(struct as_reuse_view *view, uint32_t thread, st
     else
         view->counts.after_invalidation += weight;
     if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
-        look_up(view, touch, &touched);
+        paired.conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
     if (!view->shared)
         code_of(view, touch->code)->touches += weight;
     return paired;
@@ -537,6 +539,7 @@ void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pa
     sum->count += pair->count;
     sum->spatial += pair->spatial;
     sum->false_sharing += pair->false_sharing;
+    sum->conflicts += pair->conflicts;
     sum->spatial_beyond += pair->spatial_beyond;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         sum->beyond[level] += pair->beyond[level];

@@ -57,6 +57,7 @@ struct as_reuse_pair {
     uint64_t count, spatial, false_sharing;
     uint64_t beyond[AS_REUSE_LEVELS]; /* reuses from further away than the level holds */
     uint64_t spatial_beyond;          /* … the first level, and from other bytes of the line */
+    uint64_t conflicts;               /* reuses from within the first level that miss it, because of its sets */
     uint64_t octaves[AS_DISTANCE_OCTAVES];
 };
 

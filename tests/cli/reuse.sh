@@ -68,7 +68,7 @@ walks() { # KIND FUNCTION [OPTIONS…]
 
 walks w walk >walk.json
 "$ASSAY" reuse --granularity 8 --from walk -- ./walks w >words.txt
-check "words are in no cache" grep -qE '^ +[0-9,]+ +- +[0-9,]+ +[0-9.]+ %' words.txt
+check "words are in no cache" grep -qE '^ +[0-9,]+ +- +- +[0-9,]+ +[0-9.]+ %' words.txt
 "$ASSAY" reuse --html --granularity 8 --from walk -- ./walks w >words.html
 check "… on the page, too" grep -q '<td class="n">-<td class="n">-<td' words.html
 check "… nor in this machine's" bash -c '! grep -q "L1 here" words.txt'
@@ -115,6 +115,8 @@ holds "keys: 8 bytes of each line" 'd["code"][0]["line_bytes_used"] == 8' keys.j
 holds "keys: split the structure" '"structure splitting" in [a["kind"] for a in d["advice"]]' keys.json
 check_json "no order: nothing is certain" 'd["advice"] == [] and d["caches"][0]["capacity"] > 10000' walks r at_random
 check_json "… but the same bytes of all lines: split the structure, and no blocks" '[a["kind"] for a in d["advice"]] == ["structure splitting"]' walks f at_random
+walks s stride >rows.json
+holds "pairs have the conflict misses of the L1" 'sum(p["conflicts"] for p in d["pairs"]) == d["caches"][0]["conflict"] > 30 and d["pairs"][0]["reuse"]["function"] == "stride" and d["pairs"][0]["conflicts"] > d["pairs"][0]["beyond_L1"]' rows.json
 check_json "rows of 4096 bytes: pad them" '[a["kind"] for a in d["advice"]] == ["row padding"] and d["advice"][0]["reuse"]["function"] == "stride"' walks s stride
 check_json "… and where they are padded, nothing is left" 'd["advice"] == []' walks p stride
 check_json "lines that come again in order, whole: blocks alone" '[a["kind"] for a in d["advice"] if a["kind"] != "structure splitting"] == ["blocking"]' walks w walk

@@ -225,6 +225,7 @@ export interface ReusePair {
     count?: number;
     spatial?: number;
     beyond_L1?: number;
+    conflicts?: number;
     beyond_LLC?: number;
     samples?: number;
     time?: number;

@@ -150,10 +150,10 @@ function pairs(context: Context, title: string, of: ReusePair[] | undefined): HT
     const all = list(of);
     const exact = all.some((pair) => pair.count !== undefined);
     const rows = all.slice(0, ROWS).map((pair): Cell[] => [
-        ...(exact ? [short(number(pair.count)), short(number(pair.beyond_L1)), short(number(pair.beyond_LLC)), percent(number(pair.spatial) / (number(pair.count) || 1))] : [count(number(pair.samples)), short(number(pair.time))]),
+        ...(exact ? [short(number(pair.count)), short(number(pair.beyond_L1)), typeof pair.conflicts === "number" ? short(pair.conflicts) : "–", short(number(pair.beyond_LLC)), percent(number(pair.spatial) / (number(pair.count) || 1))] : [count(number(pair.samples)), short(number(pair.time))]),
         place(context, pair.use), place(context, pair.reuse),
     ]);
-    return table(title, [...(exact ? ["Reuses", "Beyond L1", "Beyond LLC", "Spatial"] : ["Samples", "Time distance"]), "Use", "Reuse"], 2, rows, all.length);
+    return table(title, [...(exact ? ["Reuses", "Beyond L1", "L1 conflicts", "Beyond LLC", "Spatial"] : ["Samples", "Time distance"]), "Use", "Reuse"], 2, rows, all.length);
 }
 
 function tables(context: Context, reuse: ReuseData): (HTMLElement | null)[] {
