@@ -17,7 +17,8 @@ struct seen {
 
 struct record {
     AS_VEC(struct seen) all;
-    uint64_t batches, executed[THREADS + 1], clocks[THREADS + 1];
+    AS_VEC(uint32_t) ended;
+    uint64_t batches, executed[THREADS + 2], clocks[THREADS + 2];
     bool right;
 };
 
@@ -39,11 +40,15 @@ static void see(void *self, const struct as_access_batch *batch)
                 (struct seen){.thread = turn->thread, .process = turn->process, .access = batch->accesses[at]};
     }
     record->right &= at == batch->n;
+    for (size_t i = 0; i < batch->n_ended; i++)
+        *as_vec_push(&record->ended) = batch->ended[i];
 }
 
 static const struct as_observer seer = {.version = AS_OBSERVER_VERSION, .name = "seer", .accesses = see};
 
 static const uint32_t blocks[BLOCKS] = {0x1000, 0x2000, 0x3000, 0x4000};
+
+enum { STORES = 0x5000, DECIDES = 0x6000 };
 
 static void add_blocks(struct bed *bed)
 {
@@ -52,6 +57,8 @@ static void add_blocks(struct bed *bed)
     bed_block(bed, blocks[1], "f0 48 01 06, 48 8b 07, c3");              /* atomic, load, ret */
     bed_block(bed, blocks[2], "0f 18 0f, 48 89 07, 0f ae 07, 50");       /* prefetch, store, fxsave, push */
     bed_block(bed, blocks[3], "c4 e2 f1 99 07, c5 fe 6f 07, f3 a4");     /* scalar fma, 32 bytes, rep movsb */
+    bed_block(bed, STORES, "90, 48 89 07, c3");                          /* nop, store, ret */
+    bed_block(bed, DECIDES, "48 8b 07, 48 85 c0, 75 f8");                /* load, test, jne */
 }
 
 static uint64_t next_random(uint64_t *seed)
@@ -170,6 +177,8 @@ static void same_accesses(void **state)
         for (int observer = 0; observer < 2; observer++) {
             compare(&want, &got[observer]);
             as_vec_free(&got[observer].all);
+            assert_int_equal(got[observer].ended.len, THREADS);
+            as_vec_free(&got[observer].ended);
         }
         as_vec_free(&want.all);
         as_access_stream_free(stream);
@@ -212,11 +221,236 @@ static void clocks_of_threads(void **state)
     bed_free(&bed);
 }
 
+/* ---- sampled granules ---- */
+
+enum { SHIFT = 6 };
+
+static uint64_t granule_of(uint64_t address)
+{
+    return (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) >> SHIFT;
+}
+
+static bool is_sampled(const struct as_data_access *access, uint64_t threshold)
+{
+    for (uint64_t granule = granule_of(access->address); granule <= granule_of(access->address + access->size - 1);
+         granule++)
+        if (granule * AS_RANDOM_STEP <= threshold)
+            return true;
+    return false;
+}
+
+/* Of blocks whose accesses are one word each: 8 bytes somewhere, now and then in two granules. */
+static void run_apart(struct bed *bed, struct as_access_stream *stream, struct record *want, struct as_thread *thread)
+{
+    const struct as_sink *sink = as_access_stream_choose_sink(stream);
+    uint64_t seed = 7;
+    for (int i = 0; i < EXECUTIONS; i++) {
+        const struct as_block *block = as_code_table_block(&bed->code, i % 2 ? STORES : DECIDES);
+        uint64_t registers[AS_LINEAR_REGISTERS] = {0}, clock = sink->clock(stream, thread);
+        uint64_t word = (uint64_t)(i % 2 ? 2 : 1) << 62 | UINT64_C(3) << AS_WIRE_SIZE_SHIFT |
+                        (uint64_t)(i % 2) << AS_WIRE_INDEX_SHIFT | (0x7f0000000000 + next_random(&seed) % 65536);
+        struct as_block_exec exec = {
+            .block = block, .end = block->n, .words = &word, .n_words = 1, .registers = registers};
+        sink->block(stream, thread, &exec);
+        assert_int_equal(sink->clock(stream, thread), clock + block->n); /* whether it is passed on or not */
+        expect(want, thread, &exec);
+    }
+}
+
+/* Nothing that touches a sampled granule is missing, little else is there, and all are counted. */
+static void sampled_granules(void **state)
+{
+    static const _Atomic uint64_t threshold = UINT64_MAX / 16;
+    struct record want = {0}, got = {.right = true};
+    struct as_error err = AS_ERROR_INIT;
+    struct bed bed;
+    add_blocks(&bed);
+    struct as_fanout *fanout =
+        as_fanout_new(&(struct as_fanout_options){.kind = &as_access_buffers, .batch = 64, .inline_ = true});
+    struct as_access_stream *stream = as_access_stream_new(fanout, NULL, NULL);
+    struct as_thread thread = {.number = 1, .process = 1};
+    as_access_stream_set_sample(stream, SHIFT, &threshold);
+    as_fanout_add(fanout, &seer, &got, false);
+    assert_true(as_fanout_start(fanout, &err));
+    as_access_stream_choose_sink(stream)->thread_start(stream, &thread);
+    run_apart(&bed, stream, &want, &thread);
+    assert_int_equal(as_access_stream_executed(stream), EXECUTIONS * 3);
+    as_access_stream_finish(stream);
+    size_t at = 0, n_sampled = 0, touches = 0;
+    for (size_t i = 0; i < want.all.len; i++) {
+        const struct as_data_access *access = &want.all.data[i].access;
+        touches += granule_of(access->address + access->size - 1) - granule_of(access->address) + 1;
+        bool same = at < got.all.len && got.all.data[at].access.address == access->address;
+        if (is_sampled(access, threshold)) {
+            assert_true(same);
+            n_sampled++;
+        }
+        at += same;
+    }
+    assert_true(got.right && at == got.all.len && n_sampled > EXECUTIONS / 32 && got.all.len < EXECUTIONS / 4);
+    assert_int_equal(as_access_stream_seen(stream).accesses, EXECUTIONS);
+    assert_int_equal(as_access_stream_seen(stream).touches, touches);
+    as_vec_free(&want.all);
+    as_vec_free(&got.all);
+    as_access_stream_free(stream);
+    as_fanout_free(fanout);
+    bed_free(&bed);
+}
+
+/* ---- threads that end, and causal order ---- */
+
+struct ordered {
+    struct bed bed;
+    struct as_fanout *fanout;
+    struct as_access_stream *stream;
+    struct record got;
+};
+
+static void begin_ordered(struct ordered *ordered, uint32_t quantum)
+{
+    struct as_error err = AS_ERROR_INIT;
+    *ordered = (struct ordered){.got.right = true};
+    add_blocks(&ordered->bed);
+    ordered->fanout =
+        as_fanout_new(&(struct as_fanout_options){.kind = &as_access_buffers, .batch = 64, .inline_ = true});
+    ordered->stream = as_access_stream_new(ordered->fanout, NULL, NULL);
+    if (quantum)
+        as_access_stream_keep_order(ordered->stream, quantum);
+    as_fanout_add(ordered->fanout, &seer, &ordered->got, false);
+    assert_true(as_fanout_start(ordered->fanout, &err));
+}
+
+static void end_ordered(struct ordered *ordered)
+{
+    as_vec_free(&ordered->got.all);
+    as_vec_free(&ordered->got.ended);
+    as_access_stream_free(ordered->stream);
+    as_fanout_free(ordered->fanout);
+    bed_free(&ordered->bed);
+}
+
+static void touch(struct ordered *ordered, struct as_thread *thread, uint32_t id, uint64_t address)
+{
+    const struct as_block *block = as_code_table_block(&ordered->bed.code, id);
+    uint64_t registers[AS_LINEAR_REGISTERS] = {0}, word = (uint64_t)(id == STORES ? 2 : 1) << 62 |
+                                                          UINT64_C(3) << AS_WIRE_SIZE_SHIFT |
+                                                          (uint64_t)(id == STORES) << AS_WIRE_INDEX_SHIFT | address;
+    struct as_block_exec exec = {.block = block, .end = block->n, .words = &word, .n_words = 1, .registers = registers};
+    as_access_stream_choose_sink(ordered->stream)->block(ordered->stream, thread, &exec);
+}
+
+static uint64_t clock_of(const struct ordered *ordered, const struct as_thread *thread)
+{
+    return as_access_stream_choose_sink(ordered->stream)->clock(ordered->stream, thread);
+}
+
+/* Observers are told with the next batch; a thread that begins again with another program has not ended. */
+static void ended_threads(void **state)
+{
+    struct ordered ordered;
+    struct as_thread threads[4];
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        threads[i] = (struct as_thread){.number = i + 1, .process = 1};
+        sink->thread_start(ordered.stream, &threads[i]);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        sink->thread_end(ordered.stream, &threads[i]);
+    sink->thread_start(ordered.stream, &threads[1]);
+    touch(&ordered, &threads[3], STORES, 0x1000);
+    touch(&ordered, &threads[3], STORES, 0x2000);
+    assert_int_equal(as_access_stream_executed(ordered.stream), 6);
+    sink->thread_end(ordered.stream, &threads[3]);
+    assert_int_equal(as_access_stream_executed(ordered.stream), 6);
+    as_access_stream_finish(ordered.stream);
+    assert_true(ordered.got.right);
+    assert_int_equal(ordered.got.ended.len, 3);
+    assert_true(ordered.got.ended.data[0] == 1 && ordered.got.ended.data[1] == 3 && ordered.got.ended.data[2] == 4);
+    end_ordered(&ordered);
+}
+
+/* A load that decides and sees another thread's store comes behind it by one and a half quanta; what decides nothing, or
+ * sees a store of its own, stays where it is. */
+static void what_is_seen_comes_behind(void **state)
+{
+    enum { QUANTUM = 10, APART = 15 };
+    struct ordered ordered;
+    struct as_image image = {.arch = AS_ARCH_X86_64};
+    struct as_thread a = {.number = 1, .process = 1, .image = &image}, b = {.number = 2, .process = 1, .image = &image};
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, QUANTUM);
+    sink->thread_start(ordered.stream, &a);
+    sink->thread_start(ordered.stream, &b);
+    touch(&ordered, &b, DECIDES, 0x9000);
+    for (int i = 0; i < 100; i++)
+        touch(&ordered, &a, STORES, 0x1000 + 8 * (uint64_t)i);
+    assert_true(clock_of(&ordered, &a) == 303 && clock_of(&ordered, &b) == 3); /* a began where b was */
+    touch(&ordered, &b, DECIDES, 0x9000); /* nobody wrote it */
+    touch(&ordered, &b, STORES, 0x1000);  /* it writes */
+    touch(&ordered, &b, DECIDES, 0x1000); /* its own */
+    assert_int_equal(clock_of(&ordered, &b), 12);
+    touch(&ordered, &b, DECIDES, 0x1008);
+    assert_int_equal(clock_of(&ordered, &b), 303 + APART + 3);
+    touch(&ordered, &b, DECIDES, 0x1010); /* which is behind it already */
+    assert_int_equal(clock_of(&ordered, &b), 303 + APART + 6);
+    touch(&ordered, &a, STORES, 0x1008); /* a thread waits for this one: it is known when it was written */
+    touch(&ordered, &a, STORES, 0x1100);
+    for (int i = 0; i < 100; i++)
+        touch(&ordered, &a, STORES, 0x2000);
+    assert_int_equal(clock_of(&ordered, &a), 609);
+    touch(&ordered, &b, DECIDES, 0x1008);
+    assert_int_equal(clock_of(&ordered, &b), 303 + APART + 9);
+    touch(&ordered, &b, DECIDES, 0x2000);
+    assert_int_equal(clock_of(&ordered, &b), 609 + APART + 3);
+    as_access_stream_finish(ordered.stream);
+    assert_true(ordered.got.right);
+    end_ordered(&ordered);
+}
+
+/* A thread begins when it was made, whether its maker has returned by then or not. */
+static void threads_begin_with_their_maker(void **state)
+{
+    enum { CLONE = 56, READ = 0 };
+    static const uint64_t args[6];
+    struct ordered ordered;
+    struct as_image image = {.arch = AS_ARCH_X86_64};
+    struct as_thread a = {.number = 1, .process = 1, .tid = 70, .image = &image},
+                     early = {.number = 2, .process = 1, .tid = 71, .creator = 1, .image = &image},
+                     late = {.number = 3, .process = 1, .tid = 72, .creator = 1, .image = &image},
+                     other = {.number = 4, .process = 2, .tid = 72, .image = &image};
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, 10);
+    sink->thread_start(ordered.stream, &a);
+    touch(&ordered, &a, STORES, 0x1000);
+    sink->syscall(ordered.stream, &a, CLONE, args);
+    sink->thread_start(ordered.stream, &early);
+    assert_int_equal(clock_of(&ordered, &early), 3);
+    sink->syscall_return(ordered.stream, &a, CLONE, 71);
+    touch(&ordered, &a, STORES, 0x1000);
+    sink->syscall(ordered.stream, &a, CLONE, args);
+    sink->syscall_return(ordered.stream, &a, CLONE, 72);
+    for (int i = 0; i < 5; i++)
+        touch(&ordered, &a, STORES, 0x1000);
+    sink->syscall(ordered.stream, &a, READ, args);
+    sink->syscall_return(ordered.stream, &a, READ, 72); /* makes none */
+    sink->thread_start(ordered.stream, &late);
+    assert_int_equal(clock_of(&ordered, &late), 6);
+    sink->thread_start(ordered.stream, &other); /* by whom is not known: where the slowest running one is */
+    assert_int_equal(clock_of(&ordered, &other), 3);
+    as_access_stream_finish(ordered.stream);
+    end_ordered(&ordered);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_accesses),
         cmocka_unit_test(clocks_of_threads),
+        cmocka_unit_test(sampled_granules),
+        cmocka_unit_test(ended_threads),
+        cmocka_unit_test(what_is_seen_comes_behind),
+        cmocka_unit_test(threads_begin_with_their_maker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

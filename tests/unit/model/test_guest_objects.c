@@ -1,6 +1,7 @@
 /* What lies at an address, by name: blocks, stacks, regions, shared memory; in which order they are asked. */
 #include "model/guest_objects.h"
 
+#include "own_space.h"
 #include "unit.h"
 
 static void check(const struct as_guest_lookup *lookup, uint64_t address, enum as_guest_kind kind, const char *name,
@@ -38,6 +39,40 @@ static void on_the_machine(void **state)
     as_guest_memory_free(blocks);
 }
 
+int guest_objects_variable[4];
+
+/* Nothing is behind the call: an address that comes back from it is not in the function any more. */
+static __attribute__((noinline, noreturn)) void last_words(void)
+{
+    abort();
+}
+
+/* Frames are addresses behind calls, and are named after the call. */
+static void named_by_a_space(void **state)
+{
+    struct as_guest_memory *blocks = as_guest_memory_new();
+    struct as_guest_lookup lookup = {.blocks = blocks};
+    struct as_space *space = own_space();
+    struct as_guest_object object;
+    uint64_t start = (uint64_t)(uintptr_t)last_words, variable = (uint64_t)(uintptr_t)guest_objects_variable;
+    as_guest_memory_add(blocks, &(struct as_guest_site){.process = 1, .frames = {start + 1}}, 0x2000, 16);
+    as_guest_memory_add(blocks, &(struct as_guest_site){.process = 1, .frames = {start}}, 0x3000, 16);
+    as_guest_object_find(&object, &lookup, space, 1, 0x2008);
+    assert_non_null(strstr(object.name, "blocks of last_words at test_guest_objects.c:"));
+    as_guest_object_free(&object);
+    as_guest_object_find(&object, &lookup, space, 1, 0x3008);
+    assert_null(strstr(object.name, "last_words"));
+    as_guest_object_free(&object);
+    as_guest_object_find(&object, &lookup, space, 1, variable + 7);
+    assert_int_equal(object.kind, AS_GUEST_GLOBAL);
+    assert_string_equal(object.name, "guest_objects_variable");
+    assert_string_equal(object.module, "test_guest_objects");
+    assert_true(object.start == variable && object.end == variable + sizeof guest_objects_variable);
+    as_guest_object_free(&object);
+    as_space_free(space);
+    as_guest_memory_free(blocks);
+}
+
 static void keys(void **state)
 {
     struct as_guest_object object = {.name = "a", .module = "m", .start = 0x10, .process = 2, .site = 5};
@@ -48,6 +83,7 @@ static void keys(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_machine), cmocka_unit_test(keys)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_machine), cmocka_unit_test(named_by_a_space),
+                                       cmocka_unit_test(keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,14 @@ static const struct as_observer counting = {
 static size_t memo_bytes;
 static struct occupied *occupied;
 static const struct as_regions *regions;
+static uint64_t *also_executed; /* by another sink */
+
+static void count_also(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    *(uint64_t *)context += as_block_exec_count(exec);
+}
+
+static const struct as_sink also = {.block = count_also};
 
 struct run {
     struct as_machine machine;
@@ -93,6 +101,8 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
     run->seen.model = run->model;
     if (ideal)
         as_model_set_ideal(run->model, ideal, NULL);
+    if (also_executed)
+        as_model_add_also(run->model, &also, also_executed);
     struct as_fanout *fanout = as_fanout_new(&how);
     as_fanout_add(fanout, &counting, &run->seen, false);
     if (occupied)
@@ -142,9 +152,13 @@ static uint64_t executions_of(const struct run *run, const char *function)
 static void test_counts(void **state)
 {
     struct run run;
+    uint64_t executed = 0;
     need_qemu();
+    also_executed = &executed;
     run_victim(&run, NULL, NULL);
+    also_executed = NULL;
     const struct as_model_result *result = &run.result;
+    assert_int_equal(executed, result->instructions);
     assert_int_equal(result->engine.end.exit_status, 3);
     assert_true(as_run_end_complete(&result->engine.end));
     assert_int_equal(result->instructions, run.seen.instructions);

@@ -18,6 +18,11 @@ static void test_numbers(void **state)
     assert_int_equal(paths.keys.len, 3);
     assert_int_equal(paths.keys.data[1].thread, 2);
     assert_int_equal(paths.keys.data[1].node, 5);
+    struct as_path_book *other = as_paths_book(&paths, 1, 7);
+    assert_ptr_not_equal(other, first);
+    assert_ptr_equal(as_paths_book(&paths, 1, 7), other);
+    assert_int_equal(as_paths_number(&paths, other, 5), 4);
+    assert_true(paths.keys.data[3].tree == 7 && paths.keys.data[3].thread == 1 && paths.keys.data[0].tree == 0);
     as_paths_free(&paths);
 }
 
