@@ -148,6 +148,30 @@ static void traps(void **state)
     }
 }
 
+/* Each of the eight parts of a line is watched at times, and none twice at once. */
+static void every_part_is_watched(void **state)
+{
+    unsigned ever = 0;
+    for (uint64_t seed = 1; seed <= 64; seed++) {
+        struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+        struct bed bed;
+        unsigned now = 0;
+        options.seed = seed;
+        open_bed(&bed, &options, 4);
+        sample(&bed, 0, A + 40, STORE);
+        sample(&bed, 1, B, LOAD);
+        for (int i = 0; i < 4; i++) {
+            uint64_t offset = bed.script.slots[1][i].watch.address - A;
+            assert_true(offset < 64 && offset % 8 == 0);
+            now |= 1u << offset / 8;
+        }
+        assert_int_equal(__builtin_popcount(now), 4);
+        ever |= now;
+        as_detect_free(bed.detect);
+    }
+    assert_int_equal(ever, 0xff);
+}
+
 /* A thread that touches the published bytes and others, in whatever order, has true sharing; one that touches only others has not,
  * which is known when it has stopped watching. */
 static void published_bytes_decide(void **state)
@@ -380,6 +404,7 @@ int main(void)
         cmocka_unit_test(turns),
         cmocka_unit_test(atomics_are_stores),
         cmocka_unit_test(traps),
+        cmocka_unit_test(every_part_is_watched),
         cmocka_unit_test(expiry),
         cmocka_unit_test(sampled_lines_are_looked_up),
         cmocka_unit_test(published_bytes_decide),

@@ -2,7 +2,7 @@
  * by hand (perf_build.h). */
 #include "perf_build.h"
 
-#include "import/import.h"
+#include "import/import_internal.h"
 #include "store/store_read.h"
 
 #include "unit.h"
@@ -378,6 +378,41 @@ static void test_made_chains(void **state)
     as_store_close(store);
 }
 
+/* Samples of a live recording in generated code without a name wait until its process ends, or all does: by the sampled
+ * address or one of the chain. */
+static void test_waiting_for_names(void **state)
+{
+    enum { MADE = 0x500000 };
+    struct build records = {0};
+    struct bed bed;
+    put_map(&records);
+    put_map_at(&records, MADE, "//anon");
+    put_sample(&records, TID, CODE + 0x10, 1);
+    open_bed(&bed, &records, (struct as_import_options){.spaces = {.live = true}});
+    uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, CODE + 0x10, MADE + 0x20};
+    struct as_perf_sample sample = {.pid = PID, .tid = TID, .mode = AS_PERF_USER, .ip = CODE + 0x10, .chain = chain};
+    assert_false(as_import_must_wait(bed.import, &sample));
+    sample.n_chain = 2;
+    assert_false(as_import_must_wait(bed.import, &sample));
+    sample.n_chain = 3;
+    assert_true(as_import_must_wait(bed.import, &sample));
+    sample.n_chain = 0;
+    sample.ip = MADE;
+    assert_true(as_import_must_wait(bed.import, &sample));
+    sample.mode = AS_PERF_KERNEL;
+    assert_false(as_import_must_wait(bed.import, &sample));
+    sample.mode = AS_PERF_USER;
+    sample.n_branches = 1; /* branches would have to wait, too */
+    assert_false(as_import_must_wait(bed.import, &sample));
+    sample.n_branches = 0;
+    bed.import->releasing = true;
+    assert_false(as_import_must_wait(bed.import, &sample));
+    bed.import->releasing = false;
+    bed.import->options.spaces.live = false;
+    assert_false(as_import_must_wait(bed.import, &sample));
+    as_store_close(close_bed(&bed, &records));
+}
+
 static int make_profile_name(void **state)
 {
     int fd = mkstemp(profile);
@@ -393,9 +428,10 @@ static int remove_profile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread), cmocka_unit_test(test_huge_periods),
-        cmocka_unit_test(test_own_series),   cmocka_unit_test(test_accesses),    cmocka_unit_test(test_cut_chains),
-        cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains), cmocka_unit_test(test_no_samples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
+                                       cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
+                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
+                                       cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains),
+                                       cmocka_unit_test(test_no_samples),   cmocka_unit_test(test_waiting_for_names)};
     return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
 }

@@ -370,6 +370,58 @@ static void test_spe(void **state)
     }
 }
 
+/* Lines "  101 prog 401000 NAMES PERIOD of 1" for one instruction after the other. */
+static void check_bits(struct as_str *file, const char *const *names, unsigned n, const char *period)
+{
+    char line[128];
+    assert_true(import_bytes(file->data, file->len));
+    struct as_str text = profile_text();
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(line, sizeof line, "\n  101 prog %x %s %s of 1\n", 0x401000 + 4 * i, names[i], period);
+        if (!strstr(text.data, line))
+            fail_msg("missing:%s", line);
+    }
+    as_str_free(&text);
+    as_str_free(file);
+}
+
+/* Each bit of the events packet (Arm's architecture manual, "Events packet") is an event of the profile, or none. */
+static void test_spe_bits(void **state)
+{
+    static const char *const names[SPE_EVENT_BITS] = {[0] = "load+exception",
+                                                      [2] = "L1+load",
+                                                      [3] = "L1-miss+load",
+                                                      [5] = "TLB-walk+load",
+                                                      [6] = "not-taken+load",
+                                                      [7] = "mispredicted+load",
+                                                      [8] = "L3+load",
+                                                      [9] = "LLC-miss+load",
+                                                      [10] = "load+remote",
+                                                      [11] = "misaligned+load",
+                                                      [16] = "load+transactional",
+                                                      [17] = "load+partial-predicate",
+                                                      [18] = "load+empty-predicate",
+                                                      [19] = "L2+load",
+                                                      [20] = "L2-miss+load",
+                                                      [21] = "load+modified",
+                                                      [22] = "load+recently-fetched",
+                                                      [23] = "load+snooped",
+                                                      [24] = "load+streaming",
+                                                      [25] = "load+shared-unit"};
+    const char *wanted[SPE_EVENT_BITS];
+    struct as_str file = spe_bits_file();
+    for (int i = 0; i < SPE_EVENT_BITS; i++)
+        wanted[i] = names[i] ? names[i] : "load";
+    check_bits(&file, wanted, SPE_EVENT_BITS, "1024");
+}
+
+static void test_ibs_bits(void **state)
+{
+    static const char *const names[IBS_DATA4_BITS] = {"L1+load+resync", "L1+load", "L1+load", "L1+load"};
+    struct as_str file = ibs_bits_file();
+    check_bits(&file, names, IBS_DATA4_BITS, "1600");
+}
+
 /* A PMU without a name, in a recording that says that its trace is SPE's; and one whose trace is not. */
 static void test_spe_by_trace(void **state)
 {
@@ -525,8 +577,14 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ibs),          cmocka_unit_test(test_cycles_by_ibs),    cmocka_unit_test(test_spe),
-        cmocka_unit_test(test_spe_by_trace), cmocka_unit_test(test_spe_without_room), cmocka_unit_test(test_spe_live),
+        cmocka_unit_test(test_ibs),
+        cmocka_unit_test(test_cycles_by_ibs),
+        cmocka_unit_test(test_spe),
+        cmocka_unit_test(test_spe_bits),
+        cmocka_unit_test(test_ibs_bits),
+        cmocka_unit_test(test_spe_by_trace),
+        cmocka_unit_test(test_spe_without_room),
+        cmocka_unit_test(test_spe_live),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);

@@ -76,8 +76,8 @@ static void put_map(struct build *build, const char *name, uint64_t time, int cp
     record_end(build, at);
 }
 
-static void put_ibs(struct build *build, uint64_t id, uint64_t ip, uint64_t period, const uint64_t *registers,
-                    size_t count)
+static void put_ibs_of(struct build *build, uint32_t caps, uint64_t id, uint64_t ip, uint64_t period,
+                       const uint64_t *registers, size_t count)
 {
     size_t at = record_begin(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP);
     put_u64(build, id);
@@ -87,10 +87,16 @@ static void put_ibs(struct build *build, uint64_t id, uint64_t ip, uint64_t peri
     put_u64(build, 1000 + build->bytes.len); /* later ones are later */
     put_u64(build, period);
     put_u32(build, (uint32_t)(4 + 8 * count));
-    put_little(build, CAPS, 4);
+    put_little(build, caps, 4);
     for (size_t i = 0; i < count; i++)
         put_little(build, registers[i], 8);
     record_end(build, at);
+}
+
+static void put_ibs(struct build *build, uint64_t id, uint64_t ip, uint64_t period, const uint64_t *registers,
+                    size_t count)
+{
+    put_ibs_of(build, CAPS, id, ip, period, registers, count);
 }
 
 /* Registers of an operation, those that matter. */
@@ -497,5 +503,54 @@ struct as_str spe_file(const struct wrapping *how, size_t piece)
     struct build records = spe_records(how->big, piece);
     struct as_str file = wrap(&neoverse, spe_attrs, 2, &records);
     as_str_free(&records.bytes);
+    return file;
+}
+
+/* ---- a bit at a time ---- */
+
+struct as_str spe_bits_file(void)
+{
+    struct build build = {0};
+    struct trace trace = {0};
+    size_t at = record_begin(&build, 70, 0);
+    put_u32(&build, AS_PERF_AUX_ARM_SPE);
+    put_u32(&build, 0);
+    put_u64(&build, 8);
+    record_end(&build, at);
+    put_words(&build, 79, (uint64_t[]){SPE_TICKS_SHIFT, SPE_TICKS_MULTIPLIER, SPE_TICKS_ZERO}, 3);
+    for (unsigned i = 0; i < SPE_EVENT_BITS; i++)
+        put_spe(&trace.build, &(struct spe){.pc = 0x401000 + 4 * i,
+                                            .context = TID,
+                                            .class = MEMORY,
+                                            .events = RETIRED | UINT32_C(1) << i,
+                                            .address = 0x600040,
+                                            .time = AFTER + i});
+    put_buffer(&build, 0, UINT32_MAX, 0, &trace);
+    put_comm(&build, "prog", TID, 1, 0);
+    put_map(&build, "/nowhere/prog", 2, 0);
+    struct as_str file = wrap(&(struct wrapping){.cpu_id = "0x00000000413fd0c1"}, spe_attrs, 2, &build);
+    as_str_free(&build.bytes);
+    return file;
+}
+
+struct as_str ibs_bits_file(void)
+{
+    struct build build = {0};
+    put_comm(&build, "prog", TID, 1, -1);
+    put_map(&build, "/nowhere/prog", 2, -1);
+    for (unsigned i = 0; i < IBS_DATA4_BITS; i++) {
+        uint64_t registers[] = {100 | UINT64_C(7) << 17,
+                                0x401000 + 4 * i,
+                                0,
+                                0,
+                                LOAD | WIDTH_8 | UINT64_C(1) << 17,
+                                0x7f0000001000,
+                                0,
+                                0,
+                                1u << i};
+        put_ibs_of(&build, CAPS | 1 << 10, OP_ID, 0x401000 + 4 * i, 1600, registers, 9);
+    }
+    struct as_str file = wrap(&(struct wrapping){.cpu_id = "AuthenticAMD,21,96,1"}, ibs_attrs, 2, &build);
+    as_str_free(&build.bytes);
     return file;
 }

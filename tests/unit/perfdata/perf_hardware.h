@@ -21,4 +21,9 @@ void put_spe_truncated(struct build *build);
 void put_spe_trace(struct build *trace);
 struct as_str spe_file(const struct wrapping *how, size_t piece);
 
+/* One load for each event bit of SPE, at 0x401000 and every fourth byte behind; and one for each bit of IbsOpData4. */
+enum { SPE_EVENT_BITS = 32, IBS_DATA4_BITS = 4 };
+struct as_str spe_bits_file(void);
+struct as_str ibs_bits_file(void);
+
 #endif
