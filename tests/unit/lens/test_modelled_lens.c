@@ -91,6 +91,9 @@ static void counters_overflow(void **state)
     assert_true(seen.last.address == 0x2000 && seen.last.insn == 5 && seen.last.thread == 3 && seen.accesses == 13);
     access_many(lens, 3, 0x2000, AS_ACCESS_STORE, 400, 1, &clock);
     assert_int_equal(seen.samples[AS_ACCESS_STORE], 101);
+    struct as_lens_counts counts;
+    assert_true(as_lens_counts(&seen.lens, 3, &counts) && counts.how == AS_LENS_COUNTED);
+    assert_true(counts.loads == 10 && counts.stores == 404 && counts.accesses == 413);
     assert_int_equal(as_modelled_lens_cost(lens).stood, 102 * options.sample_cost);
     assert_int_equal(as_modelled_lens_cost(lens).samples, 102);
     as_modelled_lens_end_thread(lens, 3);

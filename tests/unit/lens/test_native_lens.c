@@ -196,6 +196,110 @@ static void recorded_addresses(void **state)
     as_native_lens_free(native);
 }
 
+/* A thread that is sampled by its own clock, every 1000, has run since its last sample unless that is late by half. */
+static void how_long_it_ran(void **state)
+{
+    static const uint64_t given[] = {5000, 6000, 7500, 9001, 9900}, since[] = {5000, 5000, 5000, 9001, 9001};
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    for (size_t i = 0; i < 5; i++) {
+        sample(native, getpid(), given[i]);
+        assert_int_equal(seen.sampled.since, since[i]);
+        assert_int_equal(seen.sampled.until, given[i] + 1500);
+    }
+    as_native_lens_free(native);
+}
+
+/* ---- accesses around an interrupt ---- */
+
+/* Loads from words[] and stores to stored[], 8 bytes each, and an end that nobody can follow. */
+static _Alignas(64) uint64_t stored[16];
+static const uint8_t around[] = {
+    0x48, 0x8b, 0x07,       /* mov rax, [rdi] */
+    0x48, 0x89, 0x46, 0x08, /* mov [rsi+8], rax */
+    0x48, 0x8b, 0x47, 0x10, /* mov rax, [rdi+16] */
+    0x48, 0x89, 0x46, 0x18, /* mov [rsi+24], rax */
+    0x48, 0x8b, 0x47, 0x20, /* mov rax, [rdi+32] */
+    0x48, 0x89, 0x46, 0x28, /* mov [rsi+40], rax */
+    0x48, 0x8b, 0x47, 0x30, /* mov rax, [rdi+48] */
+    0x48, 0x89, 0x46, 0x38, /* mov [rsi+56], rax */
+    0x0f, 0x0b,             /* ud2 */
+};
+enum { AROUND = 8, PERF_SP = 7 };
+static const uint8_t starts[AROUND] = {0, 3, 7, 11, 15, 19, 23, 27};
+
+static int which_access(const struct as_lens_access *access)
+{
+    bool store = access->kind == AS_ACCESS_STORE;
+    uint64_t base = store ? (uintptr_t)stored : (uintptr_t)words, number = (access->address - base) / 8;
+    assert_true(access->size == 8 && (store || access->kind == AS_ACCESS_LOAD));
+    assert_true(number < AROUND && number % 2 == store);
+    assert_int_equal(access->insn, (uintptr_t)around + starts[number]);
+    return (int)number;
+}
+
+/* Samples at an instruction: how often each of the accesses is given, and the first forty as digits. */
+static void sample_around(uint64_t seed, int at, int n, int found[AROUND], char order[41])
+{
+    struct seen seen = {0};
+    struct as_native_lens_options options = {.registers = 4, .budget = 1, .seed = seed};
+    struct as_native_lens *native = as_native_lens_new(&options);
+    struct as_perf_process map = {.kind = AS_PERF_MAP,
+                                  .pid = (uint32_t)getpid(),
+                                  .tid = (uint32_t)getpid(),
+                                  .start = (uintptr_t)around,
+                                  .length = sizeof around,
+                                  .name = "//anon"};
+    uint64_t registers[PERF_REGISTERS] = {[PERF_SI] = (uintptr_t)stored,
+                                          [PERF_DI] = (uintptr_t)words,
+                                          [PERF_SP] = 0x7ffe0000,
+                                          [PERF_IP] = (uintptr_t)around + starts[at]};
+    struct as_perf_event event = {0};
+    struct as_perf_sample made = {
+        .event = &event,
+        .has = PERF_SAMPLE_REGS_USER,
+        .mode = AS_PERF_USER,
+        .time = 10,
+        .pid = (uint32_t)getpid(),
+        .tid = (uint32_t)getpid(),
+        .user_regs = {PERF_SAMPLE_REGS_ABI_64, (1u << PERF_REGISTERS) - 1, registers, PERF_REGISTERS}};
+    as_native_lens_set_client(native, &client, &seen);
+    as_native_lens_process(native, &map);
+    memset(found, 0, AROUND * sizeof *found);
+    for (int i = 0; i < n; i++) {
+        as_native_lens_sample(native, &made, 1000, false);
+        assert_int_equal(seen.samples, i + 1);
+        assert_int_equal(seen.counter, AS_ACCESS_LOAD | AS_ACCESS_STORE);
+        int which = which_access(&seen.sampled);
+        found[which]++;
+        if (i < 40)
+            order[i] = (char)('0' + which);
+    }
+    order[n < 40 ? n : 40] = 0;
+    assert_int_equal(as_native_lens_cost(native).without, 0);
+    assert_int_equal(as_native_lens_thread(native, 0)->stack, 0x7ffe0000);
+    as_native_lens_free(native);
+}
+
+/* Each of eight is given as often as the others, within five standard deviations, wherever among them the sample is: also
+ * where there is no way ahead. */
+static void accesses_around(void **state)
+{
+    enum { SAMPLES = 4000, EACH = SAMPLES / AROUND, FIVE_DEVIATIONS = 105 }; /* 5 * sqrt(4000 * 1/8 * 7/8) */
+    int found[AROUND];
+    char order[41], again[41], other[41];
+    for (int at = 4; at < AROUND; at += 3) {
+        sample_around(1, at, SAMPLES, found, order);
+        for (int i = 0; i < AROUND; i++)
+            assert_in_range(found[i], EACH - FIVE_DEVIATIONS, EACH + FIVE_DEVIATIONS);
+    }
+    sample_around(1, 4, 40, found, order);
+    sample_around(1, 4, 40, found, again);
+    sample_around(2, 4, 40, found, other);
+    assert_string_equal(order, again);
+    assert_string_not_equal(order, other);
+}
+
 static struct as_lens_watch watch_of(unsigned word)
 {
     return (struct as_lens_watch){
@@ -397,6 +501,8 @@ int main(void)
         cmocka_unit_test(times),
         cmocka_unit_test(paths),
         cmocka_unit_test(recorded_addresses),
+        cmocka_unit_test(how_long_it_ran),
+        cmocka_unit_test(accesses_around),
         cmocka_unit_test(one_trap_with_its_access),
         cmocka_unit_test(four_registers),
         cmocka_unit_test(budget_is_kept),

@@ -386,9 +386,9 @@ static void what_is_seen_comes_behind(void **state)
     for (int i = 0; i < 100; i++)
         touch(&ordered, &a, STORES, 0x1000 + 8 * (uint64_t)i);
     assert_true(clock_of(&ordered, &a) == 303 && clock_of(&ordered, &b) == 3); /* a began where b was */
-    touch(&ordered, &b, DECIDES, 0x9000); /* nobody wrote it */
-    touch(&ordered, &b, STORES, 0x1000);  /* it writes */
-    touch(&ordered, &b, DECIDES, 0x1000); /* its own */
+    touch(&ordered, &b, DECIDES, 0x9000);                                      /* nobody wrote it */
+    touch(&ordered, &b, STORES, 0x1000);                                       /* it writes */
+    touch(&ordered, &b, DECIDES, 0x1000);                                      /* its own */
     assert_int_equal(clock_of(&ordered, &b), 12);
     touch(&ordered, &b, DECIDES, 0x1008);
     assert_int_equal(clock_of(&ordered, &b), 303 + APART + 3);
