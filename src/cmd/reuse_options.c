@@ -33,8 +33,8 @@ const struct as_option as_reuse_options_table[] = {
      .type = AS_OPTION_DOUBLE,
      .offset = offsetof(struct as_reuse_request, budget),
      .value = "PERCENT",
-     .help = "On the machine: how much of the time the program may stand still for samples (default 20), counted in "
-             "the processor time that samples take."},
+     .help = "On the machine: how much of the time the program may stand still for samples (default 20), by the "
+             "clock."},
     {.name = "ahead",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_reuse_request, ahead),

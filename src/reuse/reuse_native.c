@@ -16,6 +16,7 @@
 
 enum { SKIP = 64, MAPS_SAMPLES = 64, LEAST_LOOK = 6144 /* what a rate takes: traced_rate.c */ };
 enum { ENOUGH_LOOKS = 16, MOST_LOOKS = 64, RARE = 16, SHORT_OF = 8, SHORTEST = 1024 }; /* see bound_of */
+enum { ALL_TOGETHER = 2, FIRST_LOOKS = 2 };                                            /* see most_of */
 enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16 };                                        /* see further_of */
 #define LEAST_OF_WANTED 0.3                                                            /* see weigh */
 #define MOST_OF_WANTED 2.0
@@ -244,6 +245,16 @@ static void watch_use(struct as_reuse_native *native, const struct as_ahead_resu
     }
 }
 
+/* What a look takes at most: threads step in turn, so with many of them the owner gets less far. The first ones are short, until it is known
+ * what they take. */
+static uint64_t most_of(const struct as_reuse_native *native, size_t threads)
+{
+    uint64_t bound = native->options.bound, most = threads > ALL_TOGETHER ? bound * ALL_TOGETHER / threads : bound;
+    if (native->samples <= FIRST_LOOKS)
+        most = most >> 2 * (FIRST_LOOKS + 1 - native->samples);
+    return most > SHORTEST || bound < SHORTEST ? most : SHORTEST;
+}
+
 /* How far to look. Where hardly any look past a quarter of the bound finds an outcome, the rest of it costs much and tells
  * nothing: all but one of eight end there, and the use is watched. Where hardly any finds one before that either, they end almost at
  * once. It depends on earlier samples alone, so it prefers no distance. */
@@ -252,11 +263,13 @@ static bool is_rare(const struct as_traced_looks *looks)
     return looks->n >= ENOUGH_LOOKS && looks->found * RARE < looks->n;
 }
 
-static uint64_t bound_of(struct as_reuse_native *native)
+static uint64_t bound_of(struct as_reuse_native *native, size_t threads)
 {
-    uint64_t bound = native->options.bound;
+    uint64_t bound = native->options.bound, most = most_of(native, threads);
     if (native->options.pmu)
         return 0;
+    if (most < bound)
+        return most;
     if (!is_rare(&native->past_quarter) || !as_random_below(&native->random, SHORT_OF))
         return bound;
     return is_rare(&native->past_shortest) && bound / 4 > SHORTEST ? SHORTEST : bound / 4;
@@ -331,7 +344,7 @@ static void look(struct as_reuse_native *native, size_t n)
                                    .in_cache = native->options.watch.mode == AS_WATCH_CACHE,
                                    .length = native->options.watch.length,
                                    .skip = as_random_below(&native->random, SKIP),
-                                   .bound = bound_of(native),
+                                   .bound = bound_of(native, got),
                                    .further = further_of(native),
                                    .least = least_of(native),
                                    .moment = take_moment,
@@ -373,7 +386,7 @@ static bool take_sample(struct as_reuse_native *native, int *status)
         handle(native, &event);
     }
     native->samples++;
-    native->running = n ? n : 1;
+    native->running = n < native->processors ? n ? n : 1 : native->processors;
     as_again_end(native);
     if (n)
         look(native, n);
@@ -403,12 +416,16 @@ static double processor_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+static void learn_cost(double *mean, uint64_t samples, double cost)
+{
+    *mean += samples ? (cost - *mean) / (double)(samples < 8 ? samples : 8) : cost;
+}
+
 /* By the mean of what the last samples took, so that pauses are alike: samples then are, too. Half to one and a half of it,
  * so that it is in step with nothing. */
 static double pause_of(struct as_reuse_native *native, double cost)
 {
-    native->cost +=
-        native->samples ? (cost - native->cost) / (double)(native->samples < 8 ? native->samples : 8) : cost;
+    learn_cost(&native->cost, native->samples, cost);
     native->pause = fmax(1 / native->options.rate, native->cost * (1 / native->options.budget - 1));
     return native->pause * (0.5 + (double)(as_random_below(&native->random, 1 << 20)) / (1 << 20));
 }
@@ -424,6 +441,15 @@ static double left_of(struct as_reuse_native *native, double wanted)
         sum += (double)((now > thread->last ? now : thread->last) - thread->from);
     }
     return wanted - (sum - native->weighed) * 1e-9 / (double)native->running;
+}
+
+/* When the next sample may begin: with what it will take, the program has not stood still for more than its share of all the time so
+ * far, however many threads had to stop and whatever that took. */
+static double earliest(struct as_reuse_native *native, double halted)
+{
+    learn_cost(&native->halt, native->samples, halted);
+    native->info.stopped += halted;
+    return native->started + (native->info.stopped + native->halt) / native->options.budget - native->halt;
 }
 
 static int follow(struct as_reuse_native *native)
@@ -453,9 +479,9 @@ static int follow(struct as_reuse_native *native)
         double spent = processor_seconds();
         if (!take_sample(native, &status))
             return status;
-        native->info.stopped += as_clock_seconds() - begun;
+        double end = as_clock_seconds();
         wanted = pause_of(native, processor_seconds() - spent);
-        due = next = as_clock_seconds() + wanted;
+        due = next = fmax(end + wanted, earliest(native, end - begun));
     }
 }
 
@@ -524,6 +550,7 @@ struct as_reuse_native *as_reuse_native_new(const struct as_reuse_native_options
     native->options = *options;
     native->random = as_random_hash(options->seed);
     native->running = 1;
+    native->processors = (size_t)fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
     native->ahead = as_lookahead_new();
     native->paths = as_traced_paths_new();
     native->copies[0] = aligned_alloc(64, sizeof **native->copies);

@@ -106,8 +106,10 @@ struct as_reuse_native {
     bool used[AS_LENS_REGISTERS];
     double started, weighed; /* weighed: processor nanoseconds at the last sample */
     double cost;             /* of a sample, seconds, mean of the last ones */
+    double halt;             /* the same by the clock: threads may have to wait until they stop */
     double pause;            /* of the program's threads between samples by that, seconds, on average */
-    size_t running;          /* threads that ran at the last sample, at least 1 */
+    size_t running;          /* threads that ran at the last sample, and had a processor: at least 1 */
+    size_t processors;
     AS_VEC(struct as_traced_process) processes;
     AS_VEC(struct as_space *) images; /* names of their code */
     struct as_traced_paths *paths;

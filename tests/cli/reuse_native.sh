@@ -84,6 +84,12 @@ barriers() {
     holds "distances between threads that take turns at barriers" "$share(1024, 65536) > 0.8 and d['watched']['reused'] >= 5" barriers.json
 }
 by_chance barriers
+# Twenty threads: to look ahead of all of them takes long, and so does it until all stand still. The budget counts both.
+many() {
+    native many.json -- "$ribench" 20 1500 0 10 10000 0 0 0 0 0 0 0 0
+    holds "the budget holds with many threads" 'd["threads"] >= 20 and d["native"]["stopped_seconds"] < 0.25 * d["seconds"] and d["samples"] >= 2' many.json
+}
+by_chance many
 
 formats() {
     "$ASSAY" reuse --source=timer --csv -- "$ribench" 1 30000 0 10 3000 0 0 0 0 0 0 0 0 >near.csv
