@@ -40,7 +40,9 @@ enum { AS_OBSERVER_VERSION = 2 };
 
 /* ---- what batches hold ---- */
 
-/* One access of an executed instruction. Pieces of one operand are one access, and so is an atomic read-modify-write. */
+/* One access of an executed instruction. Pieces of one operand are one access, and so is an atomic read-modify-write.
+ * Of a repeated string instruction (rep movs) each element is one. Where a machine moves several elements at a time
+ * (back.string_bytes), a pipe batch has one record for them, and one access as long as all of them. */
 struct as_data_access {
     uint64_t address;
     uint32_t insn;      /* as_insn.id of the static instruction */

@@ -23,8 +23,9 @@ static inline void make_room(struct as_model *model, struct model_thread *own, u
 }
 
 /* Waits until no observer reads edges any more, because the memo is about to drop them. */
-static __attribute__((noinline)) void drop_memo(struct as_model *model)
+static __attribute__((noinline)) void drop_memo(struct as_model *model, struct model_thread *own)
 {
+    own->drops = false;
     for (size_t i = 0; i < model->threads.len; i++)
         if (model->threads.data[i])
             as_model_publish(model, model->threads.data[i], (uint32_t)i + 1, false);
@@ -44,6 +45,20 @@ static __attribute__((noinline)) void note_accesses(struct model_thread *own, co
                                                            .size = access->size & 0xffffff,
                                                            .kind = access->kind});
     }
+}
+
+/* An element that the core moved with those before it: observers see it as a part of the piece's access, which is among the
+ * last ones in the batch. If the batch has gone, because a region ended or another thread made the memo drop its edges,
+ * they have seen all that they will see of that piece. */
+static __attribute__((noinline)) void note_element(struct as_model *model, struct model_thread *own,
+                                                   const struct as_block_exec *exec)
+{
+    as_model_settle(model); /* a core that runs apart may not have come to the piece yet */
+    if (!model->measure.on || own->n == 0)
+        return;
+    struct as_accesses all = as_accesses_of(exec);
+    for (struct as_access access; as_accesses_next(&all, &access);)
+        as_pipe_buffer_grow_access(own->buffer, (uint32_t)own->n - 1, access.kind, access.size);
 }
 
 /* Shifts a record's times so that cycles outside the measured stretches do not count. Times before the stretch become
@@ -138,6 +153,8 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
                             uint32_t path)
 {
     struct as_edge_run known;
+    if (__builtin_expect(own->drops, 0))
+        drop_memo(model, own);
     if (__builtin_expect(model->measure.on, 1))
         make_room(model, own, run->body->n);
     known.path = path;
@@ -151,7 +168,7 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
             note_accesses(own, run);
     }
     if (__builtin_expect(is_new && model->memo && as_memo_is_full(model->memo), 0))
-        drop_memo(model);
+        own->drops = true; /* before the next run: until then elements may be added to this one's accesses */
 }
 
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path)
@@ -238,8 +255,11 @@ static __attribute__((noinline)) bool is_moved(const struct as_model *model, str
 static void run_block(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct model_thread *own = thread->user;
-    if (__builtin_expect(exec->continues, 0) && is_moved(model, own, exec))
+    if (__builtin_expect(exec->continues, 0) && is_moved(model, own, exec)) {
+        if (model->wants & AS_WANT_ACCESSES)
+            note_element(model, own, exec);
         return;
+    }
     if (__builtin_expect(!own->path, 0))
         own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
     if (!model->apart || !put_ahead(model, exec, own->path)) {

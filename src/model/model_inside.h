@@ -68,6 +68,7 @@ struct model_thread {
     struct as_stay_log stays;      /* used only if an observer wants occupancy */
     uint64_t border, shift;        /* records are reported `shift` cycles earlier, but not before `border` */
     bool within;                   /* the stretch has executed a block */
+    bool drops;                    /* the memo is full */
     char last_line[HOST_LINE];
 };
 

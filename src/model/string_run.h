@@ -2,7 +2,7 @@
  * `back.string_bytes`, not element by element. QEMU reports each element.
  *
  * The first element and the one that opens each piece run through the core, as an iteration; the elements behind it in the
- * same piece take no time of their own. A piece lies within an aligned piece of what is written, and within a line of what is read.
+ * same piece take no time of their own, and for observers they make the piece's access longer. A piece lies within an aligned piece of what is written, and within a line of what is read.
  *
  * Not modelled: what the microcode takes to begin (35 to 75 cycles on Zen 4), and that a load of an element in the middle of a piece
  * that is still in the store queue waits for it. Elements that come by falling addresses, and instructions that only read (scas, cmps,

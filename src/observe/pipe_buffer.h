@@ -44,4 +44,13 @@ static inline void as_pipe_buffer_add_access(struct as_pipe_buffer *buffer, uint
     *as_vec_push(&buffer->owners) = owner;
 }
 
+/* The access of this kind that record number `owner`, the last one in the buffer, made goes on for so many bytes. */
+static inline void as_pipe_buffer_grow_access(struct as_pipe_buffer *buffer, uint32_t owner, uint8_t kind,
+                                              uint32_t bytes)
+{
+    for (size_t i = buffer->accesses.len; i-- > 0 && buffer->owners.data[i] == owner;)
+        if (buffer->accesses.data[i].kind == kind)
+            buffer->accesses.data[i].size = (buffer->accesses.data[i].size + bytes) & 0xffffff;
+}
+
 #endif

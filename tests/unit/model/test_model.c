@@ -61,12 +61,49 @@ static const struct as_observer occupying = {.version = AS_OBSERVER_VERSION,
                                              .wants = AS_WANT_OCCUPANCY,
                                              .batch = take_stays};
 
+/* What an observer that asks for accesses counts, of functions that repeat string instructions. */
+struct moved {
+    const struct as_model *model;
+    uint64_t records, accesses, loaded, stored, wrong;
+    uint32_t longest;
+};
+
+static bool repeats(const struct moved *moved, uint32_t id)
+{
+    return as_engine_insn(as_model_engine(moved->model), id)->flags & AS_INSN_REP;
+}
+
+static void take_accesses(void *self, const struct as_pipe_batch *batch)
+{
+    struct moved *moved = self;
+    for (size_t i = 0; i < batch->n; i++)
+        moved->records += repeats(moved, batch->pipes[i].insn);
+    for (size_t i = 0; i < batch->n_accesses; i++) {
+        const struct as_data_access *access = &batch->accesses[i];
+        moved->wrong += batch->pipes[batch->owners[i]].insn != access->insn;
+        if (!repeats(moved, access->insn))
+            continue;
+        moved->accesses++;
+        moved->longest = access->size > moved->longest ? access->size : moved->longest;
+        moved->loaded += access->kind == AS_ACCESS_LOAD ? access->size : 0;
+        moved->stored += access->kind == AS_ACCESS_STORE ? access->size : 0;
+    }
+}
+
+static const struct as_observer moving = {.version = AS_OBSERVER_VERSION,
+                                          .record_size = sizeof(struct as_pipe),
+                                          .name = "moving",
+                                          .wants = AS_WANT_ACCESSES,
+                                          .batch = take_accesses};
+
 static const struct as_observer counting = {
     .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = "counting", .batch = take_batch};
 
 /* How else the victim is run. */
 static size_t memo_bytes;
 static struct occupied *occupied;
+static struct moved *moved;
+static uint32_t string_bytes;
 static const struct as_regions *regions;
 static uint64_t *also_executed; /* by another sink */
 
@@ -97,6 +134,7 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
     options.regions = regions;
     if (!as_machine_load(arguments[2], &run->machine, &err))
         fail_msg("%s", err.message);
+    run->machine.back.string_bytes = string_bytes;
     run->model = as_model_new(&run->machine);
     run->seen.model = run->model;
     if (ideal)
@@ -107,6 +145,10 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
     as_fanout_add(fanout, &counting, &run->seen, false);
     if (occupied)
         as_fanout_add(fanout, &occupying, occupied, false);
+    if (moved) {
+        *moved = (struct moved){.model = run->model};
+        as_fanout_add(fanout, &moving, moved, false);
+    }
     as_model_set_memo(run->model, &(struct as_memo_options){.bytes = memo_bytes});
     if (!as_model_run(run->model, &options, fanout, &run->result, &err))
         fail_msg("%s", err.message);
@@ -301,6 +343,36 @@ static void test_memo(void **state)
     end_run(&without);
 }
 
+/* A machine that moves several elements at a time accesses as many bytes as one that moves them one by one, in fewer
+ * accesses, whether it remembers its pipeline, and however often it must forget. */
+static void test_strings(void **state)
+{
+    static const size_t bytes[] = {0, AS_MODEL_MEMO_BYTES, 1};
+    struct moved single, pieces;
+    struct run run;
+    need_qemu();
+    moved = &single;
+    run_victim(&run, "fill", NULL);
+    end_run(&run);
+    assert_int_equal(single.longest, 8);
+    assert_true(single.stored >= 3 * 4000 + 3 * 500 * 8 && single.loaded >= 3 * 500 * 8);
+    moved = &pieces;
+    string_bytes = 32;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        memo_bytes = bytes[i];
+        run_victim(&run, "fill", NULL);
+        end_run(&run);
+        assert_int_equal(pieces.longest, 32);
+        assert_int_equal(pieces.stored, single.stored);
+        assert_int_equal(pieces.loaded, single.loaded);
+        assert_true(pieces.records + 3 * (4000 - 4000 / 32 - 2) <= single.records);
+        assert_int_equal(single.wrong + pieces.wrong, 0);
+    }
+    moved = NULL;
+    string_bytes = 0;
+    memo_bytes = 0;
+}
+
 /* A region behind a warm-up takes the cycles that it takes in the whole run, or nearly; without one, caches are cold. */
 static void test_warming(void **state)
 {
@@ -331,10 +403,10 @@ int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_code),   cmocka_unit_test(test_paths),
-                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_ideal),
-                                       cmocka_unit_test(test_memo),   cmocka_unit_test(test_warming)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts), cmocka_unit_test(test_threads), cmocka_unit_test(test_code),
+        cmocka_unit_test(test_paths),  cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
+        cmocka_unit_test(test_memo),   cmocka_unit_test(test_strings), cmocka_unit_test(test_warming)};
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
     free(plugin);
     return failed;
