@@ -1,8 +1,7 @@
 /* See moved_memory.h. */
 #include "model/moved_memory.h"
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "model/process_ranges.h"
 
 enum { MOST_MADE = 1 << 20 };
 
@@ -17,18 +16,11 @@ static const struct {
     [AS_ARCH_RISCV64] = {.map = 222, .unmap = 215, .remap = 216, .program_break = 214, .advise = 233},
 };
 
-/* In order, none overlaps another. */
-struct list {
-    struct as_shared_range *data;
-    size_t len, cap;
-};
-
 struct process {
+    struct as_process_ranges memory;
     const struct as_image *image;
-    struct as_shared_ranges ranges;
-    struct list list;
-    struct list gone, anonymous; /* unmapped; private and without a file; `physical` is `start` */
-    uint64_t program_break;      /* 0: not known yet */
+    struct as_range_list gone, anonymous; /* unmapped; private and without a file; `physical` is `start` */
+    uint64_t program_break;               /* 0: not known yet */
 };
 
 struct pending {
@@ -36,10 +28,9 @@ struct pending {
 };
 
 struct as_moved_memory {
-    AS_VEC(struct process *) processes;
-    struct as_map by_number;        /* number of a process: place + 1 */
+    struct as_process_table processes;
     AS_VEC(struct pending) pending; /* by thread number: of the call that it is in */
-    struct list made;               /* new names, and the addresses that they were made for; in the order of names */
+    struct as_range_list made;      /* new names, and the addresses that they were made for; in the order of names */
     uint64_t next;                  /* the next new name */
 };
 
@@ -47,135 +38,56 @@ struct as_moved_memory *as_moved_memory_new(void)
 {
     struct as_moved_memory *moved = as_alloc(sizeof *moved);
     moved->next = AS_SHARED_BIT;
+    moved->processes.size = sizeof(struct process);
     return moved;
+}
+
+static void release(void *context)
+{
+    struct process *process = context;
+    as_vec_free(&process->gone);
+    as_vec_free(&process->anonymous);
 }
 
 void as_moved_memory_free(struct as_moved_memory *moved)
 {
     if (!moved)
         return;
-    for (size_t i = 0; i < moved->processes.len; i++) {
-        as_vec_free(&moved->processes.data[i]->list);
-        as_vec_free(&moved->processes.data[i]->gone);
-        as_vec_free(&moved->processes.data[i]->anonymous);
-        free(moved->processes.data[i]);
-    }
-    as_vec_free(&moved->processes);
+    as_process_table_free(&moved->processes, release);
     as_vec_free(&moved->pending);
     as_vec_free(&moved->made);
-    as_map_free(&moved->by_number);
     free(moved);
 }
 
 static struct process *process_of(struct as_moved_memory *moved, uint32_t number)
 {
-    uint64_t *place = as_map_put(&moved->by_number, number);
-    if (!*place) {
-        *as_vec_push(&moved->processes) = as_alloc(sizeof(struct process));
-        *place = moved->processes.len;
-    }
-    return moved->processes.data[*place - 1];
+    return as_process_table_get(&moved->processes, number);
 }
 
 const struct as_shared_ranges *as_moved_memory_of(struct as_moved_memory *moved, uint32_t process)
 {
-    return &process_of(moved, process)->ranges;
+    return &process_of(moved, process)->memory.ranges;
 }
 
 /* ---- lists of ranges ---- */
-
-/* The first range that ends behind an address. */
-static size_t first_behind(const struct list *list, uint64_t address)
-{
-    return as_search(0, list->len, i, list->data[i].end <= address);
-}
-
-static bool has(const struct list *list, uint64_t address)
-{
-    size_t at = first_behind(list, address);
-    return at < list->len && list->data[at].start <= address;
-}
-
-static bool goes_on(const struct as_shared_range *range, const struct as_shared_range *next)
-{
-    return range->end == next->start && range->physical + (range->end - range->start) == next->physical;
-}
-
-static void remove_ranges(struct list *list, size_t first, size_t end)
-{
-    memmove(list->data + first, list->data + end, (list->len - end) * sizeof *list->data);
-    list->len -= end - first;
-}
-
-/* Nothing of the list is there. What goes on from its neighbours becomes one with them. */
-static void insert(struct list *list, struct as_shared_range range)
-{
-    if (range.start >= range.end)
-        return;
-    size_t at = first_behind(list, range.start);
-    if (at < list->len && goes_on(&range, &list->data[at])) {
-        range.end = list->data[at].end;
-        remove_ranges(list, at, at + 1);
-    }
-    if (at && goes_on(&list->data[at - 1], &range)) {
-        list->data[at - 1].end = range.end;
-        return;
-    }
-    (void)as_vec_push(list);
-    memmove(list->data + at + 1, list->data + at, (list->len - 1 - at) * sizeof range);
-    list->data[at] = range;
-}
 
 static struct as_shared_range same(uint64_t start, uint64_t end)
 {
     return (struct as_shared_range){.start = start, .end = end, .physical = start};
 }
 
-static struct as_shared_range part_of(struct as_shared_range range, uint64_t start, uint64_t end)
-{
-    struct as_shared_range part = {.start = range.start > start ? range.start : start,
-                                   .end = range.end < end ? range.end : end};
-    part.physical = range.physical + (part.start - range.start);
-    return part;
-}
-
 /* Adds what lies in [start, end) to the other list. */
-static void copy(const struct list *list, uint64_t start, uint64_t end, struct list *copied)
+static void copy(const struct as_range_list *list, uint64_t start, uint64_t end, struct as_range_list *copied)
 {
-    for (size_t i = first_behind(list, start); i < list->len && list->data[i].start < end; i++)
-        insert(copied, part_of(list->data[i], start, end));
+    for (size_t i = as_range_list_behind(list, start); i < list->len && list->data[i].start < end; i++)
+        as_range_list_insert(copied, as_range_part(list->data[i], start, end));
 }
 
-/* Removes what lies in [start, end). */
-static void cut(struct list *list, uint64_t start, uint64_t end)
+/* Puts [start, end) into a list that says only which memory is meant. */
+static void put(struct as_range_list *list, uint64_t start, uint64_t end)
 {
-    size_t first = first_behind(list, start), behind = first;
-    while (behind < list->len && list->data[behind].start < end)
-        behind++;
-    if (start >= end || first == behind)
-        return;
-    struct as_shared_range left = part_of(list->data[first], 0, start);
-    struct as_shared_range right = part_of(list->data[behind - 1], end, UINT64_MAX);
-    remove_ranges(list, first, behind);
-    insert(list, left);
-    insert(list, right);
-}
-
-/* The same where the list says only which memory is meant. */
-static void put(struct list *list, uint64_t start, uint64_t end)
-{
-    cut(list, start, end);
-    insert(list, same(start, end));
-}
-
-static void refresh(struct process *process)
-{
-    size_t n = process->list.len;
-    process->ranges = (struct as_shared_ranges){.list = process->list.data, .n = n};
-    if (n) {
-        process->ranges.low = process->list.data[0].start;
-        process->ranges.span = process->list.data[n - 1].end - process->ranges.low;
-    }
+    as_range_list_cut(list, start, end);
+    as_range_list_insert(list, same(start, end));
 }
 
 /* That a name was made for. */
@@ -190,16 +102,15 @@ static uint64_t first_address(const struct as_moved_memory *moved, uint64_t name
 /* Whether memory of that name is at its first address no more. */
 static bool has_left(const struct process *process, uint64_t name, uint64_t first)
 {
-    return as_shared_physical(&process->ranges, first) != name || has(&process->gone, first);
+    return as_shared_physical(&process->memory.ranges, first) != name || as_range_list_has(&process->gone, first);
 }
 
 uint64_t as_moved_memory_home(const struct as_moved_memory *moved, uint32_t number, uint64_t name)
 {
-    const uint64_t *place = as_map_get(&moved->by_number, number);
-    const struct process *process = place ? moved->processes.data[*place - 1] : NULL;
+    const struct process *process = as_process_table_find(&moved->processes, number);
     uint64_t first = first_address(moved, name), address = first;
     if (process && (as_shared_is(first) || has_left(process, name, first)))
-        as_shared_virtual(&process->ranges, name, &address);
+        as_shared_virtual(&process->memory.ranges, name, &address);
     return address;
 }
 
@@ -207,24 +118,24 @@ uint64_t as_moved_memory_home(const struct as_moved_memory *moved, uint32_t numb
 
 static void unmap(struct process *process, uint64_t start, uint64_t end)
 {
-    cut(&process->list, start, end);
-    cut(&process->anonymous, start, end);
+    as_range_list_cut(&process->memory.list, start, end);
+    as_range_list_cut(&process->anonymous, start, end);
     put(&process->gone, start, end);
 }
 
 /* New memory: where there was other memory before, it gets new names. */
 static void map(struct as_moved_memory *moved, struct process *process, uint64_t start, uint64_t end)
 {
-    struct list over = {0};
+    struct as_range_list over = {0};
     copy(&process->gone, start, end, &over);
-    copy(&process->list, start, end, &over);
-    cut(&process->list, start, end);
-    cut(&process->gone, start, end);
+    copy(&process->memory.list, start, end, &over);
+    as_range_list_cut(&process->memory.list, start, end);
+    as_range_list_cut(&process->gone, start, end);
     for (size_t i = 0; i < over.len; i++) {
         struct as_shared_range range = over.data[i];
         range.physical = moved->next;
         moved->next += range.end - range.start;
-        insert(&process->list, range);
+        as_range_list_insert(&process->memory.list, range);
         if (moved->made.len < MOST_MADE)
             *as_vec_push(&moved->made) = range;
     }
@@ -240,7 +151,7 @@ static void map_anonymous(struct as_moved_memory *moved, struct process *process
 /* Anonymous memory of the process goes away, and where `anew` empty memory comes. */
 static void drop(struct as_moved_memory *moved, struct process *process, uint64_t start, uint64_t end, bool anew)
 {
-    struct list parts = {0};
+    struct as_range_list parts = {0};
     copy(&process->anonymous, start, end, &parts);
     for (size_t i = 0; i < parts.len; i++) {
         unmap(process, parts.data[i].start, parts.data[i].end);
@@ -251,35 +162,35 @@ static void drop(struct as_moved_memory *moved, struct process *process, uint64_
 }
 
 /* The names of [start, end), as ranges that cover all of it. */
-static void names_of(const struct process *process, uint64_t start, uint64_t end, struct list *names)
+static void names_of(const struct process *process, uint64_t start, uint64_t end, struct as_range_list *names)
 {
     uint64_t at = start;
-    for (size_t i = first_behind(&process->list, start); i < process->list.len && at < end; i++) {
-        struct as_shared_range part = part_of(process->list.data[i], start, end);
+    for (size_t i = as_range_list_behind(&process->memory.list, start); i < process->memory.list.len && at < end; i++) {
+        struct as_shared_range part = as_range_part(process->memory.list.data[i], start, end);
         if (part.start >= part.end)
             break;
-        insert(names, same(at, part.start));
-        insert(names, part);
+        as_range_list_insert(names, same(at, part.start));
+        as_range_list_insert(names, part);
         at = part.end;
     }
-    insert(names, same(at, end));
+    as_range_list_insert(names, same(at, end));
 }
 
 static void move(struct process *process, uint64_t from, uint64_t to, uint64_t bytes)
 {
-    struct list names = {0}, anonymous = {0};
+    struct as_range_list names = {0}, anonymous = {0};
     names_of(process, from, from + bytes, &names);
     copy(&process->anonymous, from, from + bytes, &anonymous);
     unmap(process, from, from + bytes);
-    cut(&process->list, to, to + bytes);
-    cut(&process->gone, to, to + bytes);
-    cut(&process->anonymous, to, to + bytes);
+    as_range_list_cut(&process->memory.list, to, to + bytes);
+    as_range_list_cut(&process->gone, to, to + bytes);
+    as_range_list_cut(&process->anonymous, to, to + bytes);
     for (size_t i = 0; i < names.len; i++) {
         struct as_shared_range range = names.data[i];
         range.start += to - from;
         range.end += to - from;
         if (range.physical != range.start) /* else it is where it began */
-            insert(&process->list, range);
+            as_range_list_insert(&process->memory.list, range);
     }
     for (size_t i = 0; i < anonymous.len; i++)
         put(&process->anonymous, anonymous.data[i].start + to - from, anonymous.data[i].end + to - from);
@@ -296,7 +207,7 @@ static void remap(struct as_moved_memory *moved, struct process *process, const 
 {
     uint64_t from = args[0], before = pages(args[1]), after = pages(args[2]), kept = before < after ? before : after;
     void (*map_more)(struct as_moved_memory *, struct process *, uint64_t, uint64_t) =
-        has(&process->anonymous, from) ? map_anonymous : map;
+        as_range_list_has(&process->anonymous, from) ? map_anonymous : map;
     if (!before) /* the same memory a second time */
         return;
     if (to != from)
@@ -336,9 +247,9 @@ static void on_thread_start(void *context, struct as_thread *thread)
 {
     struct process *process = process_of(context, thread->process);
     if (process->image != thread->image) { /* another program, with memory of its own */
-        process->list.len = process->gone.len = process->anonymous.len = 0;
+        process->memory.list.len = process->gone.len = process->anonymous.len = 0;
         process->program_break = 0;
-        refresh(process);
+        as_process_ranges_refresh(&process->memory);
     }
     process->image = thread->image;
 }
@@ -379,7 +290,7 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     const uint64_t *args = moved->pending.data[thread->number].args;
     if (number == calls_of[arch].program_break && is_of_programs((uint64_t)result, 0)) {
         take_break(moved, process, (uint64_t)result);
-        refresh(process);
+        as_process_ranges_refresh(&process->memory);
         return;
     }
     bool is_given = number == calls_of[arch].unmap || number == calls_of[arch].advise;
@@ -396,7 +307,7 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
         remap(moved, process, args, start);
     else
         return;
-    refresh(process);
+    as_process_ranges_refresh(&process->memory);
 }
 
 const struct as_sink as_moved_memory_sink = {

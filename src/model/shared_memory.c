@@ -2,14 +2,14 @@
 #include "model/shared_memory.h"
 
 #include "base/random.h"
+#include "model/process_ranges.h"
 
 enum { PIECE_SHIFT = 30, MOST_PIECES = 1 << (47 - PIECE_SHIFT), MOST_RANGES = 1 << 12 };
 #define PIECE_MASK ((UINT64_C(1) << PIECE_SHIFT) - 1)
 
 struct process {
-    uint32_t number, image;
-    struct as_shared_ranges ranges;
-    AS_VEC(struct as_shared_range) list;
+    struct as_process_ranges memory;
+    uint32_t image;
 };
 
 /* 1 GiB of an object. */
@@ -19,46 +19,32 @@ struct piece {
 };
 
 struct as_shared_memory {
-    AS_VEC(struct process *) processes;
-    struct as_map by_number;     /* number of a process: place + 1 */
+    struct as_process_table processes;
     struct as_map piece_numbers; /* hash of object and part: place + 1 */
     AS_VEC(struct piece) pieces;
 };
 
 struct as_shared_memory *as_shared_memory_new(void)
 {
-    return as_alloc(sizeof(struct as_shared_memory));
+    struct as_shared_memory *shared = as_alloc(sizeof *shared);
+    shared->processes.size = sizeof(struct process);
+    return shared;
 }
 
 void as_shared_memory_free(struct as_shared_memory *shared)
 {
     if (!shared)
         return;
-    for (size_t i = 0; i < shared->processes.len; i++) {
-        as_vec_free(&shared->processes.data[i]->list);
-        free(shared->processes.data[i]);
-    }
-    as_vec_free(&shared->processes);
+    as_process_table_free(&shared->processes, NULL);
     as_vec_free(&shared->pieces);
-    as_map_free(&shared->by_number);
     as_map_free(&shared->piece_numbers);
     free(shared);
 }
 
-static struct process *process_of(struct as_shared_memory *shared, uint32_t number)
+const struct as_shared_ranges *as_shared_memory_of(struct as_shared_memory *shared, uint32_t number)
 {
-    uint64_t *place = as_map_put(&shared->by_number, number);
-    if (!*place) {
-        *as_vec_push(&shared->processes) = as_alloc(sizeof(struct process));
-        *place = shared->processes.len;
-        shared->processes.data[*place - 1]->number = number;
-    }
-    return shared->processes.data[*place - 1];
-}
-
-const struct as_shared_ranges *as_shared_memory_of(struct as_shared_memory *shared, uint32_t process)
-{
-    return &process_of(shared, process)->ranges;
+    const struct as_process_ranges *process = as_process_table_get(&shared->processes, number);
+    return &process->ranges;
 }
 
 /* ---- objects ---- */
@@ -80,82 +66,41 @@ static struct piece *piece_at(struct as_shared_memory *shared, const struct as_m
 
 /* ---- ranges ---- */
 
-static void refresh(struct process *process)
-{
-    size_t n = process->list.len;
-    process->ranges = (struct as_shared_ranges){.list = process->list.data, .n = n};
-    if (n) {
-        process->ranges.low = process->list.data[0].start;
-        process->ranges.span = process->list.data[n - 1].end - process->ranges.low;
-    }
-}
-
-/* Takes [start, end) out of what is shared. */
-static void cut(struct process *process, uint64_t start, uint64_t end)
-{
-    AS_VEC(struct as_shared_range) kept = {0};
-    for (size_t i = 0; i < process->list.len; i++) {
-        struct as_shared_range range = process->list.data[i], left = range, right = range;
-        left.end = left.end < start ? left.end : start;
-        right.start = right.start > end ? right.start : end;
-        right.physical += right.start - range.start;
-        if (left.start < left.end)
-            *as_vec_push(&kept) = left;
-        if (right.start < right.end)
-            *as_vec_push(&kept) = right;
-    }
-    free(process->list.data);
-    process->list.data = kept.data;
-    process->list.len = kept.len;
-    process->list.cap = kept.cap;
-}
-
-static void insert(struct process *process, const struct as_shared_range *range)
-{
-    size_t at = process->list.len;
-    if (at == MOST_RANGES)
-        return;
-    (void)as_vec_push(&process->list);
-    for (; at && process->list.data[at - 1].start > range->start; at--)
-        process->list.data[at] = process->list.data[at - 1];
-    process->list.data[at] = *range;
-}
-
-static void add(struct as_shared_memory *shared, struct process *process, const struct as_mapping *mapping)
+static void add(struct as_shared_memory *shared, struct as_process_ranges *process, const struct as_mapping *mapping)
 {
     uint64_t done = 0;
     while (done < mapping->bytes) {
         uint64_t offset = mapping->offset + done, within = offset & PIECE_MASK, room = PIECE_MASK + 1 - within;
         uint64_t bytes = mapping->bytes - done < room ? mapping->bytes - done : room, start = mapping->start + done;
         struct piece *piece = piece_at(shared, mapping, process->number, offset, start);
-        if (!piece)
+        if (!piece || process->list.len == MOST_RANGES)
             return;
         uint64_t physical = AS_SHARED_BIT | (uint64_t)(piece - shared->pieces.data) << PIECE_SHIFT | within;
-        insert(process, &(struct as_shared_range){.start = start, .end = start + bytes, .physical = physical});
+        as_range_list_insert(&process->list, (struct as_shared_range){start, start + bytes, physical});
         done += bytes;
     }
 }
 
 void as_shared_memory_map(struct as_shared_memory *shared, uint32_t number, const struct as_mapping *mapping)
 {
-    struct process *process = process_of(shared, number);
+    struct as_process_ranges *process = as_process_table_get(&shared->processes, number);
     if (mapping->start >= AS_SHARED_BIT || mapping->bytes > AS_SHARED_BIT - mapping->start ||
         (!mapping->object && !process->list.len))
         return;
-    cut(process, mapping->start, mapping->start + mapping->bytes);
+    as_range_list_cut(&process->list, mapping->start, mapping->start + mapping->bytes);
     if (mapping->object)
         add(shared, process, mapping);
-    refresh(process);
+    as_process_ranges_refresh(process);
 }
 
 void as_shared_memory_fork(struct as_shared_memory *shared, uint32_t parent, uint32_t child)
 {
-    const struct process *from = process_of(shared, parent);
-    struct process *to = process_of(shared, child);
+    const struct as_process_ranges *from = as_process_table_get(&shared->processes, parent);
+    struct as_process_ranges *to = as_process_table_get(&shared->processes, child);
     as_vec_clear(&to->list);
     for (size_t i = 0; i < from->list.len; i++)
         *as_vec_push(&to->list) = from->list.data[i];
-    refresh(to);
+    as_process_ranges_refresh(to);
 }
 
 /* ---- the sink ---- */
@@ -163,11 +108,12 @@ void as_shared_memory_fork(struct as_shared_memory *shared, uint32_t parent, uin
 /* Another program has none of its predecessor's memory. */
 static void on_thread_start(void *context, struct as_thread *thread)
 {
-    struct process *process = process_of(context, thread->process);
+    struct as_shared_memory *shared = context;
+    struct process *process = as_process_table_get(&shared->processes, thread->process);
     uint32_t image = thread->image ? thread->image->number : 0;
     if (process->image != image) {
-        as_vec_clear(&process->list);
-        refresh(process);
+        as_vec_clear(&process->memory.list);
+        as_process_ranges_refresh(&process->memory);
     }
     process->image = image;
 }
