@@ -6,12 +6,12 @@
 #include "store/store_read.h"
 
 #include "unit.h"
+#include "unit_profile.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 
-static char profile[] = "/tmp/assay-test-import-XXXXXX";
 static struct as_str heard; /* notices, a line each */
 
 static void hear(void *context, enum as_log_level level, const char *text)
@@ -88,7 +88,7 @@ static void open_bed(struct bed *bed, struct build *records, struct as_import_op
     bed->reader = as_perf_reader_memory(bed->file.data, bed->file.len, NULL, &err);
     if (!bed->reader)
         fail_msg("%s", err.message);
-    bed->writer = as_store_writer_open(profile, &err);
+    bed->writer = as_store_writer_open(unit_profile, &err);
     assert_non_null(bed->writer);
     options.writer = bed->writer;
     options.info = as_perf_reader_info(bed->reader);
@@ -112,7 +112,7 @@ static struct as_store *close_bed(struct bed *bed, struct build *records)
     as_perf_reader_close(bed->reader);
     as_str_free(&bed->file);
     as_str_free(&records->bytes);
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     if (!store)
         fail_msg("%s", err.message);
     return store;
@@ -413,17 +413,10 @@ static void test_waiting_for_names(void **state)
     as_store_close(close_bed(&bed, &records));
 }
 
-static int make_profile_name(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0;
-}
-
 static int remove_profile(void **state)
 {
-    unlink(profile);
     as_str_free(&heard);
-    return 0;
+    return unit_profile_remove(state);
 }
 
 int main(void)
@@ -433,5 +426,5 @@ int main(void)
                                        cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
                                        cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains),
                                        cmocka_unit_test(test_no_samples),   cmocka_unit_test(test_waiting_for_names)};
-    return cmocka_run_group_tests(tests, make_profile_name, remove_profile);
+    return cmocka_run_group_tests(tests, unit_profile_make, remove_profile);
 }

@@ -1,4 +1,4 @@
-/* What imports make of whole recordings, number by number: each as the JSON that `assay export --format=json` writes of its profile,
+/* What imports make of whole recordings, number by number: each as the JSON that `assay export --format=json` writes of its unit_profile,
  * shortened, against tests/golden/import_profiles.txt. The recordings are built by hand (perf_build.h). */
 #include "perf_build.h"
 
@@ -7,10 +7,9 @@
 
 #include "unit.h"
 #include "unit_golden.h"
+#include "unit_profile.h"
 
 #include <linux/perf_event.h>
-
-static char profile[] = "/tmp/assay-test-import-XXXXXX";
 
 static void hear(void *context, enum as_log_level level, const char *text)
 {
@@ -43,7 +42,7 @@ static void open_bed(struct bed *bed, const struct as_str *file, struct as_impor
     bed->reader = as_perf_reader_memory(file->data, file->len, NULL, &err);
     if (!bed->reader)
         fail_msg("%s", err.message);
-    bed->options.writer = as_store_writer_open(profile, &err);
+    bed->options.writer = as_store_writer_open(unit_profile, &err);
     bed->options.info = as_perf_reader_info(bed->reader);
     bed->options.notices = (struct as_notices){hear, out};
     bed->import = as_import_open(&bed->options);
@@ -79,7 +78,7 @@ static void close_bed(struct bed *bed, FILE *out)
         fail_msg("%s", err.message);
     as_import_free(bed->import);
     as_perf_reader_close(bed->reader);
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     FILE *memory = open_memstream(&text, &size);
     if (!store || !as_export_find("json")->write(store, &(struct as_export_options){0}, memory, &err))
         fail_msg("%s", err.message);
@@ -291,20 +290,8 @@ static void profiles(void **state)
     unit_golden_check(out, "import_profiles.txt");
 }
 
-static int make_place(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0;
-}
-
-static int remove_place(void **state)
-{
-    unlink(profile);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(profiles)};
-    return cmocka_run_group_tests(tests, make_place, remove_place);
+    return cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove);
 }

@@ -7,6 +7,7 @@
 #include "native/session_internal.h"
 #include "store/store_read.h"
 #include "unit.h"
+#include "unit_profile.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,26 +15,12 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
-static char profile[] = "/tmp/assay-test-import-XXXXXX";
-
-static int make_place(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0 || unlink(profile) != 0;
-}
-
-static int remove_place(void **state)
-{
-    unlink(profile);
-    return 0;
-}
-
 static struct as_store_writer *writer;
 
 static struct as_import *import_begin(const struct as_perf_info *info, uint64_t most_waiting)
 {
     struct as_error err = AS_ERROR_INIT;
-    writer = as_store_writer_open(profile, &err);
+    writer = as_store_writer_open(unit_profile, &err);
     assert_non_null(writer);
     return as_import_open(
         &(struct as_import_options){.info = info, .writer = writer, .unwind = true, .most_waiting = most_waiting});
@@ -138,7 +125,7 @@ static struct as_str profile_text(void)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_str text = {0};
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     size_t n;
     assert_non_null(store);
     assert_true(as_store_load(store, AS_STORE_CODE | AS_STORE_DATA, &err));
@@ -385,7 +372,7 @@ static void check_bits(struct as_str *file, const char *const *names, unsigned n
     as_str_free(file);
 }
 
-/* Each bit of the events packet (Arm's architecture manual, "Events packet") is an event of the profile, or none. */
+/* Each bit of the events packet (Arm's architecture manual, "Events packet") is an event of the unit_profile, or none. */
 static void test_spe_bits(void **state)
 {
     static const char *const names[SPE_EVENT_BITS] = {[0] = "load+exception",
@@ -587,5 +574,5 @@ int main(void)
         cmocka_unit_test(test_spe_live),
         cmocka_unit_test(test_damage),
     };
-    return cmocka_run_group_tests(tests, make_place, remove_place);
+    return cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove);
 }

@@ -1,54 +1,39 @@
 /* Accesses before an interrupted instruction: which instructions are certain, and which addresses. */
 #include "native/lookback.h"
 
+#include "made_code.h"
 #include "unit.h"
-
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
-#define BASE UINT64_C(0x401000)
 
 /* Bytes before the interrupted instruction, with a run of nops in front, and those from it on. */
 struct program {
+    struct code_bytes code; /* those that there are */
     uint8_t bytes[256];
-    size_t size;
 };
 
-static size_t read_program(void *context, uint64_t address, void *to, size_t size)
+static void begin(struct program *program)
 {
-    const struct program *program = context;
-    if (address < BASE || address - BASE >= program->size)
-        return 0;
-    size_t left = program->size - (size_t)(address - BASE);
-    size = size < left ? size : left;
-    memcpy(to, program->bytes + (address - BASE), size);
-    return size;
+    *program = (struct program){.code = {program->bytes, 32}};
+    memset(program->bytes, 0x90, program->code.size);
 }
 
 static uint64_t put(struct program *program, const char *code, size_t size)
 {
-    memcpy(program->bytes + program->size, code, size);
-    program->size += size;
-    return BASE + program->size;
-}
-
-static struct as_machine_state registers(uint64_t ip)
-{
-    struct as_machine_state state = {.ip = ip, .known = 0xffff, .knows_flags = true};
-    for (int i = 0; i < 16; i++)
-        state.value[i] = 0x10000 * (uint64_t)(i + 1);
-    return state;
+    memcpy(program->bytes + program->code.size, code, size);
+    program->code.size += size;
+    return BASE + program->code.size;
 }
 
 static struct as_lookback back(const char *before, size_t n_before, const char *from, size_t n_from)
 {
-    struct program program = {.size = 32};
+    struct program program;
     struct as_lookback_code code;
     struct as_lookback found;
-    memset(program.bytes, 0x90, program.size);
+    begin(&program);
     uint64_t ip = put(&program, before, n_before);
     put(&program, from, n_from);
-    struct as_machine_state state = registers(ip);
-    as_lookback_find(ip, read_program, &program, &code);
-    as_lookback_from(&state, &code, read_program, &program, &found);
+    struct as_machine_state state = registers_at(ip);
+    as_lookback_find(ip, read_code_bytes, &program.code, &code);
+    as_lookback_from(&state, &code, read_code_bytes, &program.code, &found);
     return found;
 }
 #define BACK(before, from) back(before, sizeof(before) - 1, from, sizeof(from) - 1)
@@ -120,11 +105,10 @@ static void padding_ends_the_way(void **state)
 /* Finds the way back from behind an atomic. Returns where that is. */
 static uint64_t find_behind_atomic(struct program *program, struct as_lookback_code *code)
 {
-    *program = (struct program){.size = 32};
-    memset(program->bytes, 0x90, program->size);
+    begin(program);
     uint64_t ip = put(program, LOCK_ADD, sizeof LOCK_ADD - 1);
     put(program, NOPS, 8);
-    as_lookback_find(ip, read_program, program, code);
+    as_lookback_find(ip, read_code_bytes, &program->code, code);
     return ip;
 }
 
@@ -136,9 +120,9 @@ static void no_data_in_the_first_pages(void **state)
     uint64_t ip = find_behind_atomic(&program, &code);
     static const uint64_t addresses[] = {1, 65535, 65536, UINT64_C(1) << 47, UINT64_MAX - 63};
     for (size_t i = 0; i < 5; i++) {
-        struct as_machine_state regs = registers(ip);
+        struct as_machine_state regs = registers_at(ip);
         regs.value[RDI] = addresses[i];
-        as_lookback_from(&regs, &code, read_program, &program, &found);
+        as_lookback_from(&regs, &code, read_code_bytes, &program.code, &found);
         assert_int_equal(found.n, addresses[i] == 65536);
     }
 }
@@ -159,12 +143,12 @@ static void code_that_changed_is_not_guessed(void **state)
     struct as_lookback found;
     uint64_t ip = find_behind_atomic(&program, &code);
     memcpy(program.bytes + 32, NOPS, 5);
-    struct as_machine_state regs = registers(ip);
-    as_lookback_from(&regs, &code, read_program, &program, &found);
+    struct as_machine_state regs = registers_at(ip);
+    as_lookback_from(&regs, &code, read_code_bytes, &program.code, &found);
     assert_int_equal(found.n, 0);
-    as_lookback_find(BASE + 4096, read_program, &program, &code); /* nothing is mapped there */
+    as_lookback_find(BASE + 4096, read_code_bytes, &program.code, &code); /* nothing is mapped there */
     assert_int_equal(code.n, 0);
-    as_lookback_find(BASE, read_program, &program, &code); /* nor before that */
+    as_lookback_find(BASE, read_code_bytes, &program.code, &code); /* nor before that */
     assert_int_equal(code.n, 0);
 }
 

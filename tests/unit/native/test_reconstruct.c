@@ -4,44 +4,19 @@
 #include "native/reconstruct.h"
 #include "native/x86_step.h"
 
+#include "made_code.h"
 #include "unit.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 };
-#define BASE UINT64_C(0x401000)
-
-struct bytes {
-    const uint8_t *data;
-    size_t size;
-};
-
-static size_t read_bytes(void *context, uint64_t address, void *to, size_t size)
-{
-    const struct bytes *bytes = context;
-    if (address < BASE || address - BASE >= bytes->size)
-        return 0;
-    size_t left = bytes->size - (size_t)(address - BASE);
-    size = size < left ? size : left;
-    memcpy(to, bytes->data + (address - BASE), size);
-    return size;
-}
-
-static struct as_machine_state registers(void)
-{
-    struct as_machine_state state = {.ip = BASE, .known = 0xffff, .knows_flags = true};
-    for (int i = 0; i < 16; i++)
-        state.value[i] = 0x10000 * (uint64_t)(i + 1);
-    return state;
-}
-
 static struct as_reconstruction at(const struct as_machine_state *state, const char *code, size_t size, unsigned skip)
 {
     struct as_reconstruction result;
-    struct bytes bytes = {(const uint8_t *)code, size};
-    as_reconstruct_from(state, &(struct as_reconstruct_source){.code = read_bytes, .context = &bytes}, skip, &result);
+    struct code_bytes bytes = {(const uint8_t *)code, size};
+    as_reconstruct_from(state, &(struct as_reconstruct_source){.code = read_code_bytes, .context = &bytes}, skip,
+                        &result);
     return result;
 }
 #define AT(state, code) at(state, code, sizeof(code) - 1, 0)
@@ -49,7 +24,7 @@ static struct as_reconstruction at(const struct as_machine_state *state, const c
 
 static void interrupted_instruction_is_exact(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     struct as_reconstruction found = AT(&regs, "\x48\x8b\x44\x8b\x08"); /* mov rax, [rbx+4*rcx+8] */
     assert_int_equal(found.how, AS_RECONSTRUCT_EXACT);
     assert_int_equal(found.accesses[0].address, regs.value[RBX] + 4 * regs.value[RCX] + 8);
@@ -68,7 +43,7 @@ static void interrupted_instruction_is_exact(void **state)
 
 static void next_access_follows_the_code(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     /* add rbx, 8; lea rcx, [rbx+rbx]; jmp +1; (hlt); mov [rcx], eax */
     struct as_reconstruction found = AT(&regs, "\x48\x83\xc3\x08\x48\x8d\x0c\x1b\xeb\x01\xf4\x89\x01");
     assert_int_equal(found.how, AS_RECONSTRUCT_NEXT);
@@ -81,7 +56,7 @@ static void next_access_follows_the_code(void **state)
 
 static void branches_are_decided_by_flags(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     static const char code[] = "\x75\x02\x8b\x03\x8b\x01"; /* jne +2; mov eax, [rbx]; mov eax, [rcx] */
     regs.flags = 0;
     assert_int_equal(AT(&regs, code).accesses[0].address, regs.value[RCX]);
@@ -97,7 +72,7 @@ static void branches_are_decided_by_flags(void **state)
 
 static void accesses_can_be_skipped(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     /* call +2; jmp +4; push rbx; pop rdx; ret; mov eax, [rsp]: the call's push, push, pop, return, and the last */
     static const char code[] = "\xe8\x02\x00\x00\x00\xeb\x03\x53\x5a\xc3\x8b\x04\x24";
     const uint64_t rsp = regs.value[RSP], expected[] = {rsp - 8, rsp - 16, rsp - 16, rsp - 8, rsp};
@@ -116,7 +91,7 @@ static void accesses_can_be_skipped(void **state)
 
 static void rounds_of_string_instructions_are_accesses(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     static const char code[] = "\xf3\x48\xa5\x8b\x03"; /* rep movsq; mov eax, [rbx] */
     struct as_reconstruction found = AT_SKIP(&regs, code, 3);
     assert_int_equal(found.how, AS_RECONSTRUCT_NEXT);
@@ -136,7 +111,7 @@ static void rounds_of_string_instructions_are_accesses(void **state)
 
 static void unknown_is_said(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     assert_int_equal(AT(&regs, "\x64\x48\x8b\x04\x25\x28\x00\x00\x00").reason, AS_RECONSTRUCT_ADDRESS); /* fs:0x28 */
     assert_int_equal(AT(&regs, "\x0f\x05").reason, AS_RECONSTRUCT_BRANCH);                              /* syscall */
     assert_int_equal(AT(&regs, "\x0f\x0b\x06").how, AS_RECONSTRUCT_NONE);                               /* ud2 */
@@ -163,14 +138,17 @@ static size_t read_table(void *context, uint64_t address, void *to, size_t size)
 
 static void indirect_ways_are_followed(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     struct as_reconstruction found;
     static const char code[] =
         "\x90\xc3\xff\xe3\xff\x21\x90\x90\x8b\x02"; /* nop; ret; jmp rbx; jmp [rcx]; …; load rdx */
-    struct bytes bytes = {(const uint8_t *)code, sizeof code - 1};
+    struct code_bytes bytes = {(const uint8_t *)code, sizeof code - 1};
     uint64_t stack[2] = {BASE + 8, 0};
-    struct as_reconstruct_source source = {
-        .code = read_bytes, .memory = read_table, .context = &bytes, .stack = (const uint8_t *)stack, .stack_size = 16};
+    struct as_reconstruct_source source = {.code = read_code_bytes,
+                                           .memory = read_table,
+                                           .context = &bytes,
+                                           .stack = (const uint8_t *)stack,
+                                           .stack_size = 16};
     as_reconstruct_from(&regs, &source, 1, &found); /* the return's own load is the first */
     assert_int_equal(found.reason, AS_RECONSTRUCT_FOUND);
     assert_int_equal(found.accesses[0].address, regs.value[RDX]);
@@ -192,7 +170,7 @@ static void indirect_ways_are_followed(void **state)
 
 static void watching_helps_where_registers_would_tell(void **state)
 {
-    struct as_machine_state regs = registers();
+    struct as_machine_state regs = registers_at(BASE);
     /* mov rbx, [rcx]; mov eax, [rbx] */
     struct as_reconstruction found = AT_SKIP(&regs, "\x48\x8b\x19\x8b\x03", 1);
     assert_true(found.watch);

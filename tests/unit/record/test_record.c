@@ -8,13 +8,13 @@
 #include "store/store_read.h"
 
 #include "unit.h"
+#include "unit_profile.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
 static char **arguments, *plugin;
-static char profile[] = "/tmp/assay-test-record-XXXXXX";
 static struct as_str heard; /* notices, a line each */
 
 static void hear(void *context, enum as_log_level level, const char *text)
@@ -56,12 +56,12 @@ static struct as_record_options options_for(const char *source, char *const *arg
     options.source = source;
     options.argv = argv;
     options.environment = environ;
-    options.output = profile;
+    options.output = unit_profile;
     options.core = arguments[2];
     options.engine.plugin = plugin;
     options.notices = (struct as_notices){hear, NULL};
     as_str_free(&heard);
-    unlink(profile);
+    unlink(unit_profile);
     return options;
 }
 
@@ -96,7 +96,7 @@ static struct as_store *record(const struct as_record_options *options, struct a
     struct as_error err = AS_ERROR_INIT;
     if (!as_record_run(options, result, &err))
         fail_msg("%s", err.message);
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     if (!store)
         fail_msg("%s", err.message);
     return store;
@@ -109,7 +109,7 @@ static void check_refused(const struct as_record_options *options, const char *w
     assert_false(as_record_run(options, &result, &err));
     if (!strstr(err.message, why))
         fail_msg("'%s' is not about %s", err.message, why);
-    assert_int_equal(access(profile, F_OK), -1);
+    assert_int_equal(access(unit_profile, F_OK), -1);
 }
 
 static void test_refused(void **state)
@@ -201,7 +201,7 @@ static void test_attached(void **state)
     for (int i = 0; i < 100 && !ok; i++) { /* until it has been executed */
         usleep(10000);
         ok = as_record_run(&options, &result, &err);
-        struct as_store *store = ok ? as_store_open(profile, &err) : NULL;
+        struct as_store *store = ok ? as_store_open(unit_profile, &err) : NULL;
         const char *const *words = store ? as_store_arguments(store, &n) : NULL;
         ok = words && n == 4 && strcmp(words[3], "word") == 0;
         as_store_close(store);
@@ -262,17 +262,10 @@ static void test_failed_repeat(void **state)
     rmdir(directory);
 }
 
-static int make_profile_name(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0;
-}
-
 static int remove_profile(void **state)
 {
-    unlink(profile);
     as_str_free(&heard);
-    return 0;
+    return unit_profile_remove(state);
 }
 
 int main(int argc, char **argv)
@@ -283,7 +276,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(test_native),          cmocka_unit_test(test_attached),
                                        cmocka_unit_test(test_killed_in_model), cmocka_unit_test(test_killed_natively),
                                        cmocka_unit_test(test_failed_repeat)};
-    int failed = plugin ? cmocka_run_group_tests(tests, make_profile_name, remove_profile) : 2;
+    int failed = plugin ? cmocka_run_group_tests(tests, unit_profile_make, remove_profile) : 2;
     free(plugin);
     return failed;
 }

@@ -11,11 +11,11 @@
 
 #include "unit.h"
 #include "unit_golden.h"
+#include "unit_profile.h"
 
 #include <inttypes.h>
 
 static char **arguments, *plugin;
-static char profile[] = "/tmp/assay-test-record-XXXXXX";
 
 static void hear(void *context, enum as_log_level level, const char *text)
 {
@@ -34,11 +34,11 @@ static struct as_record_options options_for(const char *source, FILE *out)
     options.source = source;
     options.argv = argv;
     options.environment = none;
-    options.output = profile;
+    options.output = unit_profile;
     options.core = arguments[2];
     options.engine.plugin = plugin;
     options.notices = (struct as_notices){hear, out};
-    unlink(profile);
+    unlink(unit_profile);
     return options;
 }
 
@@ -128,7 +128,7 @@ static void show(FILE *out, const char *title, const struct as_record_options *o
     unit_golden_section(out, "%s", title);
     if (!as_record_run(options, &result, &err))
         fail_msg("%s", err.message);
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     FILE *memory = open_memstream(&text, &size);
     if (!store || !as_export_find("json")->write(store, &(struct as_export_options){0}, memory, &err))
         fail_msg("%s", err.message);
@@ -220,24 +220,12 @@ static void profiles(void **state)
     unit_golden_check(out, "record_profiles.txt");
 }
 
-static int make_profile_name(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0;
-}
-
-static int remove_profile(void **state)
-{
-    unlink(profile);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     const struct CMUnitTest tests[] = {cmocka_unit_test(profiles)};
-    int failed = plugin ? cmocka_run_group_tests(tests, make_profile_name, remove_profile) : 2;
+    int failed = plugin ? cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove) : 2;
     free(plugin);
     return failed;
 }

@@ -5,9 +5,9 @@
 
 #include "store/store_read.h"
 #include "unit.h"
+#include "unit_profile.h"
 
 static char **arguments;
-static char profile[] = "/tmp/assay-test-preload-XXXXXX";
 
 static void check_refused(const char *program, const char *part)
 {
@@ -36,12 +36,12 @@ static void check_title(void (*add)(const struct as_record *), const struct as_r
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_record record = {.options = options, .argv = argv};
-    record.writer = as_store_writer_open(profile, &err);
+    record.writer = as_store_writer_open(unit_profile, &err);
     assert_non_null(record.writer);
     add(&record);
     if (!as_store_writer_commit(record.writer, &err))
         fail_msg("%s", err.message);
-    struct as_store *store = as_store_open(profile, &err);
+    struct as_store *store = as_store_open(unit_profile, &err);
     assert_non_null(store);
     assert_string_equal(as_store_meta(store, AS_META_TITLE), wanted);
     as_store_close(store);
@@ -71,20 +71,9 @@ static void titles(void **state)
     check_title(as_native_add_process, &options, many, longest);
 }
 
-static int make_name(void **state)
-{
-    int fd = mkstemp(profile);
-    return fd < 0 || close(fd) != 0;
-}
-
-static int remove_profile(void **state)
-{
-    return unlink(profile);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(programs_for_the_agent), cmocka_unit_test(titles)};
     arguments = argv;
-    return argc == 3 ? cmocka_run_group_tests(tests, make_name, remove_profile) : 2;
+    return argc == 3 ? cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove) : 2;
 }
