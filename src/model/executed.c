@@ -10,6 +10,7 @@ void as_executed_free(struct as_executed *executed)
 {
     as_vec_free(&executed->blocks);
     as_vec_free(&executed->insns);
+    as_vec_free(&executed->whole);
     as_map_free(&executed->places);
     free(executed->marks);
 }
@@ -40,18 +41,30 @@ static uint64_t pack(const struct as_block *block, uint32_t index)
     return (uint64_t)(uintptr_t)block | (uint64_t)index << POINTER_BITS;
 }
 
+static const struct as_block *block_at(uint64_t place)
+{
+    return (const struct as_block *)(uintptr_t)(place & ((UINT64_C(1) << POINTER_BITS) - 1));
+}
+
+static uint32_t index_at(uint64_t place)
+{
+    return (uint32_t)(place >> POINTER_BITS);
+}
+
 static void add_insn(struct as_executed *executed, const struct as_block *block, uint32_t index)
 {
     const struct as_insn *insn = block->insns[index];
-    executed->mixed |= as_insn_is_control(insn) && index + 1 < block->n;
     while (executed->insns.len <= insn->id)
-        *as_vec_push(&executed->insns) = false;
+        *as_vec_push(&executed->insns) = 0;
     if (executed->insns.data[insn->id])
         return;
-    executed->insns.data[insn->id] = true;
+    executed->insns.data[insn->id] = AS_EXECUTED;
     mark(executed, insn->address);
     uint64_t *place = as_map_put(&executed->places, as_target_key(block->image, insn->address));
-    executed->n_changes += *place != 0;
+    if (*place) {
+        executed->insns.data[block_at(*place)->insns[index_at(*place)]->id] |= AS_EXECUTED_REPLACED;
+        executed->n_changes++;
+    }
     *place = pack(block, index);
 }
 
@@ -59,6 +72,8 @@ void as_executed_add(struct as_executed *executed, const struct as_block *block)
 {
     while (executed->blocks.len <= block->index)
         *as_vec_push(&executed->blocks) = false;
+    while (executed->whole.len <= block->index)
+        *as_vec_push(&executed->whole) = 0;
     executed->blocks.data[block->index] = true;
     executed->n_blocks++;
     for (uint32_t i = 0; i < block->n; i++)
@@ -78,16 +93,28 @@ static struct as_code_run rest_of(const struct as_block *block, uint32_t index)
         .n = block->n - index, .end = block->end, .control = transfers ? block->insns[block->n - 1] : NULL};
 }
 
-bool as_executed_at(const struct as_executed *executed, uint32_t image, uint64_t address, struct as_code_run *run)
+/* Whether each instruction of the block is still what its address has, and goes on with the next one. */
+static bool is_whole(struct as_executed *executed, const struct as_block *block)
+{
+    if (executed->whole.data[block->index] == executed->n_changes + 1)
+        return true;
+    for (uint32_t i = 0; i < block->n; i++)
+        if (executed->insns.data[block->insns[i]->id] & AS_EXECUTED_REPLACED ||
+            (i + 1 < block->n && as_insn_is_control(block->insns[i])))
+            return false;
+    executed->whole.data[block->index] = executed->n_changes + 1;
+    return true;
+}
+
+bool as_executed_at(struct as_executed *executed, uint32_t image, uint64_t address, struct as_code_run *run)
 {
     if (!is_marked(executed, address))
         return false;
     const uint64_t *place = as_map_get(&executed->places, as_target_key(image, address));
     if (!place)
         return false;
-    const struct as_block *block = (const struct as_block *)(uintptr_t)(*place & ((UINT64_C(1) << POINTER_BITS) - 1));
-    uint32_t index = (uint32_t)(*place >> POINTER_BITS);
-    bool plain = executed->n_changes == 0 && !executed->mixed;
-    *run = plain ? rest_of(block, index) : one(block->insns[index]);
+    const struct as_block *block = block_at(*place);
+    uint32_t index = index_at(*place);
+    *run = is_whole(executed, block) ? rest_of(block, index) : one(block->insns[index]);
     return true;
 }
