@@ -163,9 +163,8 @@ static inline bool go_as_foreseen(struct as_core *core, struct as_pipe *pipe)
     return true;
 }
 
-/* What as_core_execute does at its end. */
-static inline __attribute__((always_inline)) void end_plainly(struct as_core *core, const struct as_insn *insn,
-                                                              const struct as_recipe *recipe,
+/* What as_core_execute does at its end, but for as_core.previous: only the first instruction of a body asks for it. */
+static inline __attribute__((always_inline)) void end_plainly(struct as_core *core, const struct as_recipe *recipe,
                                                               const struct as_pipe *pipe)
 {
     go(&core->buffer, core->n_insns, pipe->dispatch);
@@ -176,7 +175,6 @@ static inline __attribute__((always_inline)) void end_plainly(struct as_core *co
         core->previous_done = pipe->done;
         core->previous_commit = pipe->commit;
     }
-    core->previous = insn;
     core->last_flags = pipe->flags & AS_STATE_FLAGS;
     core->n_insns++;
 }

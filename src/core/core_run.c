@@ -21,14 +21,16 @@ static void begin(struct as_core *core, const struct as_body *body)
     drain_until(core, packet < core->last_dispatch ? packet : core->last_dispatch);
 }
 
-static inline struct as_op op_of(const struct as_body_run *run, const struct as_recipe *recipe, uint32_t i)
+/* Instruction i, with its accesses. */
+static inline struct as_op op_with(const struct as_body_run *run, const struct as_recipe *recipe, uint32_t i,
+                                   const struct as_core_access *accesses, uint32_t n_accesses)
 {
     const struct as_body *body = run->body;
     bool last = i + 1 == body->n;
     struct as_op op = {.insn = body->insns[i],
                        .recipe = recipe,
-                       .accesses = run->accesses + body->first_access[i],
-                       .n_accesses = body->first_access[i + 1] - body->first_access[i],
+                       .accesses = accesses,
+                       .n_accesses = n_accesses,
                        .continues = body->continues && i == 0,
                        .last = last,
                        .number = (uint16_t)i,
@@ -40,6 +42,19 @@ static inline struct as_op op_of(const struct as_body_run *run, const struct as_
     return op;
 }
 
+static inline struct as_op op_of(const struct as_body_run *run, const struct as_recipe *recipe, uint32_t i)
+{
+    const uint32_t *first = &run->body->first_access[i];
+    return op_with(run, recipe, i, run->accesses + first[0], first[1] - first[0]);
+}
+
+/* How many accesses an instruction has. Most recipes know: the host need not wait for another line. */
+static inline uint32_t count_accesses(const struct as_body *body, const struct as_recipe *recipe, uint32_t i)
+{
+    uint32_t n = recipe->micro[0].accesses;
+    return __builtin_expect(n < AS_MICRO_MANY, 1) ? n : body->first_access[i + 1] - body->first_access[i];
+}
+
 /* One that is tried again takes more than its body was counted with. */
 static __attribute__((noinline)) void try_plain_again(struct as_core *core, const struct as_body_run *run,
                                                       const struct as_recipe *recipe, uint32_t i, uint64_t before,
@@ -48,14 +63,6 @@ static __attribute__((noinline)) void try_plain_again(struct as_core *core, cons
     struct as_op op = op_of(run, recipe, i);
     struct passage first = {.core = core, .op = &op, .recipe = recipe, .pipe = pipe, .trouble = *trouble};
     as_core_try_again(&first, before);
-}
-
-/* The only access of an instruction, if it has one and that is of this kind; else NULL. */
-static inline const struct as_core_access *access_of(const struct as_body_run *run, uint32_t i, uint8_t kind)
-{
-    const uint32_t *first = &run->body->first_access[i];
-    const struct as_core_access *access = &run->accesses[*first];
-    return first[1] - first[0] == 1 && access->kind & kind ? access : NULL;
 }
 
 /* An instruction that loads or stores, with nothing else to it. Returns false where it has to be tried again and was. */
@@ -103,34 +110,37 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
 {
     const struct as_body *body = run->body;
     const struct as_recipe *recipe = body->recipes;
+    const struct as_core_access *access = run->accesses;
+    uint32_t n = 0; /* accesses of the instruction at hand, from `access` on */
     bool usual = !core->stays && !body->ideals && !body->continues, roomy = usual && has_room_for(core, body);
-    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe)) {
+    for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe), access += n) {
         struct as_pipe *pipe = &pipes[i];
-        const struct as_core_access *access;
+        n = count_accesses(body, recipe, i);
         uint8_t shape = usual ? recipe->shape : AS_SHAPE_ANY;
         if (shape == AS_SHAPE_PLAIN_UNIT) {
             fetch_plainly(core, recipe, (uint16_t)i, roomy, pipe);
             pass_plainly(core, recipe, PLAIN_UNIT, rows, roomy, NULL, pipe, NULL);
         } else if (shape == AS_SHAPE_BRANCH) {
             transfer_plainly(core, run, recipe, i, rows, roomy, pipe);
-            end_plainly(core, body->insns[i], recipe, pipe);
+            end_plainly(core, recipe, pipe);
             if (!go_as_foreseen(core, pipe))
                 predict_slowly(core, run, recipe, i, pipe);
             core->last_flags = pipe->flags & AS_STATE_FLAGS;
             continue;
-        } else if ((shape == AS_SHAPE_PLAIN_LOAD || shape == AS_SHAPE_LOAD_UNIT) &&
-                   (access = access_of(run, i, AS_ACCESS_LOAD))) {
+        } else if ((shape == AS_SHAPE_PLAIN_LOAD || shape == AS_SHAPE_LOAD_UNIT) && n == 1 &&
+                   access->kind & AS_ACCESS_LOAD) {
             roomy &= access_plainly(core, run, recipe, i, rows, roomy, access, pipe);
-        } else if (shape == AS_SHAPE_PLAIN_STORE && (access = access_of(run, i, AS_ACCESS_STORE))) {
+        } else if (shape == AS_SHAPE_PLAIN_STORE && n == 1 && access->kind & AS_ACCESS_STORE) {
             roomy &= access_plainly(core, run, recipe, i, rows, roomy, access, pipe);
         } else {
-            struct as_op op = op_of(run, recipe, i);
+            struct as_op op = op_with(run, recipe, i, access, n);
             as_core_execute(core, &op, pipe);
             roomy &= !(pipe->flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED));
             continue;
         }
-        end_plainly(core, body->insns[i], recipe, pipe);
+        end_plainly(core, recipe, pipe);
     }
+    core->previous = body->insns[body->n - 1];
 }
 
 /* So that the host need not wait for it when its turn comes: a program with much code has more of them than its caches hold. */

@@ -268,7 +268,7 @@ static void count_needs(struct as_body *body)
 
 /* Where the parts of a body lie: bytes from its start. */
 struct places {
-    size_t recipes, insns, first_access, read, shape, ideals, taken, all;
+    size_t recipes, insns, first_access, shape, ideals, taken, all;
 };
 
 static struct places place_parts(const struct as_insn *const *insns, uint32_t n, uint32_t n_shape)
@@ -278,8 +278,7 @@ static struct places place_parts(const struct as_insn *const *insns, uint32_t n,
     for (uint32_t i = 0; i < n; i++)
         at.insns += as_recipe_bytes_of(insns[i]);
     at.first_access = at.insns + n * sizeof *insns;
-    at.read = at.first_access + ((size_t)n + 1) * sizeof(uint32_t);
-    at.shape = (at.read + 7) & ~(size_t)7;
+    at.shape = (at.first_access + ((size_t)n + 1) * sizeof(uint32_t) + 7) & ~(size_t)7;
     at.ideals = at.shape + n_shape * sizeof(struct as_core_access);
     at.taken = at.ideals + n * sizeof(uint32_t);
     at.all = at.taken + n * sizeof(bool);
@@ -295,7 +294,7 @@ static struct as_body *new_piece(const struct places *at)
     body->insns = (const struct as_insn **)(piece + at->insns);
     body->first_access = (uint32_t *)(piece + at->first_access);
     body->shape = (struct as_core_access *)(piece + at->shape);
-    body->lines = (uint32_t)((at->read + HOST_LINE - 1) / HOST_LINE);
+    body->lines = (uint32_t)((at->insns + HOST_LINE - 1) / HOST_LINE);
     return body;
 }
 
@@ -306,8 +305,13 @@ static void note_shape(struct as_body *body, const struct as_core_access *shape,
         body->shape[i] = (struct as_core_access){.index = shape[i].index, .kind = shape[i].kind};
         body->first_access[shape[i].index + 1]++;
     }
-    for (uint32_t i = 0; i < body->n; i++)
+    struct as_recipe *recipe = body->recipes;
+    for (uint32_t i = 0; i < body->n; i++) {
+        uint32_t n = body->first_access[i + 1];
+        recipe->micro[0].accesses = (uint8_t)(n < AS_MICRO_MANY ? n : AS_MICRO_MANY);
         body->first_access[i + 1] += body->first_access[i];
+        recipe = (struct as_recipe *)((uint8_t *)recipe + as_recipe_bytes(recipe));
+    }
 }
 
 struct as_body *as_body_new(const struct as_machine *machine, const struct as_insn *const *insns, uint32_t n,

@@ -38,7 +38,7 @@ enum { AS_REGISTERS_NONE, AS_REGISTERS_INT, AS_REGISTERS_FP, AS_REGISTERS_COUNT 
 /* Registers that are not: one is always ready, the other is never read. */
 enum { AS_REG_READY = AS_REG_COUNT, AS_REG_SINK, AS_REG_SLOTS };
 
-enum { AS_MICRO_READS = 3, AS_MICRO_WRITES = 2 };
+enum { AS_MICRO_READS = 3, AS_MICRO_WRITES = 2, AS_MICRO_MANY = UINT8_MAX };
 
 struct as_micro {
     uint8_t kind;   /* enum as_micro_kind */
@@ -47,6 +47,7 @@ struct as_micro {
     uint8_t queue, unit, registers;
     uint8_t after;       /* as in as_uop */
     uint8_t base, index; /* of a store: its address's registers. Base AS_REG_NONE: the address comes with the data */
+    uint8_t accesses;    /* of the first micro-operation: those of its instruction, in a body; AS_MICRO_MANY: or more */
     uint16_t waits;      /* as_wait_slot of its instruction */
     uint32_t latency, interval;
 };
