@@ -9,6 +9,7 @@
  *   core_script.h, .c    what a block asks outside, and the answers, for the memo
  *   core_state.h, .c     the state of all this at the start of a block
  *   core_run.c           blocks, from the memo or instruction by instruction
+ *   core_edge.h, .c      what the pipeline did with one, as an edge of the memo
  *   core_follow.h, .c    … from the memo: questions and answers
  *   core_warm.c          execution without time
  * What runs for every instruction is inline here or static in one of them.

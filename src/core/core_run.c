@@ -4,6 +4,7 @@
  * not asked again: the pipeline gets the state before the block, runs it with the answers that it has, and asks on from
  * there. What it does then becomes another edge.
  */
+#include "core/core_edge.h"
 #include "core/core_follow.h"
 #include "core/core_plain.h"
 #include "core/memo_promise.h"
@@ -164,128 +165,6 @@ static void execute(struct as_core *core, const struct as_body_run *run, struct 
         execute_all(core, run, pipes, false);
 }
 
-/* ---- edges as counts and records ---- */
-
-/* `times` is 1, or -1 to take back what was counted. */
-static inline void count_edge(struct as_core *core, struct as_known *edge, uint64_t times)
-{
-    core->n_insns += times * edge->edge.n;
-    core->n_uops += times * edge->uops;
-    core->counters.branches += times * edge->branches;
-    core->n_continued += times * edge->edge.continued;
-    const struct as_known_counts *counts = edge->counts;
-    if (!counts)
-        return;
-    core->counters.branch_mispredictions += times * counts->mispredictions;
-    core->counters.btb_misses += times * counts->btb_misses;
-    core->counters.flushes += times * counts->flushes;
-    core->counters.wrong_path_instructions += times * counts->wrong_path;
-    core->counters.store_forwards += times * counts->forwards;
-    core->kernel_cycles += times * counts->kernel_cycles;
-}
-
-/* What a run changes beside the pipeline. */
-struct before {
-    uint64_t n_uops, n_continued, kernel_cycles, last_commit;
-    size_t stays; /* in the log */
-    uint16_t last_flags;
-    struct as_counters counters;
-};
-
-static struct before note_before(const struct as_core *core)
-{
-    return (struct before){.n_uops = core->n_uops,
-                           .n_continued = core->n_continued,
-                           .kernel_cycles = core->kernel_cycles,
-                           .last_commit = core->last_commit,
-                           .stays = core->stays ? core->stays->stays.len : 0,
-                           .last_flags = core->last_flags,
-                           .counters = core->counters};
-}
-
-static void count_into(struct as_known *edge, const struct as_core *core, const struct before *before)
-{
-    const struct as_counters *now = &core->counters, *then = &before->counters;
-    edge->uops = (uint32_t)(core->n_uops - before->n_uops);
-    edge->branches = (uint32_t)(now->branches - then->branches);
-    struct as_known_counts counts = {
-        .mispredictions = (uint32_t)(now->branch_mispredictions - then->branch_mispredictions),
-        .btb_misses = (uint32_t)(now->btb_misses - then->btb_misses),
-        .flushes = (uint32_t)(now->flushes - then->flushes),
-        .wrong_path = (uint32_t)(now->wrong_path_instructions - then->wrong_path_instructions),
-        .forwards = (uint32_t)(now->store_forwards - then->store_forwards),
-        .kernel_cycles = core->kernel_cycles - before->kernel_cycles,
-    };
-    bool none = !(counts.mispredictions | counts.btb_misses | counts.flushes | counts.wrong_path | counts.forwards |
-                  counts.kernel_cycles);
-    if (none)
-        return;
-    struct as_known_counts *kept = as_memo_take_cold(core->walk.memo, sizeof *kept);
-    *kept = counts;
-    edge->counts = kept;
-}
-
-static struct as_edge_record record_of(const struct as_pipe *pipe, uint64_t base)
-{
-    return (struct as_edge_record){
-        .fetch = (int32_t)(pipe->fetch - base),
-        .dispatch = (int32_t)(pipe->dispatch - base),
-        .issue = (int32_t)(pipe->issue - base),
-        .done = (int32_t)(pipe->done - base),
-        .commit = (int32_t)(pipe->commit - base),
-        .insn = pipe->insn,
-        .events = pipe->events,
-        .wrong_path = pipe->wrong_path,
-        .flags = pipe->flags,
-        .uops = pipe->uops,
-        .wrong_delay = pipe->wrong_delay,
-    };
-}
-
-/* Which records commit together with the first, and with the last. */
-static void find_groups(struct as_edge *edge)
-{
-    uint32_t first = 1, last = edge->n - 1;
-    while (first < edge->n && edge->records[first].commit == edge->records[0].commit)
-        first++;
-    while (last > 0 && edge->records[last - 1].commit == edge->committed)
-        last--;
-    edge->first_end = (uint16_t)first;
-    edge->last_start = (uint16_t)last;
-}
-
-/* ---- stays, where an observer wants occupancy ---- */
-
-/* Stays that state and answers decide. MSHRs are the memory's, and a store leaves its queue when it drains. */
-static bool is_pipelines(const struct as_stay *stay)
-{
-    return stay->resource <= AS_RESOURCE_LOAD_QUEUE;
-}
-
-static uint32_t count_stays(const struct as_core *core, size_t from)
-{
-    uint32_t n = 0;
-    for (size_t i = from; core->stays && i < core->stays->stays.len; i++)
-        n += is_pipelines(&core->stays->stays.data[i]);
-    return n;
-}
-
-/* Stays of the block that the pipeline has just run move from the log, where they are from `from` on, to its edge. */
-static void move_stays(struct as_core *core, size_t from, struct as_edge_stay *to, uint64_t base)
-{
-    size_t kept = from;
-    for (size_t i = from; core->stays && i < core->stays->stays.len; i++) {
-        const struct as_stay stay = core->stays->stays.data[i];
-        if (is_pipelines(&stay))
-            *to++ = (struct as_edge_stay){
-                .from = (int32_t)(stay.from - base), .cycles = stay.cycles, .resource = stay.resource};
-        else
-            core->stays->stays.data[kept++] = stay;
-    }
-    if (core->stays)
-        core->stays->stays.len = kept;
-}
-
 /* Runs again what has been logged. */
 static void execute_unlogged(struct as_core *core, const struct as_body_run *run, struct as_pipe *pipes)
 {
@@ -293,36 +172,6 @@ static void execute_unlogged(struct as_core *core, const struct as_body_run *run
     core->stays = NULL;
     execute(core, run, pipes);
     core->stays = stays;
-}
-
-static struct as_known *make_edge(struct as_core *core, struct as_node *node, const struct as_pipe *pipes,
-                                  uint64_t base, const struct before *before)
-{
-    struct as_memo *memo = core->walk.memo;
-    uint32_t n = node->body->n, n_stays = count_stays(core, before->stays);
-    struct as_edge_record *records = as_memo_take_cold(memo, n * sizeof *records);
-    struct as_edge_stay *stays = n_stays ? as_memo_take_cold(memo, n_stays * sizeof *stays) : NULL;
-    struct as_known *known = as_memo_take(memo, sizeof *known);
-    *known = (struct as_known){.node = node, .dispatched = (int32_t)(core->last_dispatch - base)};
-    count_into(known, core, before);
-    struct as_edge *edge = &known->edge;
-    edge->number = (uint32_t)memo->counters.edges++;
-    edge->n = n;
-    edge->continued = (uint32_t)(core->n_continued - before->n_continued);
-    edge->before = (int32_t)(before->last_commit - base);
-    edge->flags_before = before->last_flags;
-    edge->committed = (int32_t)(core->last_commit - base);
-    for (uint32_t i = 0; i < n; i++)
-        records[i] = record_of(&pipes[i], base);
-    edge->records = records;
-    known->flags = records[n - 1].flags & AS_STATE_FLAGS;
-    find_groups(edge);
-    edge->n_stays = n_stays;
-    edge->stays = stays;
-    move_stays(core, before->stays, stays, base);
-    memo->counters.made_edges++;
-    as_memo_pay(memo, AS_PRICE_EDGE);
-    return known;
 }
 
 /* ---- from edges back to the pipeline ---- */
@@ -372,7 +221,7 @@ static void catch_up(struct as_core *core)
     struct as_known *edge = walk->edge;
     const struct as_body *body = edge->node->body;
     uint32_t ideal = core->ideal;
-    count_edge(core, edge, UINT64_MAX);
+    as_edge_count(core, edge, UINT64_MAX);
     as_memo_pay(walk->memo, body->n);
     go_back(core, edge->node);
     core->script = open_script(core, body->shape, true);
@@ -451,7 +300,7 @@ static struct as_known *run_new(struct as_core *core, struct as_node *node, cons
         script->answer = hunt->answer;
         script->target = hunt->target;
     }
-    struct before before = note_before(core);
+    struct as_edge_before before = as_edge_note_before(core);
     uint64_t base = core->last_dispatch;
     core->script = script;
     execute(core, run, pipes);
@@ -461,7 +310,7 @@ static struct as_known *run_new(struct as_core *core, struct as_node *node, cons
     struct as_question *last = keep_questions(core, node->body, script, hunt->link);
     if (!last)
         return NULL;
-    struct as_known *known = make_edge(core, node, pipes, base, &before);
+    struct as_known *known = as_edge_make(core, node, pipes, base, &before);
     last->other = as_memo_number(memo, known);
     return known;
 }
@@ -480,7 +329,7 @@ static void report(struct as_memo *memo, const struct as_node *node, const char 
 static bool compare_records(struct as_memo *memo, struct as_known *edge, const struct as_pipe *pipes, uint64_t base)
 {
     for (uint32_t i = 0; i < edge->edge.n; i++) {
-        struct as_edge_record is = record_of(&pipes[i], base);
+        struct as_edge_record is = as_edge_record_of(&pipes[i], base);
         const struct as_edge_record *was = &edge->edge.records[i];
         const struct {
             const char *name;
@@ -598,7 +447,7 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
     if (!walk->stale)
         walk->horizon = core->last_commit;
     walk->stale = true;
-    count_edge(core, edge, 1);
+    as_edge_count(core, edge, 1);
     core->last_dispatch = walk->base + (uint64_t)(int64_t)edge->dispatched;
     core->last_commit = walk->base + (uint64_t)(int64_t)edge->edge.committed;
     core->last_flags = edge->flags;
