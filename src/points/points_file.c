@@ -1,9 +1,12 @@
 /* SimPoint's two files of points: each line has a value and the number of its group. */
 #include "points/simpoints.h"
 
-#include <errno.h>
+#include "base/text_lines.h"
+
 #include <inttypes.h>
 #include <math.h>
+
+enum { LONGEST = 1 << 12, MOST_PAIRS = 1 << 16 };
 
 bool as_choice_write_points(const struct as_choice *choice, FILE *out)
 {
@@ -27,25 +30,23 @@ typedef AS_VEC(struct pair) pairs;
 
 static bool read_pairs(pairs *list, FILE *in, const char *name, const char *what, struct as_error *err)
 {
-    char *text = NULL;
-    size_t size = 0, line = 0;
+    struct as_lines lines = {.in = in, .name = name, .most = LONGEST};
     bool ok = true;
-    while (ok && getline(&text, &size, in) >= 0) {
+    for (const char *text; ok && (text = as_lines_next(&lines));) {
         char rest;
         struct pair pair;
-        line++;
-        if (text[strspn(text, " \t\r\n")] == '\0')
+        if (text[strspn(text, " \t\r")] == '\0')
             continue;
         ok = sscanf(text, "%lf %" SCNu32 " %c", &pair.value, &pair.group, &rest) == 2 && pair.value >= 0 &&
              isfinite(pair.value);
         if (!ok)
-            as_error_set(err, "%s:%zu: not a line of %s", name, line, what);
+            as_error_set(err, "%s:%zu: not a line of %s", name, lines.number, what);
+        else if (list->len == MOST_PAIRS)
+            ok = as_error_set(err, "%s: more than %d lines of %s", name, MOST_PAIRS, what);
         else
             *as_vec_push(list) = pair;
     }
-    free(text);
-    if (ok && ferror(in))
-        ok = as_error_set(err, "%s: %s", name, strerror(errno));
+    ok = as_lines_end(&lines, ok, err);
     return ok && (list->len > 0 || as_error_set(err, "%s: no point in it", name));
 }
 

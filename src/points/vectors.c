@@ -1,8 +1,11 @@
 /* See vectors.h. */
 #include "points/vectors.h"
 
-#include <errno.h>
+#include "base/text_lines.h"
+
 #include <inttypes.h>
+
+enum { LONGEST = 1 << 28 }; /* bytes of a line, which has every block of an interval */
 
 void as_vectors_free(struct as_vectors *vectors)
 {
@@ -148,19 +151,11 @@ static bool read_line(struct as_vectors *vectors, const char *text, const char *
 
 bool as_vectors_read(struct as_vectors *vectors, FILE *in, const char *name, struct as_error *err)
 {
-    char *text = NULL;
-    size_t size = 0, line = 0;
+    struct as_lines lines = {.in = in, .name = name, .most = LONGEST};
     bool ok = true;
-    for (ssize_t length; ok && (length = getline(&text, &size, in)) >= 0;) {
-        line++;
-        if (strlen(text) != (size_t)length)
-            ok = as_error_set(err, "%s:%zu: not text", name, line);
-        else
-            ok = read_line(vectors, text, name, line, err);
-    }
-    free(text);
-    if (ok && ferror(in))
-        ok = as_error_set(err, "%s: %s", name, strerror(errno));
+    for (const char *text; ok && (text = as_lines_next(&lines));)
+        ok = read_line(vectors, text, name, lines.number, err);
+    ok = as_lines_end(&lines, ok, err);
     if (ok && vectors->list.len == 0)
         ok = as_error_set(
             err, "%s: no interval in it; a file of frequency vectors has a line that begins with T for each", name);

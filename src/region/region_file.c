@@ -1,10 +1,14 @@
 /* Reads a file of regions: a line that identifies the format, then one region per line (doc/format/regions.md). */
 #include "region/regions.h"
 
+#include "base/text_lines.h"
+
 #include <errno.h>
 #include <stdio.h>
 
 #define WRONG(...) as_error_set_status(err, AS_EXIT_USAGE, __VA_ARGS__)
+
+enum { LONGEST = 1 << 16 };
 
 static const char first_line[] = "assay-regions 1";
 
@@ -25,24 +29,13 @@ static bool read_line(struct as_regions *regions, const char *path, size_t numbe
     return as_regions_parse(regions, line, &inner) || WRONG("%s:%zu: %s", path, number, inner.message);
 }
 
-static bool read_lines(struct as_regions *regions, const char *path, FILE *file, struct as_error *err)
+static bool read_lines(struct as_regions *regions, struct as_lines *lines, struct as_error *err)
 {
-    char *buffer = NULL;
-    size_t size = 0, number = 0;
-    ssize_t length;
     bool ok = true;
-    while (ok && (length = getline(&buffer, &size, file)) >= 0) {
-        if (strlen(buffer) != (size_t)length) {
-            ok = WRONG("%s:%zu: this line is not text", path, number + 1);
-            break;
-        }
-        const char *line = trim(buffer);
-        if (++number > 1)
-            ok = read_line(regions, path, number, line, err);
-        else if (strcmp(line, first_line) != 0)
-            ok = WRONG("%s: not a file of regions: its first line is not '%s'", path, first_line);
-    }
-    free(buffer);
+    if (as_lines_next(lines) && strcmp(trim(lines->text), first_line) != 0)
+        return WRONG("%s: not a file of regions: its first line is not '%s'", lines->name, first_line);
+    while (ok && as_lines_next(lines))
+        ok = read_line(regions, lines->name, lines->number, trim(lines->text), err);
     return ok;
 }
 
@@ -51,9 +44,9 @@ bool as_regions_read(struct as_regions *regions, const char *path, struct as_err
     FILE *file = fopen(path, "re");
     if (!file)
         return as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
-    bool ok = read_lines(regions, path, file, err);
-    if (ok && ferror(file))
-        ok = as_error_set(err, "%s: cannot be read: %s", path, strerror(errno));
+    struct as_lines lines = {.in = file, .name = path, .most = LONGEST};
+    bool ok = read_lines(regions, &lines, err);
+    ok = as_lines_end(&lines, ok, err);
     fclose(file);
     return ok && (regions->list.len || WRONG("%s: the file has no regions", path));
 }

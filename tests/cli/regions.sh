@@ -232,6 +232,7 @@ check_fails 2 'nothing before the region' "warming before nothing" compare --war
 check_fails 2 'use USR1 or USR2' "a signal that means something else" stat --switch-signal INT -- "$x86"
 check_fails 2 'use USR1 or USR2' "no signal" stat --switch-signal NOPE -- "$x86"
 check_fails 2 'not a file of regions' "not a file of regions" stat --regions "$SOURCE/README.md" -- "$x86"
+check_fails 125 '/dev/zero:1: not text' "a file of regions without an end" stat --regions /dev/zero -- "$x86"
 check_fails 125 'cannot be read' "no file" stat --regions absent -- "$x86"
 check_fails 2 'this command does not model cycles' "cycles without a model" stat --region cycle:5.. -- "$x86"
 not_reached() {
