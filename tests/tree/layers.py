@@ -10,7 +10,7 @@ A row of that table is
 "What it includes" names folders (`base, store`) and single headers (`engine/wire.h`); `assay` is include/assay, and the
 folder itself goes without saying. A folder may only name rows below its own, so there is no circle. "What it offers" are
 the headers that other folders may include: `all`, `nothing`, or their names; a single header that a row names is allowed
-in any case. What is named must also be included somewhere: the table says what is, not what might be.
+in any case. What is named or offered must also be included somewhere: the table says what is, not what might be.
 
 Prints one line for each include or row that is wrong, and ends with status 1 if there was one.
 """
@@ -19,7 +19,7 @@ import re
 import sys
 
 ROW = re.compile(r"^\|\s*`src/(\w+)`\s*\|[^|]*\|([^|]*)\|([^|]*)\|\s*$")
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 
 class Row:
@@ -27,6 +27,7 @@ class Row:
         self.includes = words(includes)
         self.offers = words(offers)
         self.used = set()
+        self.taken = set()  # of what it offers, by others
 
     def allows(self, header):
         """The word of the row that allows a header of another folder, or None."""
@@ -45,21 +46,27 @@ def read_table(text):
     return {match[1]: Row(match[2], match[3]) for match in map(ROW.match, text.splitlines()) if match}
 
 
-def includes_of(root, folder):
-    for path in sorted((root / "src" / folder).rglob("*")):
-        if path.suffix not in (".c", ".h", ".S"):
+def includes_below(root, top):
+    """Place and header of each include of a file of ours, `<…>` of a folder of ours among them."""
+    for path in sorted((root / top).rglob("*")):
+        if path.suffix not in (".c", ".h", ".S", ".inc"):
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-            if match := INCLUDE.match(line):
-                yield f"{path.relative_to(root)}:{number}", match[1]
+            match = INCLUDE.match(line)
+            if match and (match[1] or (root / "src" / match[2].split("/")[0]).is_dir()):
+                yield f"{path.relative_to(root)}:{number}", match[1] or match[2]
 
 
 def wrong_include(table, folder, header):
     other, _, name = header.partition("/")
     if not name:
         return f'"{header}" does not name its folder'
+    if ".." in header.split("/"):
+        return f"includes {header}: name the folder itself"
     if other == folder:
         return None
+    if other in table:
+        table[other].taken.add(name)
     word = table[folder].allows(header)
     if not word:
         return f"includes {header}: the row of src/{folder} does not name {other}"
@@ -78,6 +85,9 @@ def wrong_rows(table):
                 yield f"ARCHITECTURE.md: src/{folder} names {other}, which is not a row below it"
             elif word not in table[folder].used:
                 yield f"ARCHITECTURE.md: src/{folder} names {word}, which it does not include"
+        for name in table[folder].offers:
+            if name != "all" and name not in table[folder].taken:
+                yield f"ARCHITECTURE.md: src/{folder} offers {name}, which no other folder includes"
 
 
 def check(root):
@@ -87,7 +97,7 @@ def check(root):
         if folder not in table:
             yield f"ARCHITECTURE.md: there is no row for src/{folder}"
             continue
-        for where, header in includes_of(root, folder):
+        for where, header in includes_below(root, f"src/{folder}"):
             if wrong := wrong_include(table, folder, header):
                 yield f"{where}: {wrong}"
     for folder in table:

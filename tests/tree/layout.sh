@@ -20,7 +20,7 @@ write_tree() {
     rm -rf "$scratch"
     mkdir -p "$scratch"/src/{top,middle,low}
     printf '| `src/%s` | it | %s | %s |\n' top 'middle, low/special.h' nothing middle 'low, assay' middle.h \
-        low nothing 'low.h, other.h' >"$scratch/ARCHITECTURE.md"
+        low nothing low.h >"$scratch/ARCHITECTURE.md"
     printf '#include "%s"\n' middle/middle.h low/special.h top/own.h >"$scratch/src/top/top.c"
     printf '#include "%s"\n' low/low.h assay/insn.h >"$scratch/src/middle/middle.h"
 }
@@ -40,6 +40,15 @@ layers_say "a header that is not offered" "src/top/top.c:4: includes middle/priv
 write_tree
 echo '#include "own.h"' >>"$scratch/src/top/top.c"
 layers_say "a header without its folder" 'src/top/top.c:4: "own.h" does not name its folder'
+write_tree
+echo '#include <middle/private.h>' >>"$scratch/src/top/top.c"
+layers_say "a header in angle brackets" "src/top/top.c:4: includes middle/private.h: src/middle does not offer it"
+write_tree
+echo '#include "middle/../low/low.h"' >"$scratch/src/top/table.inc"
+layers_say "a way around, in a file of another kind" "src/top/table.inc:1: includes middle/../low/low.h: name the folder itself"
+write_tree
+sed -i 's/low.h |$/low.h, absent.h |/' "$scratch/ARCHITECTURE.md"
+layers_say "a header that nobody takes" "ARCHITECTURE.md: src/low offers absent.h, which no other folder includes"
 write_tree
 sed -i '$d' "$scratch/src/middle/middle.h"
 layers_say "a name that is not used" "ARCHITECTURE.md: src/middle names assay, which it does not include"
