@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether clang reads C files of src/ without a warning, with the flags of a build directory.
+"""Whether clang reads C files of src/ and tests/unit/ without a warning, with the flags of a build directory.
 
 clang_reads.py BUILD FILE...
     reads these
@@ -31,10 +31,12 @@ def read_ahead(directory, flags):
 def main():
     os.chdir(sys.argv[1])
     with open("compile_commands.json", encoding="utf-8") as listing:
-        entries = [one for one in json.load(listing) if one["file"].startswith("../src/") and one["file"].endswith(".c")]
+        entries = [one for one in json.load(listing) if one["file"].startswith(("../src/", "../tests/unit/")) and one["file"].endswith(".c")]
     files = sorted({one["file"] for one in entries})
-    words = dict.fromkeys(word for one in entries for word in shlex.split(one["command"]))
-    flags = [word for word in words if word.startswith(("-I../", "-D", "-W", "-std=")) or word == "-Isrc"]
+    words = {}  # one value for each macro: programs of tests have their own
+    for word in (word for one in entries for word in shlex.split(one["command"])):
+        words.setdefault(word.split("=")[0] if word.startswith("-D") else word, word)
+    flags = [word for word in words.values() if word.startswith(("-I../", "-D", "-W", "-std=")) or word == "-Isrc"]
     wanted = [f"../{name}" for name in sys.argv[2:]]
     if not wanted:
         print("\n".join(name[3:] for name in files))

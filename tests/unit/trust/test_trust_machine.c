@@ -102,7 +102,7 @@ static void a_run(void **state)
     struct as_trust_probe probe = as_trust_probe(&subject, "bias", "loads", 100003);
     probe.timed = true;
     if (!as_trust_run(&subject, &probe, &result, &err))
-        unit_skip(err.message);
+        unit_skip("%s", err.message);
     assert_int_equal(subject.runs, 1);
     assert_int_equal(result.code.n_labels, 7);
     assert_true(result.seconds > 0 && result.cycles > 0 && result.bytes > 0);
@@ -161,7 +161,7 @@ static void interrupts(void **state)
     bool ok = as_trust_run(&subject, &probe, &result, &err);
     unlink(subject.program);
     if (!ok && err.status != 130)
-        unit_skip(err.message);
+        unit_skip("%s", err.message);
     assert_false(ok);
     assert_string_equal(err.message, "interrupted: the experiments are not complete");
 }
