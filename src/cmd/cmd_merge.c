@@ -57,7 +57,8 @@ static bool read_weights(const char *list, struct as_merge_input *inputs, size_t
     for (const char *at = list; *at; at++)
         given += *at == ',';
     return (i == n && given == n) ||
-           as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weights for %zu profiles", given, n);
+           as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profiles", given,
+                               given == 1 ? "" : "s", n);
 }
 
 static int merge_files(const struct merge_options *options, const struct as_strlist *files)

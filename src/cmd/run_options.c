@@ -52,8 +52,8 @@ static int find_signal(const char *name)
 static bool catch_switches(const char *name, struct as_error *err)
 {
     struct sigaction action = {.sa_handler = on_switch, .sa_flags = SA_RESTART};
-    static const int taken[] = {0,       SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGALRM,
-                                SIGCHLD, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT};
+    static const int taken[] = {0,       SIGINT, SIGQUIT, SIGTERM, SIGHUP,  SIGALRM, SIGCHLD,
+                                SIGSEGV, SIGBUS, SIGILL,  SIGFPE,  SIGABRT, SIGKILL, SIGSTOP};
     int signal = find_signal(name);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (signal == taken[i])

@@ -232,8 +232,8 @@ static bool leave_out(struct as_merge *merge, struct as_merge_series *series, co
                             "%s and %s cannot be merged: their series %.60s differs in its %s; --force leaves it out",
                             as_merge_name(merge, 0), as_merge_name(merge, merge->at), series->row.name, why);
     if (!series->is_left_out)
-        as_notice(&merge->options->notices, AS_LOG_NOTE, "series %s is left out: its %s differs", series->row.name,
-                  why);
+        as_notice(&merge->options->notices, AS_LOG_NOTE, "series %s is left out: the profiles differ in its %s",
+                  series->row.name, why);
     series->is_left_out = true;
     return true;
 }

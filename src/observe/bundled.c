@@ -13,7 +13,7 @@ static const struct {
     {&as_cycle_trace_all_observer, "FILE"},
     {&as_commit_csv_observer, "FILE"},
     {&as_commit_trace_observer, "FILE"},
-    {&as_counters_observer, "FILE[,CYCLES]"},
+    {&as_counters_observer, "FILE[,CYCLES] (1 to 67108864)"},
     {&as_timeline_observer, "[COLUMNS]"},
     {&as_calls_observer, "FILE"},
     {&as_flame_observer, "FILE"},

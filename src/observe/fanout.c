@@ -143,7 +143,8 @@ static void call_free(void *argument)
 static void tell_crash(const struct member *member, const char *crash)
 {
     char line[256];
-    int n = snprintf(line, sizeof line, "assay: the observer '%.150s' crashed (%s); the run continues without it\n",
+    int n = snprintf(line, sizeof line,
+                     "assay: the observer '%.150s' crashed (%s): the run continues, and its result is missing\n",
                      member->ops->name, crash);
     ssize_t written = write(STDERR_FILENO, line, (size_t)n);
     (void)written;

@@ -3,6 +3,7 @@
 #include "observe/observer_load.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "observe/bundled.h"
 #include "observe/guard.h"
 
@@ -15,6 +16,17 @@
 
 static const char symbol[] = "assay_observer";
 
+/* A name without a folder or an ending is more likely that of a bundled one. */
+static void set_unknown(const char *name, struct as_error *err)
+{
+    struct as_str names = {0};
+    for (size_t i = 0; as_bundled_at(i); i++)
+        as_str_add_word(&names, true, as_bundled_at(i)->name);
+    as_error_set_status(err, AS_EXIT_USAGE, "--observer=%s: neither a shared object nor one of %s", name,
+                        as_str_get(&names));
+    as_str_free(&names);
+}
+
 /* Returns the file's absolute path (dlopen searches elsewhere for plain names) and the argument after it. */
 static char *split(const char *spec, const char **argument, struct as_error *err)
 {
@@ -23,7 +35,9 @@ static char *split(const char *spec, const char **argument, struct as_error *err
     char *path = realpath(file, NULL);
     struct stat status;
     *argument = comma ? comma + 1 : "";
-    if (!path) {
+    if (!path && !strpbrk(file, "/.")) {
+        set_unknown(file, err);
+    } else if (!path) {
         as_error_set(err, "cannot load the observer %s: %s", file, strerror(errno));
     } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         as_error_set(err, "cannot load the observer %s: not a file", file);

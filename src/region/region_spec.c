@@ -55,8 +55,8 @@ static bool read_amount(struct spec *spec, const char *key, const char *value, u
     }
     bool most = to == &spec->region->max; /* max=0 is refused: a region without instructions is a mistake */
     if (!as_number_read(value, to) || *to == AS_REGION_ALL || (most && *to == 0))
-        return WRONG("region '%s': %s=%s: expected a number of instructions such as 1000, 10k or 5M", spec->text, key,
-                     value);
+        return WRONG("region '%s': %s%s%s: expected a number of instructions such as 1000, 10k or 5M", spec->text, key,
+                     *key == '+' ? "" : "=", value);
     return true;
 }
 

@@ -62,7 +62,7 @@ check_fails 2 "takes FILE, not" "an observer without its file" some --observer f
 check_fails 2 "takes FILE\[,CYCLES\]" "no interval at all" some --observer counters,k.csv,0
 check_fails 2 "interval needs --counters" "an interval of nothing" some --interval 100
 check_fails 2 "writes a file for one machine" "counters of two machines" compare --core boom-tip,boom-tea --counters k -- "$demo" 1
-check_fails 125 "cannot load the observer nobody" "a name that is not there" some --observer nobody
+check_fails 2 "neither a shared object nor one of konata," "a name that is not there" some --observer nobody
 check_fails 2 "takes only accesses; use it with assay stat" "an observer of accesses" some --observer "$example/access_sizes.so"
 check_status 125 "a disk that is full" some -o /dev/null --flame /dev/full
 check_same "nothing half-written is left" "" "$(ls -A)"

@@ -126,7 +126,7 @@ static void refusals(void **state)
     assert_refused("/nonexistent/observer.so", "cannot load the observer /nonexistent/observer.so: No such file");
     assert_refused("no-such.so,argument", "cannot load the observer no-such.so: No such file");
     assert_refused(directory, "not a file");
-    assert_refused("", "No such file");
+    assert_refused("nobody", "neither a shared object nor one of konata, ");
     assert_refused("/proc/self/exe", "cannot load the observer"); /* a program, or one without the symbol */
     assert_refused("/proc/self/maps", "cannot load the observer");
     assert_refused(path_of("nothing"), "does not export 'assay_observer'");
@@ -197,7 +197,8 @@ static void crashes(void **state)
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct crash crash = {cases[i / 2].name, i % 2, cases[i / 2].crashed};
         char text[4096], want[256];
-        snprintf(want, sizeof want, "assay: the observer 'counter' crashed (%s); the run continues without it\n",
+        snprintf(want, sizeof want,
+                 "assay: the observer 'counter' crashed (%s): the run continues, and its result is missing\n",
                  cases[i / 2].signal);
         assert_int_equal(unit_run_child(use_in_child, &crash, text, sizeof text), 0);
         assert_string_equal(text, want);
