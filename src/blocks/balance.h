@@ -3,7 +3,8 @@
  *
  * Each function is a network: its blocks and the edges between them carry flow, control comes in at its entry and leaves
  * at returns. Each count x that was measured as m may become another at the price of (x - m)^2 / v, where v is how far off it
- * may be: counts of samples spread like what they should be, so it is solved a few times over. The flow with the least price in all, of those in which
+ * may be: the variance of a count of samples depends on its true value, so the system is solved a few times over.
+ * The flow with the least price in all, of those in which
  * nothing is lost and nothing is negative, solves a linear system in potentials of the nodes, the equations of an
  * electrical network. Edges that nobody measured cost nothing to use.
  */

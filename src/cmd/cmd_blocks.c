@@ -144,8 +144,8 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 100,
      .max = NOT_GIVEN - 1,
-     .help = "With the option --methods, a sample every N instructions (default 2000), or as many taken branches as "
-             "they have."},
+     .help = "With the option --methods, a sample every N instructions (default 2000); methods that count taken "
+             "branches take one every as many of them as N instructions have."},
     {.name = "skid",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_blocks_options, skid),
@@ -157,7 +157,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct as_blocks_options, seed),
      .value = "N",
      .max = NOT_GIVEN - 1,
-     .help = "Of --methods: what random periods start from (default 1)."},
+     .help = "The seed of --methods' random periods (default 1)."},
     AS_RUN_OPTIONS(struct as_blocks_options, run),
     AS_ENVIRONMENT_OPTION(struct as_blocks_options, run),
     {.name = NULL},

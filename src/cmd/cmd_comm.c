@@ -108,9 +108,8 @@ static const struct as_option options_table[] = {
     FLAG("no-estimate", no_estimate, "Count only exactly; take no samples."),
     FLAG("no-exact", no_exact, "Only estimate."),
     FLAG("allocations", allocations,
-         "Load Assay's agent into the program, so that lines of the heap are those of places that allocate. For "
-         "programs of "
-         "this machine's architecture that are linked dynamically."),
+         "Load Assay's agent into the program, so that lines of the heap belong to the code that allocated them. "
+         "For programs of this machine's architecture that are linked dynamically."),
     FLAG("mpi", mpi,
          "Count what the ranks of an MPI program send to each other, in bytes, beside the lines that their processes "
          "share: for programs (or mpirun) whose MPI library is linked dynamically, in C or C++. CSV is then by pair of "

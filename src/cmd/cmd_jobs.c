@@ -280,9 +280,9 @@ const struct as_command as_command_jobs = {
         "Runs 'assay record' for each machine, and on each as often as asked for, as jobs that share a folder. When "
         "all "
         "are done, the profiles of a machine are merged into one, and a table shows its cycles.\n\nA job is done when "
-        "its profile is in the folder. Whatever ends jobs, a full disk, a limit of time, a lost host, costs no more "
-        "than "
-        "these: the table names what is missing, and the same command, or one with the folder alone, goes on. The exit "
+        "its profile is in the folder. Whatever ends jobs, a full disk, a limit of time, a lost host: only "
+        "these jobs are lost; the table names what is missing, and the same command, or one with the folder alone, "
+        "goes on. The exit "
         "status is 125 as long as something is missing.\n\nWith --record=--sampled, each run has regions of its own, "
         "so "
         "runs side by side give the precision of one that takes as many times longer.",

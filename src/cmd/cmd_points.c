@@ -80,7 +80,7 @@ static const struct as_option options_table[] = {
      MEMBER(jobs),
      .value = "N",
      .max = 1024,
-     .help = "Threads to use for choosing (default 0: one a processor). The result is the same."},
+     .help = "Threads to use for choosing (default 0: one for each processor). The result is the same."},
     {.name = "bb",
      .type = AS_OPTION_STRING,
      MEMBER(bb),

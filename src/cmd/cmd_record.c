@@ -103,7 +103,7 @@ static const struct as_option options_table[] = {
      .help =
          "Warm caches, TLBs and predictors with the N instructions before each region, or with all between regions; "
          "auto (the default): with as many as it takes, which is tried out in the part that is measured in full. "
-         "Large caches see what they would see in any case."},
+         "Large caches are kept warm in any case."},
     {.name = "points",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, points.points),
@@ -127,8 +127,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, points.warm),
      .value = "N|all",
-     .help = "Warm everything with the N instructions before each point (default 1M), or with all; large caches see "
-             "what they would see in any case."},
+     .help = "Warm everything with the N instructions before each point (default 1M), or with all; large caches "
+             "are kept warm in any case."},
     {.name = "max-k",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, points.max_k),
@@ -149,7 +149,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct record_command, points.jobs),
      .value = "N",
      .max = 1024,
-     .help = "Measure N simulation points at a time (default 0: one a processor). The result is the same."},
+     .help = "Measure N simulation points at a time (default 0: one for each processor). The result is the same."},
     {.name = "samplers",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.samplers),
@@ -178,9 +178,8 @@ static const struct as_option options_table[] = {
     {.name = "random",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.random),
-     .help =
-         "Sample at a random cycle of each period instead of its last. The timer varies its period in any case, pmu "
-         "with this option, and with --period."},
+     .help = "Sample at a random cycle of each period instead of its last. The timer always varies its period; pmu "
+             "takes a period for this: a rate is varied by the kernel."},
     {.name = "seed",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.seed),

@@ -109,8 +109,8 @@ const struct as_option as_reuse_options_table[] = {
      .offset = offsetof(struct as_reuse_request, replacement),
      .value = "graded|reservoir",
      .choices = replacement_choices,
-     .help = "With --method=watch: which use gives up its register for a new sample. graded: by chance, rather one of "
-             "an age at which uses seldom end, and half of the registers is left to uses that wait for very long (the "
+     .help = "With --method=watch: which use gives up its register for a new sample. graded: at random, preferring "
+             "ages at which reuse is rare; half of the registers are left to uses that wait for very long (the "
              "default). reservoir: with 1/n at the n-th sample, as ReuseTracker does."},
     {.name = "arm-lag",
      .type = AS_OPTION_U64,
@@ -157,12 +157,13 @@ const struct as_option as_reuse_options_table[] = {
     {.name = "allocations",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_reuse_request, allocations),
-     .help = "Load Assay's agent into the program, so that misses of the heap are those of places that allocate. For "
-             "programs of this machine's architecture that are linked dynamically."},
+     .help =
+         "Load Assay's agent into the program, so that misses of the heap belong to the code that allocated them. For "
+         "programs of this machine's architecture that are linked dynamically."},
     {.name = "adjacent",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_reuse_request, adjacent),
-     .help = "Also count false sharing by aligned pairs of lines that there is not by lines, and how much of it an "
+     .help = "Also count false sharing that appears only between two adjacent lines, and how much of it an "
              "adjacent-line prefetcher could bring about; in text and JSON."},
     {.name = "no-paths",
      .type = AS_OPTION_FLAG,

@@ -109,7 +109,7 @@ extern const char *const as_run_memo_choices[];
         .value = "NAMES",                                                                                              \
         .help = "Give the program only these variables, separated by commas ('none': none of them), and start its "    \
                 "stack at the same address whatever their sizes and the length of its path are: counts then do not "   \
-                "depend on who runs it, and where, as far as the program itself does not ask."                         \
+                "depend on who runs it, and where, unless the program itself looks."                                   \
     }
 
 #define AS_MEMO_OPTIONS(struct_type, run_member)                                                                       \

@@ -1,6 +1,6 @@
 /* A lens: a machine as the analyses of communication and reuse see it. It samples accesses of a program's threads, watches
- * addresses on them, and counts their accesses. What implements it: the model (lens/modelled_lens.h), a scripted one
- * in the tests, and later the hardware.
+ * addresses on them, and counts their accesses. What implements it: the model (lens/modelled_lens.h), this machine
+ * (lens/native_lens.h), and a scripted one in the tests.
  *
  * The machine calls the client (struct as_lens_client), the client calls the machine (struct as_lens_ops).
  *
