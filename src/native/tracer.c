@@ -418,6 +418,28 @@ int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
     return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+int as_tracer_count(pid_t tid, uint64_t address)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+                                   .size = sizeof attr,
+                                   .bp_type = HW_BREAKPOINT_RW,
+                                   .bp_addr = address,
+                                   .bp_len = 8,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool as_tracer_counted(int fd, struct as_tracer_counted *counted)
+{
+    uint64_t values[2];
+    if (read(fd, values, sizeof values) != sizeof values)
+        return false;
+    *counted = (struct as_tracer_counted){.hits = values[0], .nanoseconds = values[1]};
+    return true;
+}
+
 /* ---- beginning and end ---- */
 
 enum { OPTIONS = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK };

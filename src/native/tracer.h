@@ -65,6 +65,13 @@ void as_tracer_clock_exactly(struct as_tracer *tracer, pid_t tid);
 /* A descriptor that must be closed to end it; -1: refused, errno says why. */
 int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch);
 
+/* Counts accesses to 8 bytes and stops nothing: a descriptor as above. */
+int as_tracer_count(pid_t tid, uint64_t address);
+struct as_tracer_counted {
+    uint64_t hits, nanoseconds; /* nanoseconds that the thread ran meanwhile */
+};
+bool as_tracer_counted(int fd, struct as_tracer_counted *counted);
+
 /* The process goes on without a tracer, unless it has ended. */
 void as_tracer_close(struct as_tracer *tracer);
 

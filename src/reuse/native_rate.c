@@ -10,6 +10,7 @@
 static const double MOST = 16, LEAST = 1e-4, SHORTEST = 500;
 static const double SLOWER = 0.7, FASTER = 5; /* warm caches, against those behind a stop */
 static const double MUCH_SLOWER = 3, LONG_TRAPS = 4, FAR_TRAPS = 2, MOST_FASTER = 4;
+static const double LEAST_HIT = 100, MOST_HIT = 1e5, LEAST_TURN = 0.2; /* the last in what counting takes */
 enum { ENOUGH = 3 };
 /* How far off rates were on programs whose accesses are known (doc/design/reuse.md): with warm caches, and behind stops alone. */
 static const double OFF_WARM = 2, OFF_COLD = 8, SLOWEST = 0.01;
@@ -77,14 +78,16 @@ double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesse
     return found;
 }
 
-bool as_rate_add_gain(struct as_native_rate *rate, double behind, double later, double accesses, uint64_t site)
+bool as_rate_add_turn(struct as_native_rate *rate, double accesses, double one, double two)
 {
-    bool fits = later > 0 && behind > SLOWER * later && behind < FASTER * later;
-    if (fits) {
-        rate->sites[rate->gained % AS_RATE_TRAPS] = site;
-        rate->later[rate->gained++ % AS_RATE_TRAPS] = accesses / later;
-    }
-    return fits;
+    if (two - one < LEAST_HIT || two - one > MOST_HIT)
+        return false;
+    rate->hits[rate->hit++ % AS_RATE_TRAPS] = two - one;
+    double hit = median(rate->hits, rate->hit), turn = one - hit;
+    if (turn < LEAST_TURN * hit || accesses > MOST * turn || accesses < LEAST * turn)
+        return false;
+    rate->later[rate->gained++ % AS_RATE_TRAPS] = accesses / turn;
+    return true;
 }
 
 bool as_rate_fits(const struct as_native_rate *rate, double accesses, double nanoseconds, double stops)
@@ -114,23 +117,12 @@ double as_rate_likely(const struct as_native_rate *rate, double expected, const 
     return way->accesses / fmax(likely, time / MOST_FASTER);
 }
 
-static double upper_of(const struct as_native_rate *rate, size_t n, uint64_t site)
-{
-    double found[AS_RATE_TRAPS];
-    size_t alike = 0;
-    for (size_t i = 0; i < n; i++)
-        if (rate->sites[i] == site)
-            found[alike++] = rate->later[i];
-    qsort(found, alike, sizeof *found, compare);
-    return found[alike * 3 / 4];
-}
-
 double as_rate_gain(const struct as_native_rate *rate)
 {
     size_t n = rate->gained < AS_RATE_TRAPS ? (size_t)rate->gained : AS_RATE_TRAPS;
     double sum = 0, usual = as_rate_usual(rate);
     for (size_t i = 0; i < n; i++)
-        sum += upper_of(rate, n, rate->sites[i]);
+        sum += rate->later[i];
     return n >= ENOUGH && usual > 0 ? sum / (double)n / usual : 1;
 }
 
@@ -138,6 +130,8 @@ double as_rate_usual(const struct as_native_rate *rate)
 {
     if (rate->warmed >= ENOUGH)
         return median(rate->warm, rate->warmed);
+    if (!rate->measured && rate->gained >= ENOUGH)
+        return median(rate->later, rate->gained);
     if (rate->measured || rate->roughly < ENOUGH)
         return median(rate->rates, rate->measured);
     return median(rate->rough, rate->roughly);

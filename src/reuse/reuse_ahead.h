@@ -22,7 +22,7 @@ struct as_ahead_order {
     uint64_t skip;           /* accesses of the owner before the use */
     uint64_t bound;          /* accesses of the owner behind it, at most */
     uint64_t further;        /* if it is decided, up to so many more of the owner's for `last` alone */
-    uint64_t least;          /* if it is not, look on up to so many of the owner's, for places alone */
+    uint64_t least;          /* if it is not, look on up to so many of the owner's, for places and turns alone */
     as_ahead_moment *moment; /* NULL: nobody asks */
     void *context;
 };
@@ -32,6 +32,13 @@ struct as_ahead_mark {
     uint64_t address; /* a multiple of 8; 0: there is none */
     uint64_t index, insn;
 };
+
+/* What the owner goes round in: two places that it comes to once in so many accesses, at different times. */
+struct as_ahead_turn {
+    uint64_t addresses[2]; /* multiples of 8; 0: it goes round in nothing that is as long as this */
+    uint64_t accesses;
+};
+enum { AS_AHEAD_LEAST_TURN = 4096 };
 
 struct as_ahead_result {
     bool has_use;
@@ -53,6 +60,7 @@ struct as_ahead_result {
      * place, and this where it will be if it goes on. It is a whole number of `step`s further: bytes and accesses that the instruction
      * goes through memory by. */
     struct as_ahead_mark beyond, step;
+    struct as_ahead_turn turn;
 };
 
 void as_ahead_look(struct as_lookahead *ahead, const struct as_ahead_order *order, struct as_ahead_result *result);

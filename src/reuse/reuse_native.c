@@ -17,10 +17,11 @@
 enum { SKIP = 64, MAPS_SAMPLES = 64, LEAST_LOOK = 6144 /* what a rate takes: traced_rate.c */ };
 enum { ENOUGH_LOOKS = 16, MOST_LOOKS = 64, RARE = 16, SHORT_OF = 8, SHORTEST = 1024 }; /* see bound_of */
 enum { ALL_TOGETHER = 2, FIRST_LOOKS = 2 };                                            /* see most_of */
-enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16 };                                        /* see further_of */
+enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16, DEEP_LOOKS = 16 };                       /* see further_of */
 #define LEAST_OF_WANTED 0.3                                                            /* see weigh */
 #define MOST_OF_WANTED 2.0
-#define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
+#define TALLY_SECONDS 8e-3 /* that a tally takes, and some of the waiting for it */
+#define MOST_PATIENCE 1.0  /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
 static uint64_t number_of(struct as_reuse_native *native, const struct as_traced_thread *thread, uint64_t address)
@@ -104,8 +105,6 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
         .ref = {.thread = reg->thread, .slot = reg->slot, .generation = reg->generation},
         .watch = reg->watch,
     };
-    if (reg->used)
-        as_again_plan(native, thread, reg, trap.access.insn);
     as_reuse_watch_client.trap(native->watch, &trap);
     as_gauge_reuse(native, reg);
 }
@@ -121,8 +120,6 @@ static void on_trap(struct as_reuse_native *native, const struct as_tracer_event
     as_traced_update(native, thread);
     if (native->gauge.left && event->watch == native->gauge.name)
         as_gauge_trap(native, thread);
-    else if (native->again.stage >= AS_AGAIN_ARMED && event->watch == native->again.name)
-        as_again_trap(native, thread);
     else if (reg && reg->armed && reg->thread == thread->number &&
              event->watch == as_traced_name(reg->generation, place))
         take_trap(native, thread, reg);
@@ -159,7 +156,7 @@ static void handle(struct as_reuse_native *native, const struct as_tracer_event 
         as_traced_end(native, event->tid, event->spent);
     if (event->kind == AS_TRACER_EXEC) {
         as_gauge_end(native);
-        as_again_end(native);
+        as_tally_end(native);
         as_traced_exec(native, event->tid);
     }
     if (event->kind == AS_TRACER_TRAP)
@@ -299,13 +296,26 @@ static void learn_bound(struct as_reuse_native *native, uint64_t bound, const st
 static uint64_t further_of(struct as_reuse_native *native)
 {
     uint64_t one_in = native->rate.warmed < FEW_RATES ? OFTEN : SELDOM;
-    return native->options.pmu || as_random_below(&native->random, one_in) ? 0 : 2 * native->options.bound;
+    return native->options.pmu || native->samples <= FIRST_LOOKS || as_random_below(&native->random, one_in)
+               ? 0
+               : 2 * native->options.bound;
+}
+
+/* … or for the sake of a turn, where the use does not come again in time: that takes longer still. */
+static uint64_t turn_of(struct as_reuse_native *native)
+{
+    bool wanted = native->rate.gained < FEW_RATES && native->deep < DEEP_LOOKS;
+    if (native->options.pmu || native->samples <= FIRST_LOOKS ||
+        as_random_below(&native->random, wanted ? OFTEN : SELDOM * OFTEN))
+        return 0;
+    native->deep++;
+    return 4 * native->options.bound;
 }
 
 /* With a small bound (--ahead), the rate still needs places that are far enough apart. */
-static uint64_t least_of(const struct as_reuse_native *native)
+static uint64_t least_of(struct as_reuse_native *native)
 {
-    return native->options.pmu || native->options.bound >= LEAST_LOOK ? 0 : LEAST_LOOK;
+    return native->options.pmu || native->options.bound >= LEAST_LOOK ? turn_of(native) : LEAST_LOOK;
 }
 
 static size_t read_copy(void *context, uint64_t address, void *bytes, size_t size)
@@ -370,6 +380,7 @@ static void look(struct as_reuse_native *native, size_t n)
         as_gauge_end(native); /* it does not come there */
     if (result.has_use && !native->gauge.left && !native->options.pmu)
         as_gauge_begin(native, owners[0], &result);
+    as_tally_plan(native, owners[0], &result.turn);
 }
 
 /* Returns false at the end. Traps that came while threads were being stopped come first. */
@@ -387,7 +398,7 @@ static bool take_sample(struct as_reuse_native *native, int *status)
     }
     native->samples++;
     native->running = n < native->processors ? n ? n : 1 : native->processors;
-    as_again_end(native);
+    as_tally_end(native);
     if (n)
         look(native, n);
     for (size_t i = 0; i < n; i++) {
@@ -457,8 +468,8 @@ static int follow(struct as_reuse_native *native)
     int status = -1;
     double wanted = pause_of(native, 0), next = as_clock_seconds() + wanted, due = next;
     for (;;) {
-        bool waits = native->again.stage == AS_AGAIN_WAITS && native->again.due < next;
-        struct as_tracer_event event = as_tracer_next(native->tracer, waits ? native->again.due : next);
+        bool waits = native->tally.stage != AS_TALLY_NONE && native->tally.due < next;
+        struct as_tracer_event event = as_tracer_next(native->tracer, waits ? native->tally.due : next);
         if (event.kind == AS_TRACER_END)
             return event.status;
         if (event.kind != AS_TRACER_TIME) {
@@ -468,7 +479,7 @@ static int follow(struct as_reuse_native *native)
             continue;
         }
         if (waits) {
-            as_again_arm(native);
+            as_tally_step(native);
             continue;
         }
         double begun = as_clock_seconds(), left = left_of(native, wanted);
@@ -481,6 +492,8 @@ static int follow(struct as_reuse_native *native)
             return status;
         double end = as_clock_seconds();
         wanted = pause_of(native, processor_seconds() - spent);
+        if (native->tally.stage != AS_TALLY_NONE)
+            wanted = native->pause = fmax(wanted, TALLY_SECONDS);
         due = next = fmax(end + wanted, earliest(native, end - begun));
     }
 }
@@ -535,7 +548,7 @@ bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], str
     int status = follow(native);
     as_signals_shield();
     as_gauge_end(native);
-    as_again_end(native);
+    as_tally_end(native);
     as_reuse_watch_finish(native->watch);
     as_gauge_weigh(native);
     describe_end(native, status);

@@ -1,5 +1,5 @@
 /* What the files of the traced machine share (reuse_native.h): reuse_native.c runs it, traced_lens.c has its threads and
- * registers, traced_rate.c measures rates. For no one else. */
+ * registers, traced_rate.c measures rates behind stops, traced_tally.c others. For no one else. */
 #ifndef AS_REUSE_REUSE_NATIVE_INTERNAL_H
 #define AS_REUSE_REUSE_NATIVE_INTERNAL_H
 
@@ -74,14 +74,18 @@ struct as_traced_gauge {
     double accesses;
 };
 
-/* A way from use to reuse, once more, when the thread has run for some milliseconds: how much faster is it then? */
-struct as_traced_again {
-    enum { AS_AGAIN_NONE, AS_AGAIN_WAITS, AS_AGAIN_ARMED, AS_AGAIN_BEGUN } stage;
-    int fd;
-    uint32_t thread, name;
-    uint64_t address, site, sample, time, stops;
-    double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
-    double accesses;    /* of the way */
+/* A thread goes round in turns whose accesses are known: how long do they take when it has run for some milliseconds? Its places are counted
+ * while it runs on, nothing stops: first one of them, then two. */
+struct as_traced_tally {
+    enum { AS_TALLY_NONE, AS_TALLY_WAITS, AS_TALLY_ONE, AS_TALLY_TWO } stage;
+    int fds[2];
+    uint32_t thread, tries;
+    uint64_t sample;
+    struct as_ahead_turn turn;
+    double due;          /* seconds: when to look */
+    uint64_t hits, time; /* of the first place when this stage began; nanoseconds of its thread */
+    uint64_t stops;      /* of the thread then */
+    double one;          /* nanoseconds of a turn while one place was counted */
 };
 
 /* The last looks that got past some distance, and those of them that found an outcome. */
@@ -99,9 +103,10 @@ struct as_reuse_native {
     AS_VEC(struct as_traced_thread) threads; /* by number - 1 */
     AS_VEC(struct as_traced_reg) regs;
     struct as_traced_gauge gauge;
-    struct as_traced_again again;
+    struct as_traced_tally tally;
     struct as_native_rate rate;
     uint64_t random, generations, samples;
+    uint64_t deep;   /* looks that went on for the sake of a turn */
     uint32_t absorb; /* of the use that is being armed */
     bool used[AS_LENS_REGISTERS];
     double started, weighed; /* weighed: processor nanoseconds at the last sample */
@@ -155,12 +160,17 @@ void as_gauge_use(struct as_reuse_native *native, const struct as_traced_thread 
 void as_gauge_reuse(struct as_reuse_native *native, const struct as_traced_reg *reg);     /* the reuse is there */
 void as_gauge_trap(struct as_reuse_native *native, struct as_traced_thread *thread);
 void as_gauge_end(struct as_reuse_native *native);
-/* A use of a thread was reused by itself, by the code `site`, as `reg` has trapped. */
-void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
-                   const struct as_traced_reg *reg, uint64_t site);
-void as_again_arm(struct as_reuse_native *native); /* when it is due */
-void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread);
-void as_again_end(struct as_reuse_native *native);
+
+/* ---- traced_tally.c ---- */
+
+/* Behind a look that found a turn. */
+void as_tally_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                   const struct as_ahead_turn *turn);
+void as_tally_step(struct as_reuse_native *native); /* when it is due */
+void as_tally_end(struct as_reuse_native *native);
+
+/* ---- what samples weigh: traced_rate.c ---- */
+
 /* After the run. Samples are taken by time, and are to stand for accesses: slow code makes fewer of them. Where the speed is not
  * known, instructions stand for time. */
 void as_gauge_weigh(struct as_reuse_native *native);

@@ -1,6 +1,5 @@
 /* How fast a traced program makes accesses where it is: watchpoints at the places that it will come to after a known number
  * of them; and what samples weigh by that. See reuse_native.h; the arithmetic is native_rate.h. */
-#include "base/clock.h"
 #include "reuse/reuse_native_internal.h"
 
 #include <math.h>
@@ -19,8 +18,6 @@ enum {
 };
 #define LOCAL_NANOSECONDS 2e6 /* how long a rate counts for the code where it was measured */
 #define SMALLEST_FACTOR (1.0 / 16)
-#define SHORTEST_WAY 20e3 /* nanoseconds: not much less than what a trap takes */
-#define AGAIN_SECONDS 3e-3
 #define LARGEST_FACTOR 2.0
 
 void as_gauge_end(struct as_reuse_native *native)
@@ -106,61 +103,6 @@ static bool move_on(struct as_reuse_native *native)
              !as_traced_is_watched(native, as_traced_by_number(native, gauge->thread)->process, last->address);
     gauge->left = 1;
     return waits;
-}
-
-/* ---- the same way again ---- */
-
-void as_again_end(struct as_reuse_native *native)
-{
-    if (native->again.stage >= AS_AGAIN_ARMED)
-        close(native->again.fd);
-    native->again.stage = AS_AGAIN_NONE;
-}
-
-void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
-                   const struct as_traced_reg *reg, uint64_t site)
-{
-    double usual = as_rate_usual(&native->rate), behind = usual > 0 ? (thread->accesses - reg->accesses) / usual : 0;
-    if (native->again.stage != AS_AGAIN_NONE || reg->sample != native->samples || native->options.pmu ||
-        behind < SHORTEST_WAY || behind > AS_COLD_NANOSECONDS)
-        return;
-    native->again = (struct as_traced_again){.stage = AS_AGAIN_WAITS,
-                                             .thread = thread->number,
-                                             .address = reg->watch.address & ~UINT64_C(7),
-                                             .sample = native->samples,
-                                             .behind = behind,
-                                             .site = site,
-                                             .accesses = thread->accesses - reg->accesses,
-                                             .due = as_clock_seconds() + AGAIN_SECONDS};
-}
-
-void as_again_arm(struct as_reuse_native *native)
-{
-    struct as_traced_again *again = &native->again;
-    const struct as_traced_thread *thread = as_traced_by_number(native, again->thread);
-    again->name = as_traced_name(++native->generations, AS_GAUGE_NAME);
-    struct as_tracer_watch wanted = {.address = again->address, .length = 8, .reads = true, .name = again->name};
-    bool ok = again->sample == native->samples && thread->live && !native->gauge.left &&
-              !as_traced_is_watched(native, thread->process, again->address);
-    again->stage = ok && (again->fd = as_tracer_watch(thread->tid, &wanted)) >= 0 ? AS_AGAIN_ARMED : AS_AGAIN_NONE;
-}
-
-void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread)
-{
-    struct as_traced_again *again = &native->again;
-    if (again->stage == AS_AGAIN_BEGUN) {
-        double stops = (double)(thread->stops - again->stops), time = (double)(thread->last - again->time);
-        as_rate_add_gain(&native->rate, again->behind, time - stops * as_rate_trap(&native->rate), again->accesses,
-                         again->site);
-    }
-    bool warm = (double)(thread->last - thread->cooled) > AS_COLD_NANOSECONDS;
-    if (again->stage == AS_AGAIN_BEGUN || !warm) {
-        as_again_end(native);
-        return;
-    }
-    again->stage = AS_AGAIN_BEGUN;
-    again->time = thread->last;
-    again->stops = thread->stops;
 }
 
 /* Behind a sample: the way that is known so far, up to a length that most have. Longer ones are faster, because caches get warm, and would

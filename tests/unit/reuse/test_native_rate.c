@@ -78,31 +78,44 @@ static void says_how_uncertain_it_is(void **state)
     as_rate_add(&rate, 20000, 30000, 1);
     assert_true(as_rate_range(&rate).low == 0.5 && as_rate_range(&rate).high == 8);
     for (int i = 0; i < 3; i++)
-        as_rate_add_gain(&rate, 300, 100, 300, 1);
+        as_rate_add_turn(&rate, 30000, 15000, 20000);
     assert_true(as_rate_range(&rate).low == 1.5 && as_rate_range(&rate).high == 6);
     for (int i = 0; i < 31; i++)
         as_rate_add_long(&rate, 15);
     assert_true(as_rate_range(&rate).high <= 16);
 }
 
-/* The same way behind a stop and later on; a few such pairs count. */
-static void knows_how_much_faster_it_gets(void **state)
+/* Turns with one and two places counted: the difference is what counting takes. */
+static void leaves_out_what_counting_takes(void **state)
 {
     struct as_native_rate rate = {0};
     for (int i = 0; i < 3; i++)
         as_rate_add_long(&rate, 2);
-    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
-    assert_false(as_rate_add_gain(&rate, 1000, 100, 2000, 1)); /* it went another way */
-    assert_false(as_rate_add_gain(&rate, 50, 100, 100, 1));
-    assert_false(as_rate_add_gain(&rate, 100, 0, 200, 1));
-    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
-    assert_int_equal(rate.gained, 2);
-    assert_true(as_rate_gain(&rate) == 1);
-    assert_true(as_rate_add_gain(&rate, 300, 100, 600, 2)); /* faster code has its part in a long time */
-    assert_true(as_rate_gain(&rate) == 2);
-    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
-    assert_true(as_rate_add_gain(&rate, 120, 100, 240, 1)); /* disturbed */
-    assert_true(as_rate_gain(&rate) == 1.8);
+    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000)); /* 10 us a turn */
+    assert_int_equal(rate.gained, 1);
+    assert_true(as_rate_gain(&rate) == 1); /* one is not enough */
+    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000));
+    assert_true(as_rate_add_turn(&rate, 90000, 15000, 20000)); /* faster code has its part in a long time */
+    assert_true(as_rate_gain(&rate) == 2.5);
+    assert_true(as_rate_add_turn(&rate, 90000, 35000, 90000)); /* interrupted: others say what counting takes */
+    assert_true(as_rate_gain(&rate) == 2.25);
+}
+
+static void refuses_turns_that_say_nothing(void **state)
+{
+    struct as_native_rate rate = {0};
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 14000)); /* two places are not faster than one */
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 15050));
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 200000));
+    assert_int_equal(rate.hit, 0);
+    assert_false(as_rate_add_turn(&rate, 5000, 5900, 10900));    /* hardly more than counting */
+    assert_false(as_rate_add_turn(&rate, 500000, 15000, 20000)); /* 50 a nanosecond */
+    assert_false(as_rate_add_turn(&rate, 0.5, 15000, 20000));
+    assert_int_equal(rate.gained, 0);
+    assert_true(as_rate_usual(&rate) == 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000));
+    assert_true(as_rate_usual(&rate) == 3 && as_rate_gain(&rate) == 1); /* where nothing else is known */
 }
 
 /* A way that takes far longer than its traps says what the rate is, another does not. */
@@ -158,7 +171,8 @@ int main(void)
         cmocka_unit_test(takes_rough_rates_for_want_of_others),
         cmocka_unit_test(prefers_warm_rates),
         cmocka_unit_test(says_how_uncertain_it_is),
-        cmocka_unit_test(knows_how_much_faster_it_gets),
+        cmocka_unit_test(leaves_out_what_counting_takes),
+        cmocka_unit_test(refuses_turns_that_say_nothing),
         cmocka_unit_test(believes_long_ways),
         cmocka_unit_test(knows_traps_of_now),
         cmocka_unit_test(weighs_what_a_way_says),

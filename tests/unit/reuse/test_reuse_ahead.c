@@ -192,6 +192,42 @@ static void names_places_on_the_way(void **state)
     close_bed(&bed);
 }
 
+static uint64_t place_of(uint64_t address)
+{
+    return (address - (uintptr_t)array) / 8;
+}
+
+/* Turns of 16,000: two places that are come to once in each, found within the bound, or by looking further than that. */
+static void finds_turns(void **state)
+{
+    struct bed bed = open_bed(walks_long);
+    const struct as_ahead_turn *turn = &bed.result.turn;
+    bed.order.further = 16 * N;
+    for (int i = 0; i < 2; i++) {
+        look(&bed);
+        assert_in_range(turn->accesses, 16 * N - 1, 16 * N + 8); /* the one that decides is not counted */
+        assert_in_range(place_of(turn->addresses[0]), 0, 16 * N - 1);
+        assert_in_range(place_of(turn->addresses[1]), 0, 16 * N - 1);
+        uint64_t apart = llabs((int64_t)(turn->addresses[0] - turn->addresses[1]));
+        assert_true(apart > 8 * 32);
+        assert_true(i == 0 ? bed.result.decided : !bed.result.decided);
+        bed.order.bound = N;
+        bed.order.least = 100 * N;
+        assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+    }
+    assert_in_range(bed.result.accesses, 17 * N, 20 * N); /* it ends soon behind the turn */
+    bed.order.least = 8 * N;
+    assert_true(as_tracer_registers(NULL, bed.pid, bed.threads[0]));
+    look(&bed);
+    assert_int_equal(turn->addresses[0], 0); /* the turn is longer than the look */
+    close_bed(&bed);
+    bed = open_bed(walks_short);
+    bed.order.further = 16 * N;
+    look(&bed);
+    assert_int_equal(bed.result.turn.addresses[0], 0); /* turns of 1,000: too short to be counted */
+    close_bed(&bed);
+}
+
 /* The second thread stores to the array's first element all the time: whatever use is there is invalidated. */
 static void sees_the_others_stores(void **state)
 {
@@ -225,7 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_what_is_in_between), cmocka_unit_test(does_not_look_beyond_the_bound),
         cmocka_unit_test(finds_places_further_on),   cmocka_unit_test(finds_nothing_between_caches_alone),
-        cmocka_unit_test(names_places_on_the_way),   cmocka_unit_test(sees_the_others_stores),
+        cmocka_unit_test(names_places_on_the_way),   cmocka_unit_test(finds_turns),
+        cmocka_unit_test(sees_the_others_stores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
