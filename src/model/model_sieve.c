@@ -173,6 +173,20 @@ static inline void begin(struct as_model *model, struct model_thread *own)
     as_model_warm_begin(model, own);
 }
 
+/* Follows a transfer. Its accesses are those that passed the sieve, so which of them is the return address is not known. */
+static void follow(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct model_thread *own = thread->user;
+    struct as_block_exec bare = *exec;
+    bare.words = NULL;
+    bare.n_words = 0;
+    if (__builtin_expect(!own->followed, 0))
+        (void)as_call_tracker_begin(model->calls, thread, &bare);
+    own->path = 0;
+    own->followed = true;
+    as_call_tracker_end(model->calls, thread, &bare);
+}
+
 void as_model_passed(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
@@ -185,13 +199,8 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
     }
     warm_words(model, exec->words, exec->n_words);
     as_model_warm_end(model);
-    if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES) {
-        if (__builtin_expect(!own->followed, 0))
-            (void)as_call_tracker_begin(model->calls, thread, exec);
-        own->path = 0;
-        own->followed = true;
-        as_call_tracker_end(model->calls, thread, exec);
-    }
+    if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES)
+        follow(model, thread, exec);
 }
 
 void as_model_trail(void *context, struct as_thread *thread, const struct as_trail *trail)

@@ -47,6 +47,18 @@ check "text" "$ASSAY" report long.db
 check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
 header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
 check_stdout_equals share_error "CSV" header
+gcc -O1 "$SOURCE/tests/cli/through_pointers.c" -o pointers
+check "calls through pointers behind the head" "$ASSAY" record -q --sampled --budget 2M --sample-period 100k -o pointers.db -- ./pointers
+"$ASSAY" report --json --calls --limit 0 pointers.db >calls.json
+check "… have their callers" python3 - <<'END'
+import json
+path, share = [], 0
+for row in json.load(open("calls.json"))["rows"]:
+    path = path[:row["depth"]] + [row["function"]]
+    if path[-5:] == ["main", "go", "trunk", "go", "leaf"]:
+        share = row["share"] / sum(r["share"] for r in json.load(open("calls.json"))["rows"] if r["function"] == "leaf")
+assert share > 0.99, share
+END
 in_series="SELECT sum(units) FROM times JOIN series ON series.id = times.series WHERE name"
 whole="($in_series IN ('replicate 3', 'replicate common', 'replicate alike')) * 1.0 / ($in_series = 'sampled')"
 check_same "a replicate and what all have in common are about the whole" 1 "$(one long.db "SELECT $whole BETWEEN 0.7 AND 1.3")"
