@@ -142,8 +142,9 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 1,
      .max = AS_PLAN_PER_PHASE,
-     .help = "With --points=auto: measure N intervals of each phase (default 2). How much they differ gives the error "
-             "bars; with 1 there are none."},
+     .help =
+         "With --points=auto: measure N intervals of each phase (default 2), more of large phases and two at least. "
+         "How much they differ gives the error bars; with 1 there are none."},
     {.name = "jobs",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, points.jobs),

@@ -162,6 +162,19 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
+/* How many intervals of a phase are measured: its part of `per_phase` for each phase, so that large phases are known better than
+ * small ones; two at least, by which the error is known. */
+static uint32_t count_chosen(const struct as_record_points_options *options, const struct as_choice *choice,
+                             uint32_t phase, uint32_t of)
+{
+    double part = choice->points.data[phase].weight * (double)choice->points.len * (double)options->per_phase;
+    uint32_t chosen = options->per_phase < 2     ? 1
+                      : part < 2                 ? 2
+                      : part < AS_PLAN_PER_PHASE ? (uint32_t)(part + 0.5)
+                                                 : AS_PLAN_PER_PHASE;
+    return chosen < of ? chosen : of;
+}
+
 static void plan_phases(const struct as_record_points_options *options, const struct as_choice *choice,
                         struct as_record_points *points)
 {
@@ -170,7 +183,7 @@ static void plan_phases(const struct as_record_points_options *options, const st
     for (uint32_t phase = 0; phase < choice->points.len; phase++) {
         shuffle_others(choice, phase, &seed, &others);
         uint32_t of = (uint32_t)others.len + 1;
-        uint32_t chosen = of < options->per_phase ? of : (uint32_t)options->per_phase;
+        uint32_t chosen = count_chosen(options, choice, phase, of);
         for (uint32_t i = 0; i < chosen; i++)
             *as_vec_push(&points->points) = (struct as_plan_point){
                 .start = (i ? others.data[i - 1] : choice->points.data[phase].interval) * options->interval,

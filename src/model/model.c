@@ -362,6 +362,18 @@ const char *as_model_thread_name(const struct as_model *model, uint32_t thread, 
     return NULL;
 }
 
+void as_model_note_paths(struct as_model *model)
+{
+    as_vec_clear(&model->paths.noted);
+    model->paths.notes = true;
+}
+
+const uint32_t *as_model_noted_paths(const struct as_model *model, size_t *n)
+{
+    *n = model->paths.noted.len;
+    return model->paths.noted.data;
+}
+
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n)
 {
     *n = model->paths.keys.len;

@@ -126,6 +126,10 @@ uint32_t as_model_process(const struct as_model *model, uint32_t thread);
 const char *as_model_thread_name(const struct as_model *model, uint32_t thread, uint32_t image);
 /* The call paths by number - 1, as in as_pipe.path and everything that is summed by path. */
 const struct as_path_key *as_model_paths(const struct as_model *model, size_t *n);
+/* While it runs: empties the list of paths that threads came to in pipelines, and keeps it from then on; and that list, which may
+ * have a path more than once. */
+void as_model_note_paths(struct as_model *model);
+const uint32_t *as_model_noted_paths(const struct as_model *model, size_t *n);
 /* Whether a block with this instruction was executed, in whole or in part. The same in every run. */
 bool as_model_executed(const struct as_model *model, uint32_t id);
 /* Targets of indirect jumps and calls: image << 48 | address, each once. */

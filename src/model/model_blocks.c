@@ -260,8 +260,10 @@ static void run_block(struct as_model *model, struct as_thread *thread, const st
             note_element(model, own, exec);
         return;
     }
-    if (__builtin_expect(!own->path, 0))
+    if (__builtin_expect(!own->path, 0)) {
         own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
+        as_paths_note(&model->paths, own->path);
+    }
     if (!model->apart || !put_ahead(model, exec, own->path)) {
         if (model->apart)
             as_model_settle(model);

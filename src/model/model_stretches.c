@@ -57,6 +57,14 @@ static void empty_cores(struct as_model *model)
             as_core_empty(model->threads.data[i]->seat.core);
 }
 
+/* The paths that threads are on when pipelines begin: they come to others from there. */
+static void note_paths(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i])
+            as_paths_note(&model->paths, model->threads.data[i]->path);
+}
+
 static void forget_calls(struct as_model *model)
 {
     as_call_tracker_forget(model->calls);
@@ -74,8 +82,10 @@ void as_model_stretch(void *context, const struct as_stretch *stretch)
         as_model_settle(model);
     if (model->measure.on)
         end_measuring(model);
-    if (has_time(is) && !has_time(was))
+    if (has_time(is) && !has_time(was)) {
         empty_cores(model);
+        note_paths(model);
+    }
     if (was == AS_MODE_COUNT && is != AS_MODE_COUNT && model->sieve)
         as_model_sieve_end(model);
     else if (was == AS_MODE_COUNT && is != AS_MODE_COUNT)

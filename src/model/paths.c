@@ -32,4 +32,5 @@ void as_paths_free(struct as_paths *paths)
     }
     as_vec_free(&paths->books);
     as_vec_free(&paths->keys);
+    as_vec_free(&paths->noted);
 }

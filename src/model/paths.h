@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { AS_PATHS_THREADS = 256, AS_PATHS_MAX = 1 << 22 };
@@ -29,11 +30,19 @@ struct as_path_book {
 struct as_paths {
     AS_VEC(struct as_path_key) keys; /* by number - 1 */
     AS_VEC(struct as_path_book *) books;
+    bool notes;             /* which paths threads come to … */
+    AS_VEC(uint32_t) noted; /* … since the list was emptied last; some of them more than once */
 };
 
 struct as_path_book *as_paths_book(struct as_paths *paths, uint32_t thread, uint32_t tree);
 uint32_t as_paths_number_slowly(struct as_paths *paths, struct as_path_book *book, uint32_t node);
 void as_paths_free(struct as_paths *paths);
+
+static inline void as_paths_note(struct as_paths *paths, uint32_t number)
+{
+    if (__builtin_expect(paths->notes && number, 0))
+        *as_vec_push(&paths->noted) = number;
+}
 
 static inline uint32_t as_paths_number(struct as_paths *paths, struct as_path_book *book, uint32_t node)
 {

@@ -428,6 +428,11 @@ struct as_pics as_oracle_thread_pics(const struct as_oracle *oracle, uint32_t th
     return as_oracle_table_pics(table_of(oracle, thread));
 }
 
+const struct as_oracle_row *as_oracle_path_row(const struct as_oracle *oracle, uint32_t path)
+{
+    return as_oracle_row_find(&oracle->paths, path);
+}
+
 struct as_pics as_oracle_path_pics(const struct as_oracle *oracle)
 {
     return as_oracle_table_pics(&oracle->paths);

@@ -54,6 +54,8 @@ struct as_oracle_thread as_oracle_total(const struct as_oracle *oracle);
 uint64_t as_oracle_row_units(const struct as_oracle_row *row);
 void as_oracle_profile(const struct as_oracle *oracle, struct as_profile *profile); /* the caller frees */
 
+/* What a call path was charged so far; NULL: nothing. Also while it runs, between two batches. */
+const struct as_oracle_row *as_oracle_path_row(const struct as_oracle *oracle, uint32_t path);
 /* What one thread made of an instruction; NULL: it never came there. AS_NO_THREAD: all threads that share rows. */
 const struct as_oracle_row *as_oracle_thread_row(const struct as_oracle *oracle, uint32_t thread, uint32_t id);
 

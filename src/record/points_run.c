@@ -331,6 +331,19 @@ static void add_parts(as_sampled_parts *parts, const struct as_pics *pics, doubl
                                                        .count = factor * (double)pics->data[i].count};
 }
 
+static void add_paths(struct as_sampled *sampled, const struct as_plan_point *plan, const struct as_pics *paths,
+                      double factor)
+{
+    add_parts(&sampled->path_parts, paths, factor);
+    for (size_t i = 0; i < paths->len; i++) {
+        double units = factor * (double)paths->data[i].units;
+        as_sampled_numbers_add(&sampled->path_regions, paths->data[i].id, units);
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+            as_sampled_numbers_add(&sampled->path_replicates[group], paths->data[i].id,
+                                   units * replicate_weight(plan, group));
+    }
+}
+
 static void add_counters(struct as_counters *to, const struct as_counters *from, double factor)
 {
     for (size_t i = 0; i < as_counter_count; i++) {
@@ -405,7 +418,7 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_erro
         run->apart = fmax(run->apart, apart_from(plan, &result));
         add_rows(sampled, plan, &result, factor);
         add_parts(&sampled->parts, &result.pics, factor);
-        add_parts(&sampled->path_parts, &result.paths, factor);
+        add_paths(sampled, plan, &result.paths, factor);
         add_counters(&sampled->counters, &result.counters, factor);
         sampled->summary.measured += instructions;
         sampled->summary.regions++;
@@ -453,6 +466,26 @@ bool as_points_run_has_error(const struct as_points_run *run)
         if (run->plan.points[i].of == 0)
             return false;
     return true;
+}
+
+/* The variance that a point adds to the estimate, if its intervals differ by 1: a part of that of its phase's mean. */
+static double variance_of(const struct as_plan_point *point)
+{
+    double whole = point->weight * point->chosen, missed = point->of > point->chosen;
+    return missed ? whole * whole / point->chosen * (1 - (double)point->chosen / point->of) / point->chosen : 0;
+}
+
+bool as_points_run_prior(const struct as_points_run *run, struct as_region_prior *prior)
+{
+    double variance = 0, squares = 0; /* … of those of phases, by their degrees of freedom */
+    for (size_t i = 0; i < run->plan.n; i++) {
+        const struct as_plan_point *point = &run->plan.points[i];
+        double own = variance_of(point);
+        variance += own;
+        squares += own * own * point->chosen / fmax(point->chosen - 1, 1);
+    }
+    *prior = as_points_prior_of(variance, squares);
+    return as_points_run_has_error(run);
 }
 
 size_t as_points_run_phases(const struct as_points_run *run)

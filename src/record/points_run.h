@@ -27,6 +27,8 @@ void as_points_run_border(void *context, const struct as_stretch *stretch);
 /* After the run: waits for the copies and makes the estimate. `interrupted`: the run did not come to its end. */
 bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err) AS_MUST_CHECK;
 bool as_points_run_has_error(const struct as_points_run *run); /* phases have several points */
+/* What its points are expected to differ by. Returns false if their phases are not known. */
+bool as_points_run_prior(const struct as_points_run *run, struct as_region_prior *prior);
 size_t as_points_run_phases(const struct as_points_run *run);
 /* The part by which the instructions of this run, or of one of the points, differ from those of the run in which the points
  * were chosen. */

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/show.h"
+#include "record/record_paths.h"
 #include "score/confidence.h"
 
 #include <inttypes.h>
@@ -45,6 +46,7 @@ struct replicates {
     const struct as_record_series *all;
     double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
     uint8_t *kinds;                    /* of instructions */
+    struct as_path_replicates paths;
 };
 
 /* A row of a level: what is known of it in each replicate; of that what differs between replicates, on average; and of that what no
@@ -167,6 +169,23 @@ static void sort_kinds(struct replicates *replicates)
             replicates->kinds[id] = ALIKE;
 }
 
+static bool is_common_path(const struct as_path_replicates *paths, uint32_t path)
+{
+    for (uint32_t group = 1; group < AS_SAMPLED_GROUPS; group++)
+        if (llround(paths->units[group][path]) != llround(paths->units[0][path]))
+            return false;
+    return true;
+}
+
+/* Code that no region has is on no path, so none is alike. */
+static void add_paths(const struct as_record_series *all, const struct as_path_replicates *paths, enum kind kind,
+                      uint32_t group)
+{
+    for (uint32_t path = 0; kind != ALIKE && path < paths->n; path++)
+        if (is_common_path(paths, path) == (kind == COMMON))
+            as_record_paths_add_time(all->paths, all->series, path, (uint64_t)llround(paths->units[group][path]));
+}
+
 /* Adds a series with the times of the instructions of a kind: those of a replicate, or their means. */
 static void add_part(struct as_record_series *all, const struct replicates *replicates, enum kind kind,
                      const char *name, const char *description, uint32_t group)
@@ -183,6 +202,7 @@ static void add_part(struct as_record_series *all, const struct replicates *repl
         if (time.units)
             as_store_add_time(all->code->writer, &time);
     }
+    add_paths(all, &replicates->paths, kind, group);
     all->series++;
 }
 
@@ -218,13 +238,19 @@ void as_record_sampled_add(struct as_record_series *all)
         return;
     struct as_region_prior prior;
     struct replicates replicates = {.all = all, .kinds = as_alloc_array(all->code->n + 1, 1)};
+    struct as_pics paths = as_record_sampled_paths(all);
+    replicates.paths = as_record_sampled_path_replicates(all, &paths);
+    as_pics_free(&paths);
     sort_kinds(&replicates);
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
     if (as_sampled_prior(all->sampled, &prior))
         add_estimate(all, own, AS_STORE_PRIOR, "program", prior.deviation);
+    if (as_sampled_phases(all->sampled))
+        add_estimate(all, own, AS_STORE_PRIOR, AS_STORE_PRIOR_REGIONS, prior.regions);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         add_estimate(all, own, "estimate", as_level_names[level], expected_error(&replicates, levels.grouping[level]));
     add_replicates(all, &replicates);
+    as_path_replicates_free(&replicates.paths);
     free(replicates.kinds);
 }
 

@@ -233,6 +233,32 @@ static void take_costs(struct as_sampled *sampled, uint32_t group)
     as_vec_clear(&sampled->timed_blocks);
 }
 
+static void take_path(struct as_sampled *sampled, uint32_t group, uint32_t path)
+{
+    const struct as_oracle_row *row = as_oracle_path_row(sampled->modelled->oracle, path);
+    double now = row ? (double)as_oracle_row_units(row) : 0;
+    double more = now - as_sampled_at(&sampled->seen_path_units, path);
+    if (more == 0)
+        return;
+    as_sampled_numbers_add(&sampled->seen_path_units, path, more);
+    if (!sampled->open.full)
+        as_sampled_numbers_add(&sampled->open.groups[group].paths, path, more);
+}
+
+/* The time of call paths in a region. Behind the head, which has most of them, the model notes those that regions come to. */
+static void take_paths(struct as_sampled *sampled, uint32_t group)
+{
+    struct as_model *model = sampled->modelled->model;
+    size_t n, all;
+    const uint32_t *noted = as_model_noted_paths(model, &n);
+    as_model_paths(model, &all);
+    for (uint32_t path = 0; sampled->open.full && path <= all; path++)
+        take_path(sampled, group, path);
+    for (size_t i = 0; !sampled->open.full && i < n; i++)
+        take_path(sampled, group, noted[i]);
+    as_model_note_paths(model);
+}
+
 /* Adds to `to` what `now` has more than `before`. Both are sorted, and nothing ever decreases. */
 static void take_parts(struct as_pics *to, struct as_pics *before, struct as_pics now)
 {
@@ -264,6 +290,7 @@ void as_stratum_free(struct as_stratum *stratum)
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
         as_vec_free(&stratum->groups[i].units);
         as_vec_free(&stratum->groups[i].executions);
+        as_vec_free(&stratum->groups[i].paths);
     }
     *stratum = (struct as_stratum){0};
 }
@@ -306,6 +333,7 @@ static void join_waiting(struct as_sampled *sampled)
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
         add_numbers(&open->groups[i].units, &waiting->groups[i].units);
         add_numbers(&open->groups[i].executions, &waiting->groups[i].executions);
+        add_numbers(&open->groups[i].paths, &waiting->groups[i].paths);
     }
     as_counters_append(&open->counters, &waiting->counters);
     open->instructions += waiting->instructions;
@@ -337,6 +365,7 @@ static void close_stratum(struct as_sampled *sampled)
 static void take_region(struct as_sampled *sampled, uint32_t region)
 {
     take_costs(sampled, region % AS_SAMPLED_GROUPS);
+    take_paths(sampled, region % AS_SAMPLED_GROUPS);
     as_counters_append(&sampled->open.counters, as_model_region(sampled->modelled->model, region));
     sampled->open.regions++;
     sampled->last_region = region;
@@ -436,8 +465,14 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->path_parts);
     as_vec_free(&sampled->counts);
     as_vec_free(&sampled->counts_again);
-    for (int i = 0; i < AS_SAMPLED_GROUPS; i++)
+    as_vec_free(&sampled->seen_path_units);
+    as_vec_free(&sampled->head);
+    as_vec_free(&sampled->path_head);
+    as_vec_free(&sampled->path_regions);
+    for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
         as_vec_free(&sampled->replicates[i]);
+        as_vec_free(&sampled->path_replicates[i]);
+    }
     as_vec_free(&sampled->extended);
     as_vec_free(&sampled->guessed);
     for (size_t i = 0; i < sampled->threads.len; i++) {

@@ -41,7 +41,7 @@ size_t as_sampled_phases(const struct as_sampled *sampled);
 double as_sampled_differs(const struct as_sampled *sampled);
 /* Whether the spread of the estimate is known. */
 bool as_sampled_has_error(const struct as_sampled *sampled);
-/* What its regions are expected to differ by. Returns false for simulation points. */
+/* What its regions are expected to differ by. Returns false where the phases of simulation points are not known. */
 bool as_sampled_prior(const struct as_sampled *sampled, struct as_region_prior *prior);
 
 /* Whether the program ended in the head: then everything was measured, and the functions below are not needed. */
@@ -75,6 +75,12 @@ uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, 
 /* The estimate of its units; and its units in the regions, by the instructions that these stand for, as paths have it. */
 double as_sampled_time(const struct as_sampled *sampled, uint32_t id);
 double as_sampled_extended(const struct as_sampled *sampled, uint32_t id);
+/* The units of an instruction in the head; of a call path there, in regions, by the instructions that these stand for, and likewise
+ * without one group of regions. */
+double as_sampled_head(const struct as_sampled *sampled, uint32_t id);
+double as_sampled_path_head(const struct as_sampled *sampled, uint32_t path);
+double as_sampled_path_regions(const struct as_sampled *sampled, uint32_t path);
+double as_sampled_path_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t path);
 /* Whether some of an instruction's time is that of other code, because no region executed it. */
 bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id);
 

@@ -23,6 +23,7 @@ struct as_stratum {
     struct as_pics pics, paths; /* of its regions */
     struct as_group_sums {
         as_sampled_numbers units, executions;
+        as_sampled_numbers paths; /* units by path */
     } groups[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     uint64_t instructions; /* in the whole stratum */
@@ -64,6 +65,7 @@ struct as_sampled {
     /* The Oracle's state at the end of the last region, and of the last stratum. */
     as_sampled_costs seen;
     struct as_pics seen_pics, seen_paths;
+    as_sampled_numbers seen_path_units; /* by path, at the end of the last region */
     struct as_stratum open, waiting;
     bool waits; /* there is a waiting one */
     uint32_t last_region;
@@ -72,8 +74,11 @@ struct as_sampled {
     as_sampled_parts parts, path_parts;
     as_sampled_numbers counts, counts_again;
     as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
-    as_sampled_numbers extended; /* units of regions, multiplied like paths */
-    as_sampled_numbers guessed;  /* time in strata of which no region has the instruction */
+    as_sampled_numbers head;                    /* units in the head */
+    as_sampled_numbers path_head, path_regions; /* by path: units in the head, and in regions, multiplied … */
+    as_sampled_numbers path_replicates[AS_SAMPLED_GROUPS]; /* … and without a group, for what these stand for */
+    as_sampled_numbers extended;                           /* units of regions, multiplied like paths */
+    as_sampled_numbers guessed;                            /* time in strata of which no region has the instruction */
     struct as_counters counters;
     struct as_sampled_summary summary;
     /* The estimate as rows of threads. */

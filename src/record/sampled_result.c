@@ -189,6 +189,37 @@ static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stra
     }
 }
 
+static void fold_head(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    for (size_t id = 0; id < stratum->costs.len; id++)
+        if (as_sampled_units(&stratum->costs.data[id]) > 0)
+            as_sampled_numbers_add(&sampled->head, id, as_sampled_units(&stratum->costs.data[id]));
+    for (size_t i = 0; i < stratum->paths.len; i++)
+        as_sampled_numbers_add(&sampled->path_head, stratum->paths.data[i].id, (double)stratum->paths.data[i].units);
+}
+
+/* Paths in replicates: without a group, the others stand for as much as all do. `factor` is what all are multiplied by. */
+static void fold_path_groups(struct as_sampled *sampled, const struct as_stratum *stratum, double factor)
+{
+    double executions[AS_SAMPLED_GROUPS] = {0}, all = 0;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        for (size_t id = 0; id < stratum->groups[group].executions.len; id++)
+            executions[group] += stratum->groups[group].executions.data[id];
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        all += executions[group];
+    for (int from = 0; from < AS_SAMPLED_GROUPS; from++)
+        for (size_t path = 0; path < stratum->groups[from].paths.len; path++) {
+            double units = factor * stratum->groups[from].paths.data[path];
+            if (units == 0)
+                continue;
+            as_sampled_numbers_add(&sampled->path_regions, path, units);
+            for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+                if (group != from && all > executions[group])
+                    as_sampled_numbers_add(&sampled->path_replicates[group], path,
+                                           units * all / (all - executions[group]));
+        }
+}
+
 /* Paths have no instructions: they are scaled like the stratum, and to the total at the end. What instructions would have by the
  * same factor is kept: see record_sampled_paths.c. */
 static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
@@ -208,6 +239,10 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
                                                                       .units = factor * (double)entry->units,
                                                                       .count = factor * (double)entry->count};
     }
+    if (stratum->full)
+        fold_head(sampled, stratum);
+    else
+        fold_path_groups(sampled, stratum, factor);
     for (size_t i = 0; i < as_counter_count; i++) {
         uint64_t *to = (uint64_t *)((char *)&sampled->counters + as_counter_table[i].offset);
         *to += (uint64_t)llround(factor * (double)as_counter_value(&stratum->counters, &as_counter_table[i]));
@@ -303,7 +338,9 @@ static double common_error(const struct as_sampled *sampled)
 bool as_sampled_prior(const struct as_sampled *sampled, struct as_region_prior *prior)
 {
     const struct as_sampled_summary *summary = &sampled->summary;
-    if (sampled->points || summary->instructions == 0)
+    if (sampled->points)
+        return as_points_run_prior(sampled->points, prior);
+    if (summary->instructions == 0)
         return false;
     *prior = as_region_prior_of(1 - (double)summary->measured / (double)summary->instructions, summary->regions);
     return true;
@@ -433,6 +470,26 @@ bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id)
 double as_sampled_time(const struct as_sampled *sampled, uint32_t id)
 {
     return id < sampled->costs.len ? as_sampled_units(&sampled->costs.data[id]) : 0;
+}
+
+double as_sampled_head(const struct as_sampled *sampled, uint32_t id)
+{
+    return as_sampled_at(&sampled->head, id);
+}
+
+double as_sampled_path_head(const struct as_sampled *sampled, uint32_t path)
+{
+    return as_sampled_at(&sampled->path_head, path);
+}
+
+double as_sampled_path_regions(const struct as_sampled *sampled, uint32_t path)
+{
+    return as_sampled_at(&sampled->path_regions, path);
+}
+
+double as_sampled_path_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t path)
+{
+    return as_sampled_at(&sampled->path_replicates[group], path);
 }
 
 double as_sampled_extended(const struct as_sampled *sampled, uint32_t id)

@@ -32,7 +32,8 @@ static void *make_calls(const struct as_report_request *request, struct as_error
     struct shown *shown = as_alloc(sizeof *shown);
     shown->limit = request->limit;
     shown->least = request->limited ? 0 : SMALL_PATH;
-    if ((request->text ? as_tree_make_folded : as_tree_make)(&shown->tree, request->view, err))
+    if ((request->text ? as_tree_make_folded : as_tree_make)(&shown->tree, request->view, err) &&
+        as_tree_errors_make(&shown->tree, err))
         return shown;
     free_calls(shown);
     return NULL;
@@ -54,10 +55,10 @@ static struct columns lay_out(const struct as_tree *tree, const struct as_term *
     return columns;
 }
 
-static void put_header(FILE *out, const struct as_term *term, const struct columns *columns)
+static void put_header(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns)
 {
     as_term_bold(out, term, true);
-    fputs("   total      self   ", out);
+    fputs(tree->total_errors ? "   total       +-       self       +-   " : "   total      self   ", out);
     for (size_t i = 0; i < columns->n; i++)
         fprintf(out, "    %c   ", as_term_letter(columns->keys[i]));
     fprintf(out, "%*scall path\n", columns->bar ? (int)columns->bar + 2 : 0, "");
@@ -79,17 +80,27 @@ static void put_parts(const struct as_tree *tree, FILE *out, const struct as_ter
     as_tree_row_free(&row);
 }
 
+/* A share, with its error if that is known. */
+static void put_error(FILE *out, const struct as_tree *tree, const double *errors, const struct as_tree_node *node)
+{
+    if (errors)
+        fprintf(out, "%7.2f  ", 100 * errors[node - tree->nodes]);
+}
+
 static void put_node(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
                      const struct as_tree_node *node)
 {
-    unsigned used = 21 + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
+    unsigned used =
+        21 + (tree->total_errors ? 18 : 0) + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
     unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
     char depth[16] = "", deep[32] = "", name[AS_TREE_NAME_MAX];
     unsigned indent = node->depth < most ? node->depth : most;
     as_term_heat(out, term, as_ratio(node->total, tree->total));
     fprintf(out, "%7.2f %%  ", 100 * as_ratio(node->total, tree->total));
     as_term_plain(out, term);
+    put_error(out, tree, tree->total_errors, node);
     fprintf(out, "%6.2f %%  ", 100 * as_ratio(node->self, tree->total));
+    put_error(out, tree, tree->self_errors, node);
     put_parts(tree, out, term, columns, node);
     for (unsigned i = 0; i < indent; i++)
         fputs(term->utf8 ? "│ " : "| ", out);
@@ -104,15 +115,17 @@ static void put_node(const struct as_tree *tree, FILE *out, const struct as_term
 }
 
 /* Rows of functions are made of executions, all of which are known; paths are known in the regions alone. */
-static void put_sampled(const struct as_view *view, FILE *out, const struct as_term *term)
+static void put_sampled(const struct as_tree *tree, FILE *out, const struct as_term *term)
 {
-    if (!view->summary.sampled)
+    if (!tree->view->summary.sampled)
         return;
-    as_show_wrapped(
-        out, term,
-        "note: which paths lead to a function is known in the regions alone; what they take together is the "
-        "function's own time. The error bars of functions do not hold for single paths, nor for totals",
-        0, 6);
+    as_show_wrapped(out, term,
+                    tree->total_errors
+                        ? "note: which paths lead to a function is known in the regions alone; what they take together "
+                          "is the function's own time. +- is half the 95 % interval of the share, in points"
+                        : "note: which paths lead to a function is known in the regions alone; what they take together "
+                          "is the function's own time. The errors of single paths and of totals are not known",
+                    0, 6);
     fputs("\n\n", out);
 }
 
@@ -124,8 +137,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     struct columns columns = lay_out(tree, term);
     const struct as_tree_node *node;
     as_head_text(tree->view, out, term);
-    put_sampled(tree->view, out, term);
-    put_header(out, term, &columns);
+    put_sampled(tree, out, term);
+    put_header(tree, out, term, &columns);
     while ((node = as_tree_walk_next(&walk)))
         put_node(tree, out, term, &columns, node);
     if (walk.left_out)
@@ -175,6 +188,10 @@ static void json_node(const struct as_tree *tree, const struct as_tree_node *nod
     as_json_double(json, "share", as_ratio(node->self, tree->total));
     as_json_double(json, "total", as_view_cycles(view, node->total));
     as_json_double(json, "total_share", as_ratio(node->total, tree->total));
+    if (tree->total_errors) {
+        as_json_double(json, "share_error", tree->self_errors[node - tree->nodes]);
+        as_json_double(json, "total_share_error", tree->total_errors[node - tree->nodes]);
+    }
     if (as_tree_has_parts(tree))
         json_parts(tree, node, json);
     as_json_end(json);
@@ -220,7 +237,7 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     fputs("depth,module,function,address,module_offset,signal,time,share,total", out);
     as_csv_names(&tree->legend, view, "", out);
     as_csv_names(&tree->legend, view, "total ", out);
-    fputs("\r\n", out);
+    fputs(tree->total_errors ? ",share_error,total_share_error\r\n" : "\r\n", out);
     while ((node = as_tree_walk_next(&walk))) {
         uint32_t module = module_of(view, node);
         fprintf(out, "%" PRIu32 ",", node->depth);
@@ -238,6 +255,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
                 as_ratio(node->self, tree->total), as_view_cycles(view, node->total));
         if (as_tree_has_parts(tree))
             csv_parts(tree, node, out);
+        if (tree->total_errors)
+            fprintf(out, ",%.17g,%.17g", tree->self_errors[node - tree->nodes], tree->total_errors[node - tree->nodes]);
         fputs("\r\n", out);
     }
     return true;

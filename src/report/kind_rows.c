@@ -42,7 +42,7 @@ enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
 
 struct layout {
     unsigned name, bar;
-    bool total, samples, module, errors;
+    bool total, samples, module, errors, total_errors;
     bool sorted;    /* an extra column for the sort key, if no other column shows it */
     size_t columns; /* number of components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
@@ -64,10 +64,11 @@ static struct layout lay_out(const struct as_rows *list, const struct as_term *t
     struct layout layout = {.total = as_rows_has_total(list),
                             .samples = !list->view->summary.exact && !list->view->summary.sampled,
                             .errors = list->errors != NULL,
+                            .total_errors = list->total_errors != NULL,
                             .module = list->level != AS_STORE_BY_MODULE && as_view_has_code(list->level)};
     layout.sorted = list->order.key == AS_SORT_EXECUTIONS || list->order.key == AS_SORT_EVENT;
     unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.errors ? 8 : 0) +
-                    (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
+                    (layout.total_errors ? 8 : 0) + (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
     layout.columns = as_legend_columns(&list->legend, term, layout.keys);
     used += 8 * (unsigned)layout.columns;
     unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
@@ -86,6 +87,8 @@ static void put_header(const struct as_rows *list, FILE *out, const struct as_te
         fprintf(out, "   +-   ");
     if (layout->total)
         fprintf(out, "  total   ");
+    if (layout->total_errors)
+        fprintf(out, "   +-   ");
     if (layout->samples)
         fprintf(out, "   samples  ");
     if (layout->sorted)
@@ -122,6 +125,8 @@ static void put_row(const struct as_rows *list, FILE *out, const struct as_term 
         fprintf(out, "%6.2f  ", 100 * list->errors[row - list->rows.rows]);
     if (layout->total)
         fprintf(out, "%6.2f %%  ", 100 * as_ratio(as_rows_total(list, row), list->rows.total));
+    if (layout->total_errors)
+        fprintf(out, "%6.2f  ", 100 * list->total_errors[row - list->rows.rows]);
     if (layout->samples)
         fprintf(out, "%10s  ", AS_COUNT(row->samples));
     if (layout->sorted)
@@ -337,6 +342,8 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
     if (as_rows_has_total(list)) {
         as_json_double(json, "total", as_view_cycles(view, as_rows_total(list, row)));
         as_json_double(json, "total_share", as_ratio(as_rows_total(list, row), list->rows.total));
+        if (list->total_errors)
+            as_json_double(json, "total_share_error", list->total_errors[row - list->rows.rows]);
     }
     as_components_json(view, row, json, "components");
     as_json_end(json);
@@ -431,6 +438,8 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
     as_csv_components(&list->legend, view, row, out);
     if (list->errors)
         fprintf(out, ",%.17g", list->errors[row - list->rows.rows]);
+    if (list->total_errors)
+        fprintf(out, ",%.17g", list->total_errors[row - list->rows.rows]);
     fputs("\r\n", out);
 }
 
@@ -443,6 +452,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     as_csv_names(&list->legend, list->view, "", out);
     if (list->errors)
         fputs(",share_error", out);
+    if (list->total_errors)
+        fputs(",total_share_error", out);
     fputs("\r\n", out);
     for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit); i++) {
         const char *text = text_of(list, &list->rows.rows[i], err);

@@ -107,7 +107,8 @@ void as_page_series_paths_json(const struct as_page_document *document, struct a
 void as_page_series_threads_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 /* The first objects and branches of a series; and how data addresses were obtained. */
 bool as_page_lists_make(struct as_page_document *document, struct as_error *err) AS_MUST_CHECK;
-/* Error bars (page_errors.c). */
+/* Error bars (page_errors.c); of the paths of the view's series, if they are known. */
+void as_page_paths_errors_json(const struct as_page_document *document, struct as_json *json);
 void as_page_series_errors_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_series_lists_json(const struct as_page_document *document, struct as_json *json, uint32_t series);
 void as_page_addresses_json(const struct as_page_document *document, struct as_json *json);

@@ -32,8 +32,10 @@ static void list_json(struct as_json *json, const char *name, const struct row_e
 }
 
 static void level_json(const struct as_page_document *document, struct as_json *json, const char *name,
-                       const struct as_rows *list)
+                       const struct as_rows *list, const double *of)
 {
+    if (!of)
+        return;
     struct row_error *errors = as_alloc_array(list->rows.n + 1, sizeof *errors);
     size_t n = 0;
     for (size_t i = 0; i < list->rows.n; i++) {
@@ -41,7 +43,7 @@ static void level_json(const struct as_page_document *document, struct as_json *
         uint32_t to = list->level == AS_STORE_BY_FUNCTION ? as_page_function_of(document, row->id, row->module)
                                                           : document->row_of[row->id];
         if (to != AS_STORE_NONE)
-            errors[n++] = (struct row_error){to, list->errors[i]};
+            errors[n++] = (struct row_error){to, of[i]};
     }
     qsort(errors, n, sizeof *errors, by_row);
     list_json(json, name, errors, n);
@@ -53,17 +55,20 @@ void as_page_series_errors_json(const struct as_page_document *document, struct 
     static const struct {
         const char *name;
         enum as_store_level level;
-    } levels[] = {{"functions", AS_STORE_BY_FUNCTION}, {"instructions", AS_STORE_BY_INSTRUCTION}};
+        const char *total;
+    } levels[] = {{"functions", AS_STORE_BY_FUNCTION, "totals"}, {"instructions", AS_STORE_BY_INSTRUCTION, ""}};
     struct as_error ignored = AS_ERROR_INIT; /* a page without error bars is better than none */
     if (series != document->view->series || !document->view->summary.sampled)
         return;
     as_json_object(json, "errors");
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         struct as_rows list = {0};
-        if (as_rows_make(&list, document->view, levels[i].level, NULL, &ignored) &&
-            as_row_errors_make(&list, &ignored) && list.errors)
-            level_json(document, json, levels[i].name, &list);
+        if (as_rows_make(&list, document->view, levels[i].level, NULL, &ignored)) {
+            level_json(document, json, levels[i].name, &list, list.errors);
+            level_json(document, json, levels[i].total, &list, list.total_errors);
+        }
         as_rows_free(&list);
     }
+    as_page_paths_errors_json(document, json);
     as_json_end(json);
 }

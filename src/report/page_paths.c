@@ -7,6 +7,7 @@
 #include "report/page_document.h"
 #include "view/tree.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct as_page_paths {
@@ -109,7 +110,7 @@ bool as_page_paths_make(struct as_page_document *document, struct as_error *err)
         return true;
     struct as_page_paths *paths = document->paths = as_alloc(sizeof *paths);
     *paths = (struct as_page_paths){.self = as_alloc_array(n + 1, sizeof *paths->self)};
-    if (!as_tree_make(&paths->tree, view, err))
+    if (!as_tree_make(&paths->tree, view, err) || !as_tree_errors_make(&paths->tree, err))
         return false;
     for (uint32_t i = 0; i < n; i++) /* files of the first format version have components, but not by path */
         if ((series[i].events && !add_components(document, paths, i, err)) ||
@@ -162,4 +163,23 @@ void as_page_series_paths_json(const struct as_page_document *document, struct a
 {
     if (document->paths && document->paths->self[series].len)
         as_page_sparse_json(document, json, "paths", series, &document->paths->self[series]);
+}
+
+static void errors_json(const struct as_page_paths *paths, struct as_json *json, const char *name, const double *errors)
+{
+    static const double precision = 1e6;
+    as_json_array(json, name);
+    for (size_t i = 0; i < paths->tree.n; i++)
+        if (paths->kept[i])
+            as_json_double(json, NULL, round(errors[i] * precision) / precision);
+    as_json_end(json);
+}
+
+void as_page_paths_errors_json(const struct as_page_document *document, struct as_json *json)
+{
+    const struct as_page_paths *paths = document->paths;
+    if (!paths || !paths->tree.total_errors)
+        return;
+    errors_json(paths, json, "path_self", paths->tree.self_errors);
+    errors_json(paths, json, "path_total", paths->tree.total_errors);
 }

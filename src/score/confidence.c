@@ -74,6 +74,16 @@ struct as_region_prior as_region_prior_of(double part, double regions)
     return (struct as_region_prior){.deviation = part * region_deviation / sqrt(n), .regions = n};
 }
 
+/* From runs of four programs whose truth is known (doc/design/points.md). By Satterthwaite's rule the spread of phases of different
+ * weights is as certain as one of so many intervals. */
+static const double interval_deviation = 0.08, interval_worth = 4;
+
+struct as_region_prior as_points_prior_of(double variance, double squares)
+{
+    return (struct as_region_prior){.deviation = interval_deviation * sqrt(variance),
+                                    .regions = 1 + interval_worth * (squares > 0 ? variance * variance / squares : 0)};
+}
+
 double as_region_deviation(const struct as_region_prior *prior, double found)
 {
     double own = prior->regions - 1, expected = prior->deviation;

@@ -47,6 +47,9 @@ struct as_region_prior {
 };
 /* `part`: of the program, 0 to 1, that the regions stand for. */
 struct as_region_prior as_region_prior_of(double part, double regions);
+/* The same for intervals of phases, some of each. `variance`: of the estimate, if the intervals of a phase differ by their whole time;
+ * `squares`: the sum of the squares of what single phases have of it, each over its degrees of freedom. */
+struct as_region_prior as_points_prior_of(double variance, double squares);
 /* The deviation of the program's time, from the one that was found. */
 double as_region_deviation(const struct as_region_prior *prior, double found);
 /* The same of a row's share of the time; `moving`: its share (0 to 1) of the time that depends on regions. */

@@ -134,6 +134,8 @@ struct as_store_series {
 #define AS_STORE_REPLICATE_ALIKE AS_STORE_REPLICATE "alike"
 #define AS_STORE_PRIOR                                                                                                 \
     "prior" /* the measure of what regions are expected to differ by: a deviation of the program's time */
+#define AS_STORE_PRIOR_REGIONS                                                                                         \
+    "regions"                    /* its granularity for how many regions are as certain, where that is not known */
 #define AS_STORE_FACTOR "factor" /* the measure of these estimates; the granularity is the replicate's name */
 
 /* A bit of the event masks of components. */

@@ -3,27 +3,13 @@
 
 #include "base/map.h"
 #include "base/ratio.h"
-#include "base/vec.h"
-#include "score/confidence.h"
+#include "view/replicates.h"
 
 #include <math.h>
-#include <string.h>
-
-static bool is_named(const struct as_store_series *series, const char *name)
-{
-    return series->name && strcmp(series->name, name) == 0;
-}
-
-static bool is_replicate(const struct as_store_series *series)
-{
-    return series->name && strncmp(series->name, AS_STORE_REPLICATE, strlen(AS_STORE_REPLICATE)) == 0 &&
-           !is_named(series, AS_STORE_REPLICATE_COMMON) && !is_named(series, AS_STORE_REPLICATE_ALIKE);
-}
 
 /* What replicates share: the same times, and times that a factor of each replicate multiplies. */
 struct shared {
     struct as_store_rows common, alike;
-    uint32_t alike_series; /* NONE: there is none */
 };
 
 static bool read_rows(const struct as_rows *list, uint32_t series, struct as_store_rows *rows, struct as_error *err)
@@ -57,24 +43,26 @@ static uint64_t add_units(struct as_map *units, const struct as_rows *list, cons
 }
 
 /* The factor of a replicate; 1 in a file without it, or with one that makes no sense. */
-static double factor_of(const struct as_rows *list, const struct shared *shared, const char *replicate)
+static double factor_of(const struct as_rows *list, const struct as_replicates *replicates, uint32_t series)
 {
-    if (shared->alike_series == AS_STORE_NONE)
+    size_t n;
+    const char *name = as_store_series(list->view->store, &n)[series].name;
+    if (replicates->alike == AS_STORE_NONE)
         return 1;
-    double factor = as_store_estimate_of(list->view->store, shared->alike_series, AS_STORE_FACTOR, replicate);
+    double factor = as_store_estimate_of(list->view->store, replicates->alike, AS_STORE_FACTOR, name);
     return factor >= 0 && factor < 1e3 ? factor : 1;
 }
 
 /* Reads the shares of the rows in one replicate, which has what all share, too; 0 for rows that it does not have. */
-static bool read_shares(const struct as_rows *list, uint32_t series, const char *name, const struct shared *shared,
-                        double *shares, struct as_error *err)
+static bool read_shares(const struct as_rows *list, const struct as_replicates *replicates, uint32_t series,
+                        const struct shared *shared, double *shares, struct as_error *err)
 {
     struct as_store_rows rows = {0};
     struct as_map units = {0};
     if (!read_rows(list, series, &rows, err))
         return false;
     uint64_t total = add_units(&units, list, &shared->common, 1);
-    total += add_units(&units, list, &shared->alike, factor_of(list, shared, name));
+    total += add_units(&units, list, &shared->alike, factor_of(list, replicates, series));
     total += add_units(&units, list, &rows, 1);
     for (size_t i = 0; i < list->rows.n; i++) {
         const uint64_t *own = as_map_get(&units, key_of(list, &list->rows.rows[i]));
@@ -85,32 +73,11 @@ static bool read_shares(const struct as_rows *list, uint32_t series, const char 
     return true;
 }
 
-/* Profiles of older versions have no such series. */
-static bool read_shared(const struct as_rows *list, const struct as_store_series *series, size_t n,
-                        struct shared *shared, struct as_error *err)
+static bool read_shared(const struct as_rows *list, const struct as_replicates *replicates, struct shared *shared,
+                        struct as_error *err)
 {
-    bool ok = true;
-    for (uint32_t i = 0; i < n && ok; i++)
-        if (is_named(&series[i], AS_STORE_REPLICATE_COMMON)) {
-            ok = read_rows(list, i, &shared->common, err);
-        } else if (is_named(&series[i], AS_STORE_REPLICATE_ALIKE)) {
-            shared->alike_series = i;
-            ok = read_rows(list, i, &shared->alike, err);
-        }
-    return ok;
-}
-
-/* What is expected of the regions; false in profiles of older versions and of simulation points. Merged runs may have the same
- * regions, so they count for as many as one of them has. */
-static bool find_prior(const struct as_rows *list, struct as_region_prior *prior)
-{
-    const struct as_summary *summary = &list->view->summary;
-    prior->deviation = as_store_estimate_of(list->view->store, summary->series, AS_STORE_PRIOR, "program");
-    uint64_t merged = 1;
-    if (!as_store_meta_u64(list->view->store, AS_META_MERGED, &merged) || merged == 0)
-        merged = 1;
-    prior->regions = fmax((double)summary->samples / (double)merged, 1);
-    return prior->deviation >= 0 && prior->deviation < 1;
+    return (replicates->common == AS_STORE_NONE || read_rows(list, replicates->common, &shared->common, err)) &&
+           (replicates->alike == AS_STORE_NONE || read_rows(list, replicates->alike, &shared->alike, err));
 }
 
 /* The part of what differs between replicates that a row has; and what does not. */
@@ -132,24 +99,20 @@ static double *moving_shares(struct as_rows *list, const struct shared *shared)
     return shares;
 }
 
-static void set_errors(struct as_rows *list, const struct shared *shared, double *const *replicates, size_t n)
+static void set_errors(struct as_rows *list, const struct as_replicates *replicates, const struct shared *shared,
+                       double *const *shares)
 {
-    struct as_region_prior prior;
-    bool has_prior = find_prior(list, &prior);
     struct as_map alike = {0}; /* what no region has */
+    size_t n = replicates->series.len;
     double *values = as_alloc_array(n, sizeof *values), *moving = moving_shares(list, shared);
     add_units(&alike, list, &shared->alike, 1);
     list->errors = as_alloc_array(list->rows.n + 1, sizeof *list->errors);
     for (size_t row = 0; row < list->rows.n; row++) {
         for (size_t i = 0; i < n; i++)
-            values[i] = replicates[i][row];
-        double deviation = as_jackknife_deviation(values, n),
-               share = as_ratio(list->rows.rows[row].units, list->rows.total);
+            values[i] = shares[i][row];
         const uint64_t *units = as_map_get(&alike, key_of(list, &list->rows.rows[row]));
-        if (has_prior)
-            deviation = as_guessed_share_deviation(share, units ? as_ratio(*units, list->rows.total) : 0,
-                                                   as_region_share_deviation(&prior, share, moving[row], deviation));
-        list->errors[row] = as_jackknife_quantile(n) * deviation;
+        list->errors[row] = as_replicates_error(replicates, as_ratio(list->rows.rows[row].units, list->rows.total),
+                                                moving[row], units ? as_ratio(*units, list->rows.total) : 0, values);
     }
     as_map_free(&alike);
     free(moving);
@@ -158,27 +121,24 @@ static void set_errors(struct as_rows *list, const struct shared *shared, double
 
 bool as_row_errors_make(struct as_rows *list, struct as_error *err)
 {
-    size_t n_series, rows = list->rows.n;
-    const struct as_view *view = list->view;
-    const struct as_store_series *series = as_store_series(view->store, &n_series);
-    AS_VEC(double *) replicates = {0};
-    struct shared shared = {.alike_series = AS_STORE_NONE};
-    if (!view->summary.sampled || view->options.threads.len || view->options.events.len ||
-        as_view_has_threads(list->level))
+    if (as_view_has_threads(list->level))
         return true;
-    bool ok = read_shared(list, series, n_series, &shared, err);
-    for (uint32_t i = 0; i < n_series && ok; i++)
-        if (is_replicate(&series[i])) {
-            double *shares = as_alloc_array(rows + 1, sizeof *shares);
-            *as_vec_push(&replicates) = shares;
-            ok = read_shares(list, i, series[i].name, &shared, shares, err);
-        }
-    if (ok && replicates.len > 1)
-        set_errors(list, &shared, replicates.data, replicates.len);
-    for (size_t i = 0; i < replicates.len; i++)
-        free(replicates.data[i]);
-    as_vec_free(&replicates);
+    struct as_replicates replicates = as_replicates_of(list->view);
+    struct shared shared = {0};
+    size_t n = replicates.series.len;
+    double **shares = as_alloc_array(n + 1, sizeof *shares);
+    bool ok = read_shared(list, &replicates, &shared, err);
+    for (size_t i = 0; i < n && ok; i++) {
+        shares[i] = as_alloc_array(list->rows.n + 1, sizeof **shares);
+        ok = read_shares(list, &replicates, replicates.series.data[i], &shared, shares[i], err);
+    }
+    if (ok && n > 1)
+        set_errors(list, &replicates, &shared, shares);
+    for (size_t i = 0; i < n; i++)
+        free(shares[i]);
+    free(shares);
     as_store_rows_free(&shared.common);
     as_store_rows_free(&shared.alike);
+    as_replicates_free(&replicates);
     return ok;
 }

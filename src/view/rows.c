@@ -207,12 +207,13 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
         if (!list->starts)
             return false;
     }
-    return as_row_errors_make(list, err);
+    return as_row_errors_make(list, err) && as_total_errors_make(list, err);
 }
 
 void as_rows_free(struct as_rows *list)
 {
     free(list->errors);
+    free(list->total_errors);
     free(list->once);
     free(list->alike);
     free(list->starts);

@@ -27,10 +27,11 @@ struct as_rows {
     struct as_store_rows rows;
     struct as_legend legend;
     struct as_rows_order order;
-    const char **starts; /* of threads: by thread, the function that one without a name began with; else NULL */
-    bool *alike;         /* of functions: by row, whether another one of its module has the same name; else NULL */
-    double *errors;      /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
-    uint64_t *once;      /* by row: units of it that were measured once, in no region; NULL: as for `errors` */
+    const char **starts;  /* of threads: by thread, the function that one without a name began with; else NULL */
+    bool *alike;          /* of functions: by row, whether another one of its module has the same name; else NULL */
+    double *errors;       /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
+    double *total_errors; /* the same of what a function takes with what it calls; NULL: not known */
+    uint64_t *once;       /* by row: units of it that were measured once, in no region; NULL: as for `errors` */
 };
 
 /* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses a value that the
@@ -43,6 +44,8 @@ void as_rows_free(struct as_rows *list);
  * of the regions (AS_STORE_REPLICATE). Their spread gives the error of a row at any level. Does nothing for other
  * series, or if only some threads or events are shown, because the replicates do not separate these. */
 bool as_row_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
+/* Then fills `total_errors`, from the same replicates by call path (path_errors.c). Profiles of older versions have none. */
+bool as_total_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
 
 /* As as_view_row_name; a thread without a name of its own has that of its start function beside its program's. Functions of one
  * name (overloads of a Java method, code that was compiled again, static functions) have their addresses: "f at demo+0x1000". */

@@ -28,6 +28,8 @@ struct as_tree {
     struct as_legend legend;
     uint32_t *node_of;   /* by the profile's path */
     bool *needs_modules; /* by function: a function of another module has the same name */
+    /* By node, for a sampled run: half the 95 % intervals of the shares of self time and of total; NULL: not known. */
+    double *self_errors, *total_errors;
 };
 
 /* Also returns false if the series has no call paths. */
@@ -35,6 +37,9 @@ bool as_tree_make(struct as_tree *tree, const struct as_view *view, struct as_er
 /* The same, with direct recursion folded: a function that calls itself is one node. */
 bool as_tree_make_folded(struct as_tree *tree, const struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 void as_tree_free(struct as_tree *tree);
+/* Fills both errors (path_errors.c), as as_row_errors_make does for rows. Does nothing for other series, or if only some threads are
+ * shown. */
+bool as_tree_errors_make(struct as_tree *tree, struct as_error *err) AS_MUST_CHECK;
 /* A node's printable name. Roots, and functions whose name exists in another module too, include their module. Returns
  * `name`. */
 enum { AS_TREE_NAME_MAX = 2 * AS_SHOW_MAX + 32 };

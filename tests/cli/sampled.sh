@@ -46,7 +46,14 @@ check_json "lines of a file have errors of their own" 'len({r["share_error"] for
 check "text" "$ASSAY" report long.db
 check_same "… with a column of errors" 1 "$(grep -c '^ *self *+-' <<<"$out")"
 header() { "$ASSAY" report --csv long.db | head -1 | tr -d '\r' | sed 's/.*,//'; }
-check_stdout_equals share_error "CSV" header
+check_stdout_equals total_share_error "CSV" header
+holds "… and of their totals" 'all(0 <= r["total_share_error"] < 1 for r in d["rows"])' long.json
+check_json "call paths have error bars" 'all(0 <= r[e] < 1 for r in d["rows"] for e in ("share_error", "total_share_error")) and any(r["share_error"] > 0 for r in d["rows"])' \
+    "$ASSAY" report --json --calls --limit 0 long.db
+check "… in text" "$ASSAY" report --calls long.db
+check_same "… two columns of them" 1 "$(grep -c '^ *total *+- *self *+-' <<<"$out")"
+check "… in CSV" "$ASSAY" report --csv --calls long.db
+check_same "… the last columns" 1 "$(head -1 <<<"$out" | tr -d '\r' | grep -c ',share_error,total_share_error$')"
 gcc -O1 "$SOURCE/tests/cli/through_pointers.c" -o pointers
 check "calls through pointers behind the head" "$ASSAY" record -q --sampled --budget 2M --sample-period 100k -o pointers.db -- ./pointers
 "$ASSAY" report --json --calls --limit 0 pointers.db >calls.json

@@ -147,12 +147,21 @@ await test("bars are as long as their time, segment by segment", async () => {
 
 await test("rows of a sampled run have error bars, and others none", async () => {
     const data = small();
-    data.series[0].errors = { functions: { row: [1, 1], share: [0.0123, 0.00001] }, instructions: { row: [4], share: [0.21] } };
+    const paths = data.paths.parent.length;
+    data.series[0].errors = { functions: { row: [1, 1], share: [0.0123, 0.00001] }, instructions: { row: [4], share: [0.21] }, totals: { row: [1], share: [0.0345] },
+        path_self: new Array(paths).fill(0.0456), path_total: new Array(paths).fill(0.0567) };
     const page = await openPage(pageFile("sampled", data), "#tab=functions");
     const column = (title) => page.locator("#panel-functions [role=columnheader]").allTextContents().then((all) => all.indexOf(title));
     assert.equal(await column("±"), 1);
     const cells = await page.$$eval("#panel-functions [role=row]:has([role=gridcell])", (rows) => rows.map((row) => row.children[1].textContent));
     assert.deepEqual(cells, ["±1.23", "±<0.01", "–"]);
+    const totals = await column("± total");
+    const beside = await page.$$eval("#panel-functions [role=row]:has([role=gridcell])", (rows, at) => rows.map((row) => row.children[at].textContent), totals);
+    assert.deepEqual(beside, ["±3.45", "–", "–"]);
+    await page.click("#tab-flame");
+    assert.ok((await page.textContent("#panel-flame [role=grid]")).includes("±4.56"));
+    await page.locator("#panel-flame .frame").first().click();
+    assert.match(await page.textContent("#panel-flame .flame-detail"), /±5\.67 of the time .* ±4\.56 itself/);
     await page.click("#tab-summary");
     assert.ok((await page.textContent(".top-card")).includes("60.0 %±1.23copy"));
     await page.goto(page.url().replace(/#.*/, "#function=copy"));

@@ -79,7 +79,7 @@ export interface SeriesData {
     error?: { instruction?: number | null; block?: number | null; function?: number | null; pics?: number | null } | null;
     note?: string;
     /** Half the 95 % intervals of the shares of the whole program, in a sampled run. */
-    errors?: { functions?: RowErrors; instructions?: RowErrors };
+    errors?: { functions?: RowErrors; instructions?: RowErrors; totals?: RowErrors; path_self?: number[]; path_total?: number[] };
     functions?: Sparse;
     instructions: Sparse;
     /** Self time of the call paths. */

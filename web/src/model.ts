@@ -119,6 +119,7 @@ export interface Series {
     /** Half the 95 % intervals of the rows' shares, -1: not known. Null: the series has none. */
     functionErrors: Float64Array | null;
     instructionErrors: Float64Array | null;
+    totalErrors: Float64Array | null; // of functions with their callees
     total: number;
     unit: string;
 }
@@ -136,6 +137,9 @@ export interface Paths {
     inclusive: Float64Array;
     children: number[][];
     roots: number[];
+    /** Half the 95 % intervals of the shares, of self time and of total. Null: not known. */
+    selfErrors: number[] | null;
+    totalErrors: number[] | null;
 }
 
 export class Model {
@@ -226,7 +230,8 @@ export class Model {
         const label = clean(data.label ?? data.name, 40);
         const functionErrors = decodeErrors(data.errors?.functions, this.functionCount);
         const instructionErrors = decodeErrors(data.errors?.instructions, rows);
-        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, functionErrors, instructionErrors, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
+        const totalErrors = decodeErrors(data.errors?.totals, this.functionCount);
+        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, functionErrors, instructionErrors, totalErrors, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
 
     /** From the instructions; unknown for functions without any. */
@@ -337,9 +342,9 @@ function readComponents(data: PageData): Component[] {
     });
 }
 
-function readPaths(data: NonNullable<PageData["paths"]>, own: Sparse, model: Model): Paths {
+function readPaths(data: NonNullable<PageData["paths"]>, times: Sparse, model: Model): Paths {
     const n = data.parent.length;
-    const self = decodeSparse(own, n, model.components.length);
+    const self = decodeSparse(times, n, model.components.length);
     const parent = Int32Array.from(data.parent);
     const fn = Int32Array.from(data.function);
     if (fn.length !== n) throw new Error("the columns of the call paths differ in length");
@@ -356,7 +361,9 @@ function readPaths(data: NonNullable<PageData["paths"]>, own: Sparse, model: Mod
     }
     const byTime = (a: number, b: number) => inclusive[b] - inclusive[a] || a - b;
     children.forEach((list) => list.sort(byTime));
-    return { parent, fn, self, inclusive, children, roots: roots.sort(byTime) };
+    const errors = (list?: number[]) => (list && list.length === n ? list : null);
+    const own = model.main.data.errors;
+    return { parent, fn, self, inclusive, children, roots: roots.sort(byTime), selfErrors: errors(own?.path_self), totalErrors: errors(own?.path_total) };
 }
 
 /** Time in each function and what it called; a recursive function counts once. */

@@ -3,7 +3,7 @@
 // heaviest paths below it describes everything in words.
 
 import { button, el, replace } from "./dom";
-import { count, percent, short } from "./format";
+import { count, percent, plusMinus, short } from "./format";
 import { Column, Grid } from "./grid";
 import { Model, Part, Paths, UNKNOWN } from "./model";
 import { Context, Tab, View } from "./tabs";
@@ -124,8 +124,10 @@ class FlameView implements View {
         const { model, bars } = this.context;
         const totals = this.paths.self.total;
         const full = totals.reduce((most, value) => Math.max(most, value), 1e-9);
-        return [
+        const { selfErrors } = this.paths;
+        const list: (Column | null)[] = [
             { key: "self", title: "Self", width: "80px", numeric: true, cell: (node, cell) => (cell.textContent = percent(totals[node] / model.total)) },
+            selfErrors && { key: "error", title: "±", width: "64px", numeric: true, hint: "Half the 95 % interval of the share, in points: the run was measured in parts", cell: (node, cell) => (cell.textContent = plusMinus(selfErrors[node])) },
             { key: "stack", title: this.paths.self.known ? "Cycle stack" : "Time", width: "minmax(140px, 1fr)", cell: (node, cell) => cell.append(bars.make(this.paths.self.parts(node), full, { total: totals[node] })) },
             { key: "path", title: "Call path, innermost first", width: "minmax(300px, 4fr)", cell: (node, cell) => {
                 const names = pathOf(model, node);
@@ -133,6 +135,15 @@ class FlameView implements View {
                 cell.append(el("b", {}, names[0]), el("span", { class: "dim" }, names.slice(1).map((name) => " ‹ " + name).join("")));
             } },
         ];
+        return list.filter((column): column is Column => !!column);
+    }
+
+    /** The share of a path with its callees, and its own, with their errors. */
+    private shares(node: number): { total: string; self: string } {
+        const { total } = this.context.model;
+        const { inclusive, self, selfErrors, totalErrors } = this.paths;
+        const error = (errors: number[] | null) => (errors ? ` ${plusMinus(errors[node])}` : "");
+        return { total: percent(inclusive[node] / total) + error(totalErrors), self: percent(self.total[node] / total) + error(selfErrors) };
     }
 
     private draw(): void {
@@ -155,9 +166,10 @@ class FlameView implements View {
         const { model, bars } = this.context;
         const { node } = frame;
         const name = model.name(this.paths.fn[node], 120);
+        const shares = this.shares(node);
         const item = el("div", {
             class: frame.above ? "frame above" : "frame", role: "treeitem", id: `frame-${node}`, "aria-level": frame.depth + 1, "aria-selected": "false",
-            "aria-label": `${name}, ${percent(this.paths.inclusive[node] / model.total)} of the time, ${percent(this.paths.self.total[node] / model.total)} itself`,
+            "aria-label": `${name}, ${shares.total} of the time, ${shares.self} itself`,
         });
         item.dataset.node = String(node);
         item.style.left = `${frame.left * 100}%`;
@@ -216,8 +228,9 @@ class FlameView implements View {
         this.mark();
         this.items.get(node)?.scrollIntoView({ block: "nearest" });
         const fn = this.paths.fn[node];
+        const shares = this.shares(node);
         replace(this.detail, el("a", { class: "code", href: link({ function: names.key(fn) }) }, model.name(fn, 100)),
-            ` ${percent(this.paths.inclusive[node] / model.total)} of the time (${short(this.paths.inclusive[node])} ${model.unit}), ${percent(this.paths.self.total[node] / model.total)} itself`);
+            ` ${shares.total} of the time (${short(this.paths.inclusive[node])} ${model.unit}), ${shares.self} itself`);
         this.showStacks(node);
     }
 

@@ -28,6 +28,7 @@ function columns(context: Context, scope: Scope): Column[] {
     const { known } = model.main.functions;
     const { executions, inclusive } = model;
     const errors = model.main.functionErrors;
+    const { totalErrors } = model.main;
     const own = (fn: number) => scope.stacks.total[fn];
     const ipc = (fn: number) => (own(fn) > 0 && executions![fn] > 0 ? executions![fn] / own(fn) : -1);
     const number = (key: string, title: string, value: (fn: number) => number, show: (value: number) => string, hint: string): Column =>
@@ -37,6 +38,7 @@ function columns(context: Context, scope: Scope): Column[] {
         number("self", "Self", (fn) => own(fn) / scope.total, percent, "Share of all time spent in the function itself"),
         scope.whole && errors && number("error", "±", (fn) => errors[fn], plusMinus, "Half the 95 % interval of the share, in points: the run was measured in parts"),
         scope.whole && inclusive && number("total", "Total", (fn) => inclusive[fn] / scope.total, percent, "Including its callees"),
+        scope.whole && inclusive && totalErrors && number("total_error", "± total", (fn) => totalErrors[fn], plusMinus, "Half the 95 % interval of the share with its callees, in points"),
         {
             key: "name", title: "Function", width: "minmax(200px, 3fr)", value: (fn) => model.name(fn, 400).toLowerCase(),
             cell: (fn, cell) => {

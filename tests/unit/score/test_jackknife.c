@@ -82,6 +82,19 @@ static void many_regions_speak_for_themselves(void **state)
     assert_true(as_region_prior_of(0.5, 0).regions == 1);
 }
 
+/* Two phases of two intervals each: each has half of the variance, with one degree of freedom, so both together have two. Alone, a
+ * phase has one. A phase that was measured completely adds nothing. */
+static void phases_by_their_weights(void **state)
+{
+    (void)state;
+    struct as_region_prior two = as_points_prior_of(0.5, 2 * 0.25 * 0.25), one = as_points_prior_of(0.25, 0.25 * 0.25);
+    assert_true(fabs((two.regions - 1) - 2 * (one.regions - 1)) < 1e-12 && one.regions > 1);
+    assert_true(fabs(two.deviation - M_SQRT2 * one.deviation) < 1e-12 && one.deviation > 0);
+    struct as_region_prior none = as_points_prior_of(0, 0);
+    assert_true(none.deviation == 0 && none.regions == 1);
+    assert_true(as_region_deviation(&none, 0) == 0);
+}
+
 static void what_no_region_has_is_a_guess(void **state)
 {
     (void)state;
@@ -96,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jackknife), cmocka_unit_test(few_regions_are_held_against_others),
-        cmocka_unit_test(many_regions_speak_for_themselves), cmocka_unit_test(what_no_region_has_is_a_guess)};
+        cmocka_unit_test(many_regions_speak_for_themselves), cmocka_unit_test(phases_by_their_weights),
+        cmocka_unit_test(what_no_region_has_is_a_guess)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,11 @@
 /* Call trees: nodes, their order, folding, components, names, walks. The numbers are those of view_bed.h. */
 #include "unit.h"
 
+#include "view/rows.h"
 #include "view/tree.h"
 #include "view_bed.h"
+
+#include <math.h>
 
 #define NONE AS_STORE_NONE
 enum { L1 = 1, LLC = 2, MB = 16 };
@@ -274,6 +277,96 @@ static void the_next_node(void **state)
     as_view_free(&view);
 }
 
+/* Two functions, main > work, in two replicates: main has 400 in each, of which 100 are the same in both; work has 500 and 700. Of the
+ * series' 1,000 cycles `without` are on no path. */
+static void write_replicates(const char *path, bool by_path, uint64_t without)
+{
+    static const uint64_t works[] = {500, 700};
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_meta(writer, AS_META_PROGRAM, "/opt/shop");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 1000, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    for (uint32_t i = 0; i < 2; i++) {
+        as_store_add_function(writer,
+                              &(struct as_store_function){i ? "work" : "main", NULL, 0, NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), 0, i, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+        as_store_add_path(writer, &(struct as_store_path){.parent = i ? 0 : NONE, .function = i, .call_site = NONE});
+    }
+    static const char *const names[] = {AS_STORE_SAMPLED, AS_STORE_REPLICATE_COMMON, AS_STORE_REPLICATE "1",
+                                        AS_STORE_REPLICATE "2"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct as_store_series series = {.name = names[i], .unit = "cycles", .scale = 1, .precise = -1};
+        uint32_t number = as_store_add_series(writer, &series);
+        uint64_t units[] = {i == 0 ? 400 : i == 1 ? 100 : 300, i == 0 ? 600 : i == 1 ? 0 : works[i - 2]};
+        for (uint32_t at = 0; at < 2; at++) {
+            as_store_add_time(writer, &(struct as_store_time){number, 0, at, units[at], 0, 0});
+            uint64_t own = units[at] - (i == 0 && at == 1 ? without : 0);
+            if (own && (by_path || i == 0))
+                as_store_add_path_time(writer, &(struct as_store_path_time){
+                                                   .series = number, .path = at, .instruction = NONE, .units = own});
+        }
+    }
+    bed_commit(writer);
+}
+
+/* Shares of 500 of 900 and 700 of 1,100; t with one degree of freedom, and (n - 1) / sqrt(n) of the deviation of two values. */
+static void replicates_give_errors(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_replicates("replicates.db", true, 0);
+    struct as_view view = view_bed_open("replicates.db", NULL);
+    struct as_tree tree = make(&view, false);
+    assert_true(as_tree_errors_make(&tree, &err));
+    double apart = 700.0 / 1100 - 500.0 / 900, error = 12.706 * apart / 2;
+    assert_true(fabs(tree.self_errors[1] - error) < 1e-4);
+    assert_true(fabs(tree.total_errors[1] - error) < 1e-4);
+    assert_true(fabs(tree.self_errors[0] - error) < 1e-4); /* what work has not, main has */
+    assert_true(tree.total_errors[0] < 1e-12);             /* all of the time in each */
+    as_tree_free(&tree);
+    struct as_rows rows;
+    assert_true(as_rows_make(&rows, &view, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_int_equal(rows.rows.rows[0].id, 1);
+    assert_true(fabs(rows.total_errors[0] - error) < 1e-4);
+    assert_true(rows.total_errors[1] < 1e-12);
+    as_rows_free(&rows);
+    as_view_free(&view);
+    (void)state;
+}
+
+/* Of 1,000 cycles 100 are on no path: all of them may be main's, and 2 sqrt(5/9) of them, at most all, work's. */
+static void time_without_a_path_is_uncertain(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_replicates("without.db", true, 100);
+    struct as_view view = view_bed_open("without.db", NULL);
+    struct as_tree tree = make(&view, false);
+    assert_true(as_tree_errors_make(&tree, &err));
+    assert_true(fabs(tree.total_errors[0] - 0.1) < 1e-9);
+    assert_true(fabs(tree.self_errors[1] - 12.706 * (700.0 / 1100 - 500.0 / 900) / 2 - 0.1) < 1e-4);
+    as_tree_free(&tree);
+    as_view_free(&view);
+    (void)state;
+}
+
+/* Profiles of older versions have no paths in replicates; others have no replicates. */
+static void errors_that_are_not_known(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    write_replicates("older.db", false, 0);
+    const char *const files[] = {"older.db", "shop.db"};
+    for (size_t i = 0; i < 2; i++) {
+        struct as_view view = view_bed_open(files[i], NULL);
+        struct as_tree tree = make(&view, false);
+        assert_true(as_tree_errors_make(&tree, &err));
+        assert_null(tree.self_errors);
+        assert_null(tree.total_errors);
+        as_tree_free(&tree);
+        as_view_free(&view);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +380,9 @@ int main(void)
         cmocka_unit_test(components_of_nodes),
         cmocka_unit_test(walks_in_the_order_of_a_listing),
         cmocka_unit_test(the_next_node),
+        cmocka_unit_test(replicates_give_errors),
+        cmocka_unit_test(time_without_a_path_is_uncertain),
+        cmocka_unit_test(errors_that_are_not_known),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }
