@@ -3,6 +3,7 @@
  * as a network of conductors (laplace.h); arcs that would carry less than nothing are taken out, and it is solved again. */
 #include "blocks/balance.h"
 
+#include "base/random.h"
 #include "blocks/arcs.h"
 #include "blocks/laplace.h"
 #include "blocks/lost_calls.h"
@@ -249,10 +250,8 @@ static void respread(struct network *net)
 static double draw_normal(uint64_t *seed)
 {
     double sum = -6;
-    for (int i = 0; i < 12; i++) {
-        *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-        sum += (double)(*seed >> 11) / 9007199254740992.0;
-    }
+    for (int i = 0; i < 12; i++)
+        sum += as_random_fraction(seed);
     return sum;
 }
 

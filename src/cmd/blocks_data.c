@@ -1,6 +1,7 @@
 /* The JSON and CSV of `assay blocks`. */
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/ratio.h"
 #include "blocks/accuracy.h"
 #include "blocks/loops.h"
 #include "cmd/blocks_fit.h"
@@ -8,11 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-
-static double share_of(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
 
 /* Exact counts are whole numbers, and look like it. */
 static void json_number(struct as_json *json, const char *name, double value)
@@ -83,7 +79,7 @@ static void json_blocks(struct as_json *json, const struct as_blocks_shown *show
         as_json_u64(json, "bytes", block->end - block->start);
         as_json_u64(json, "instructions", block->n_insns);
         json_number(json, "executions", shown->flow->counts[row->module][row->index]);
-        as_json_double(json, "share", share_of(row->instructions, total));
+        as_json_double(json, "share", as_part(row->instructions, total));
         if (shown->flow->samples) {
             json_number(json, "samples", shown->flow->samples[row->module][row->index]);
             as_json_double(json, "interval", as_accuracy_interval(shown->flow, row->module, row->index));
@@ -106,7 +102,7 @@ static void json_functions(struct as_json *json, const struct as_blocks_shown *s
         as_json_string(json, "function", m->functions.data[rows.data[i].index].name);
         as_json_address(json, "address", m->functions.data[rows.data[i].index].start);
         json_number(json, "instructions", rows.data[i].instructions);
-        as_json_double(json, "share", share_of(rows.data[i].instructions, total));
+        as_json_double(json, "share", as_part(rows.data[i].instructions, total));
         json_number(json, "entries", as_flow_entries(shown->flow, rows.data[i].module, rows.data[i].index));
         json_estimated(json, as_flow_entries_estimated(shown->flow, rows.data[i].module, rows.data[i].index));
         as_json_end(json);
@@ -133,7 +129,7 @@ static void json_loops(struct as_json *json, const struct as_blocks_shown *shown
             as_json_double(json, "trip_count", loop->iterations / loop->entries);
         else
             as_json_null(json, "trip_count");
-        as_json_double(json, "share", share_of(loop->instructions, total));
+        as_json_double(json, "share", as_part(loop->instructions, total));
         json_estimated(json, loop->estimated);
         as_json_end(json);
     }
@@ -156,7 +152,7 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
         as_json_object(json, NULL);
         json_place(json, shown, trace->module, blocks[0]);
         json_number(json, "count", trace->count);
-        as_json_double(json, "share", share_of(trace->instructions, total));
+        as_json_double(json, "share", as_part(trace->instructions, total));
         as_json_bool(json, "loops", trace->loops);
         json_estimated(json, trace->estimated);
         as_json_array(json, "blocks");
@@ -290,7 +286,7 @@ void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out)
         as_str_addf(&line, ",0x%" PRIx64 ",%" PRIu64 ",", block->start, block->start - function->start);
         as_csv_add_text(&line, as_blocks_lines(shown->flow, row->module, row->index, lines), 0);
         as_str_addf(&line, ",%" PRIu64 ",%u,%.15g,%.9f", block->end - block->start, block->n_insns,
-                    shown->flow->counts[row->module][row->index], share_of(row->instructions, total));
+                    shown->flow->counts[row->module][row->index], as_part(row->instructions, total));
         csv_confidence(&line, shown, row);
         fputs(as_str_get(&line), out);
     }

@@ -2,6 +2,7 @@
 #include "cmd/blocks_show.h"
 
 #include "base/path.h"
+#include "base/ratio.h"
 #include "base/show.h"
 #include "base/str.h"
 #include "blocks/accuracy.h"
@@ -12,11 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double percent(double part, double whole)
-{
-    return whole > 0 ? 100 * part / whole : 0;
-}
 
 const char *as_blocks_lines(const struct as_flow *flow, uint32_t module, uint32_t block, char text[AS_BLOCKS_LINES])
 {
@@ -89,7 +85,7 @@ static void print_functions(const struct as_blocks_shown *shown, double total, F
             all += !(m->blocks.data[b].flags & AS_CFG_PADDING);
         }
         fprintf(out, "%18s %6.2f %% %16s  %4u of %-4u  %s  (%s)\n", COUNT(row->instructions),
-                percent(row->instructions, total),
+                100 * as_part(row->instructions, total),
                 shown->unit ? "-"
                             : MARKED(as_flow_entries(shown->flow, row->module, row->index),
                                      as_flow_entries_estimated(shown->flow, row->module, row->index)),
@@ -122,7 +118,7 @@ static void print_ways(const struct as_blocks_shown *shown, uint32_t module, uin
                                             [AS_EDGE_INDIRECT] = "jumps to",
                                             [AS_EDGE_CALL] = "calls"};
         fprintf(out, "%18s         %6.2f %%    %s ", MARKED(edges[i].count, edges[i].estimated),
-                percent(edges[i].count, times), words[edges[i].kind]);
+                100 * as_part(edges[i].count, times), words[edges[i].kind]);
         if (edges[i].to != AS_CFG_NONE)
             print_place(shown, edges[i].to_module, edges[i].to, out);
         else
@@ -153,7 +149,7 @@ static void print_blocks(const struct as_blocks_shown *shown, double total, FILE
         fprintf(out, "%18s", COUNT(shown->flow->counts[row->module][row->index]));
         print_interval(shown, row, out);
         fprintf(out, " %7u %6.2f %%  ", as_cfg_get(shown->flow->cfg, row->module)->blocks.data[row->index].n_insns,
-                percent(row->instructions, total));
+                100 * as_part(row->instructions, total));
         print_place(shown, row->module, row->index, out);
         if (shown->function)
             print_ways(shown, row->module, row->index, out);
@@ -179,7 +175,7 @@ static void print_loops(const struct as_blocks_shown *shown, double total, FILE 
             snprintf(trips, sizeof trips, "%s%.1f", loop->estimated ? "~" : "", loop->iterations / loop->entries);
         fprintf(out, "%18s %12s %16s %7u %6.2f %%  ", MARKED(loop->iterations, shown->flow->steady != NULL), trips,
                 shown->unit ? "-" : MARKED(fmax(0, loop->entries), loop->estimated), loop->n_blocks,
-                percent(loop->instructions, total));
+                100 * as_part(loop->instructions, total));
         print_place(shown, loop->module, loop->header, out);
     }
     as_vec_free(&loops);
@@ -191,7 +187,7 @@ static void print_trace(const struct as_blocks_shown *shown, const struct as_tra
     enum { MOST = 12 };
     const uint32_t *blocks = traces->blocks.data + trace->first;
     fprintf(out, "%18s %7u %6.2f %%  ", MARKED(trace->count, trace->estimated), trace->n,
-            percent(trace->instructions, total));
+            100 * as_part(trace->instructions, total));
     print_place(shown, trace->module, blocks[0], out);
     fprintf(out, "%37s", "");
     for (uint32_t i = 1; i < trace->n && i < MOST; i++) {
@@ -233,11 +229,11 @@ static void print_cover(const struct as_blocks_shown *shown, FILE *out)
             continue;
         if (cover.symbols)
             fprintf(out, "%10s of %-6s %5.1f %%", COUNT(cover.functions_run), COUNT(cover.functions),
-                    percent((double)cover.functions_run, (double)cover.functions));
+                    100 * as_part((double)cover.functions_run, (double)cover.functions));
         else
             fprintf(out, "%10s%-18s", COUNT(cover.functions_run), ", no symbols");
         fprintf(out, " %10s of %-6s %5.1f %%  %s\n", COUNT(cover.blocks_run), COUNT(cover.blocks),
-                percent((double)cover.blocks_run, (double)cover.blocks), AS_SHOW(module->path));
+                100 * as_part((double)cover.blocks_run, (double)cover.blocks), AS_SHOW(module->path));
     }
 }
 
@@ -294,7 +290,7 @@ static void print_trouble(const struct as_blocks_shown *shown, FILE *out)
                 {trouble->impossible, "past a jump, call or return"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].part > 0)
-            fprintf(out, "%17.2f %%  %s\n", percent(rows[i].part, all), rows[i].what);
+            fprintf(out, "%17.2f %%  %s\n", 100 * as_part(rows[i].part, all), rows[i].what);
     if (shown->unplaced > 0)
         fprintf(out, "%17.2f %%  of the samples in no known file\n", 100 * shown->unplaced);
     if (shown->advice && shown->advice[0])

@@ -28,7 +28,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct export_options, to),
      .value = "NAME",
-     .help = "The format: pprof, folded, callgrind, speedscope, perf-script, csv or json."},
+     .help = "The format: one of %s.",
+     .names = as_export_name_formats},
     AS_OUTPUT_OPTION(struct export_options, output, AS_OUTPUT_HELP),
     {.name = "series",
      .type = AS_OPTION_STRING,
@@ -82,17 +83,26 @@ static bool *thread_filter(const struct export_options *options, const struct as
     return filter;
 }
 
+static bool find_format(const struct export_options *options, const struct as_export_format **format,
+                        struct as_error *err)
+{
+    struct as_str names = {0};
+    *format = options->to ? as_export_find(options->to) : NULL;
+    as_export_name_formats(&names);
+    if (!options->to)
+        as_error_set_status(err, AS_EXIT_USAGE, "--to is missing; the formats are %s", as_str_get(&names));
+    else if (!*format)
+        as_error_set_status(err, AS_EXIT_USAGE, "unknown format '%.100s'; the formats are %s", options->to,
+                            as_str_get(&names));
+    as_str_free(&names);
+    return *format;
+}
+
 static bool check_options(const struct export_options *options, const struct as_export_format **format,
                           struct as_error *err)
 {
-    char names[256];
-    as_export_format_names(names, sizeof names);
-    *format = options->to ? as_export_find(options->to) : NULL;
-    if (!options->to)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--to is missing; the formats are %s", names);
-    if (!*format)
-        return as_error_set_status(err, AS_EXIT_USAGE, "unknown format '%.100s'; the formats are %s", options->to,
-                                   names);
+    if (!find_format(options, format, err))
+        return false;
     if (options->uncompressed && !(*format)->binary)
         return as_error_set_status(err, AS_EXIT_USAGE, "--uncompressed is for pprof; %s is never compressed",
                                    (*format)->name);

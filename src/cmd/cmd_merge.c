@@ -1,5 +1,6 @@
 /* assay merge: merges profiles of one program. */
 #include "base/log.h"
+#include "base/split.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
@@ -34,31 +35,23 @@ static const struct as_option options_table[] = {
 };
 
 /* Reads one weight per input. */
+static bool read_words(char *const *words, size_t given, struct as_merge_input *inputs, size_t n, struct as_error *err)
+{
+    for (size_t i = 0; i < given && i < n; i++)
+        if (!as_weight_read(words[i], &inputs[i].weight))
+            return as_error_set_status(
+                err, AS_EXIT_USAGE, "--weights: '%.60s' is not a weight (3, 0.25 or 37/1024, more than 0)", words[i]);
+    return given == n || as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profiles", given,
+                                             given == 1 ? "" : "s", n);
+}
+
 static bool read_weights(const char *list, struct as_merge_input *inputs, size_t n, struct as_error *err)
 {
-    char text[64];
-    size_t i = 0;
-    for (const char *at = list; i < n; i++) {
-        size_t length = strcspn(at, ",");
-        if (length >= sizeof text)
-            return as_error_set_status(err, AS_EXIT_USAGE, "--weights=%.100s: a weight is too long", list);
-        memcpy(text, at, length);
-        text[length] = '\0';
-        if (!as_weight_read(text, &inputs[i].weight))
-            return as_error_set_status(err, AS_EXIT_USAGE,
-                                       "--weights: '%s' is not a weight (3, 0.25 or 37/1024, more than 0)", text);
-        at += length + (at[length] == ',');
-        if (*at == '\0') {
-            i++;
-            break;
-        }
-    }
-    size_t given = 1;
-    for (const char *at = list; *at; at++)
-        given += *at == ',';
-    return (i == n && given == n) ||
-           as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profiles", given,
-                               given == 1 ? "" : "s", n);
+    size_t given;
+    char **words = as_split(list, ",", &given);
+    bool ok = read_words(words, given, inputs, n, err);
+    as_split_free(words);
+    return ok;
 }
 
 static int merge_files(const struct merge_options *options, const struct as_strlist *files)

@@ -142,11 +142,12 @@ static void list_events(const struct as_trust_subject *subject)
 
 static bool is_asked_for(const struct trust_command *command, const char *name)
 {
-    size_t length = strlen(name);
-    for (const char *at = command->experiments; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return !command->experiments;
+    char **names = command->experiments ? as_split(command->experiments, ",", NULL) : NULL;
+    bool found = !names;
+    for (size_t i = 0; names && names[i]; i++)
+        found |= strcmp(names[i], name) == 0;
+    as_split_free(names);
+    return found;
 }
 
 /* Every name in the list is an experiment that the sampler supports. */

@@ -1,6 +1,7 @@
 /* See regions_shown.h. */
 #include "cmd/regions_shown.h"
 
+#include "base/ratio.h"
 #include "base/show.h"
 
 #include <inttypes.h>
@@ -30,11 +31,6 @@ static struct sums weigh(const struct as_regions_shown *shown)
     return sums;
 }
 
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
-
 static void json_region(struct as_json *json, const struct as_regions_shown *shown, uint32_t index)
 {
     const struct as_region *region = &as_engine_regions(shown->engine)->list.data[index];
@@ -50,7 +46,7 @@ static void json_region(struct as_json *json, const struct as_regions_shown *sho
         const struct as_counters *counters = as_model_region(shown->model, index);
         as_json_u64(json, "cycles", counters->cycles);
         as_json_u64(json, "elapsed_cycles", counters->elapsed_cycles);
-        as_json_double(json, "cpi", ratio((double)counters->cycles, (double)counters->instructions));
+        as_json_double(json, "cpi", as_part((double)counters->cycles, (double)counters->instructions));
     }
     as_json_end(json);
 }
@@ -69,7 +65,7 @@ void as_regions_json(struct as_json *json, const struct as_regions_shown *shown)
     as_json_object(json, "weighted");
     as_json_double(json, "instructions", sums.instructions);
     as_json_double(json, "cycles", sums.cycles);
-    as_json_double(json, "cpi", ratio(sums.cycles, sums.instructions));
+    as_json_double(json, "cpi", as_part(sums.cycles, sums.instructions));
     as_json_end(json);
 }
 
@@ -80,7 +76,7 @@ static void print_region(FILE *out, const struct as_regions_shown *shown, uint32
     fprintf(out, "  %16s  %8g", AS_COUNT(instructions), region->weight);
     if (shown->model) {
         uint64_t cycles = as_model_region(shown->model, index)->cycles;
-        fprintf(out, "  %16s  %7.3f", AS_COUNT(cycles), ratio((double)cycles, (double)instructions));
+        fprintf(out, "  %16s  %7.3f", AS_COUNT(cycles), as_part((double)cycles, (double)instructions));
     }
     fprintf(out, "  %s\n", region->text);
 }
@@ -101,6 +97,6 @@ void as_regions_print(FILE *out, const struct as_regions_shown *shown)
     struct sums sums = weigh(shown);
     fprintf(out, "  %16.1f  %8s", sums.instructions, "");
     if (shown->model)
-        fprintf(out, "  %16.1f  %7.3f", sums.cycles, ratio(sums.cycles, sums.instructions));
+        fprintf(out, "  %16.1f  %7.3f", sums.cycles, as_part(sums.cycles, sums.instructions));
     fprintf(out, "  weighted sum\n");
 }

@@ -20,13 +20,10 @@ const struct as_export_format *as_export_find(const char *name)
     return NULL;
 }
 
-void as_export_format_names(char *text, size_t size)
+void as_export_name_formats(struct as_str *list)
 {
-    struct as_str names = {0};
     for (size_t i = 0; as_export_formats[i]; i++)
-        as_str_addf(&names, "%s%s", i ? ", " : "", as_export_formats[i]->name);
-    snprintf(text, size, "%s", as_str_get(&names));
-    as_str_free(&names);
+        as_str_add_word(list, true, as_export_formats[i]->name);
 }
 
 bool as_export_no_series(const struct as_store *store, const char *name, struct as_error *err)

@@ -7,6 +7,7 @@
 #ifndef AS_EXPORT_EXPORT_H
 #define AS_EXPORT_EXPORT_H
 
+#include "base/str.h"
 #include "store/store_read.h"
 
 #include <stdio.h>
@@ -30,6 +31,6 @@ struct as_export_format {
 
 extern const struct as_export_format *const as_export_formats[]; /* NULL-terminated */
 const struct as_export_format *as_export_find(const char *name); /* NULL: unknown name */
-void as_export_format_names(char *text, size_t size);            /* "pprof, folded …" */
+void as_export_name_formats(struct as_str *list);                /* "pprof, folded …" */
 
 #endif

@@ -96,8 +96,9 @@ refuse 2 '-o is missing' "no output" "$ASSAY" merge m1.db m2.db
 refuse 2 'no profiles given' "no input" "$ASSAY" merge -o no.db
 refuse 2 'm1.db is given twice' "one twice" "$ASSAY" merge m1.db ./m1.db -o no.db
 refuse 2 'has 1 weight for 2' "too few weights" "$ASSAY" merge --weights=1 m1.db m2.db -o no.db
+refuse 2 'has 1 weight for 2' "an empty weight" "$ASSAY" merge --weights=,1 m1.db m2.db -o no.db
 refuse 2 'has 3 weights for 2' "too many weights" "$ASSAY" merge --weights=1,2,3 m1.db m2.db -o no.db
-for weight in 0 -1 x '' 1/0 1e3; do
+for weight in 0 -1 x 1/0 1e3; do
     refuse 2 "is not a weight" "a weight of '$weight'" "$ASSAY" merge --weights="$weight,1" m1.db m2.db -o no.db
 done
 refuse 125 '63 bits' "weights with too many digits" "$ASSAY" merge --weights=0.0000000000001,0.3333333333333333 m1.db m2.db -o no.db
