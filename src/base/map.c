@@ -61,12 +61,13 @@ void as_map_fetch(const struct as_map *map, uint64_t key)
 
 uint64_t *as_map_put(struct as_map *map, uint64_t key)
 {
-    uint64_t *found = as_map_get(map, key);
-    if (found)
-        return found;
-    if (map->len + 1 > map->cap - map->cap / 4)
+    struct as_map_slot *slot = map->cap > 0 ? probe(map, key) : NULL;
+    if (slot && slot->used)
+        return &slot->value;
+    if (map->len + 1 > map->cap - map->cap / 4) {
         grow(map);
-    struct as_map_slot *slot = probe(map, key);
+        slot = probe(map, key);
+    }
     *slot = (struct as_map_slot){.key = key, .used = true};
     map->len++;
     return &slot->value;

@@ -151,10 +151,10 @@ static struct as_code_insn *latest_at(const struct as_code_table *table, const s
     return latest ? (void *)(uintptr_t)*latest : NULL;
 }
 
+/* `last` was at its address before; NULL: nothing was. */
 static struct as_code_insn *add_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
-                                     uint32_t generation)
+                                     uint32_t generation, const struct as_code_insn *last)
 {
-    const struct as_code_insn *last = latest_at(table, image, placed->address);
     struct as_code_insn *code = as_alloc(sizeof *code);
     uint64_t *chain = as_map_put(&table->insn_chains, chain_of(image, placed));
     as_insn_decode(image->arch, placed->address, placed->bytes, placed->length, &code->insn);
@@ -222,15 +222,16 @@ static bool may_split(struct as_code_table *table)
 static struct as_code_insn *find_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
                                       uint32_t generation)
 {
-    struct as_code_insn *code = latest_at(table, image, placed->address);
-    bool same = code && is_same(code, image, placed->address, placed->bytes, placed->length);
-    if (!same || (generation != ANY && code->generation != generation && may_split(table)))
+    uint64_t *latest = as_map_put(&table->latest, chain_key(image->number, placed->address));
+    struct as_code_insn *last = (void *)(uintptr_t)*latest, *code = last;
+    bool same = last && is_same(last, image, placed->address, placed->bytes, placed->length);
+    if (last && (!same || (generation != ANY && last->generation != generation && may_split(table))))
         code = find_known(table, image, placed, generation);
     if (!code) {
         table->splits += same;
-        code = add_insn(table, image, placed, generation == ANY ? 0 : generation);
+        code = add_insn(table, image, placed, generation == ANY ? 0 : generation, last);
     }
-    *as_map_put(&table->latest, chain_key(image->number, placed->address)) = (uint64_t)(uintptr_t)code;
+    *latest = (uint64_t)(uintptr_t)code;
     return code;
 }
 
