@@ -49,7 +49,7 @@ void as_counters_add(struct as_counters *to, const struct as_counters *from)
         uint64_t mine = as_counter_value(to, counter), more = as_counter_value(from, counter);
         if (counter->adds == AS_COUNTER_SUM)
             set_value(to, counter, mine + more);
-        else if (counter->adds == AS_COUNTER_MAX && more > mine)
+        else if (counter->adds != AS_COUNTER_DERIVED && more > mine)
             set_value(to, counter, more);
     }
     as_counters_derive(to);

@@ -22,8 +22,8 @@
     X(instructions, SUM, "Work", "Instructions", NULL, NULL)                                                           \
     X(uops, SUM, "Work", "Micro-operations", NULL, NULL)                                                               \
     X(wrong_path_instructions, SUM, "Work", "Instructions on wrong paths", NULL, NULL)                                 \
-    X(processes, MAX, "Work", "Processes", NULL, NULL)                                                                 \
-    X(threads, MAX, "Work", "Threads", NULL, NULL)                                                                     \
+    X(processes, MOST,"Work", "Processes", NULL, NULL)                                                                 \
+    X(threads, MOST,"Work", "Threads", NULL, NULL)                                                                     \
     X(branches, SUM, "Branches", "Branches", NULL, NULL)                                                               \
     X(branch_mispredictions, SUM, "Branches", "Mispredicted", "branches", "of the branches")                           \
     X(btb_misses, SUM, "Branches", "Unknown targets (BTB misses)", "branches", "of the branches")                      \
@@ -71,6 +71,7 @@ struct as_counters {
 enum as_counter_adds {
     AS_COUNTER_SUM,     /* each core has its own */
     AS_COUNTER_MAX,     /* the machine has one, of which every core reports the whole as it was when the core stopped */
+    AS_COUNTER_MOST,    /* the same, of a number that several runs have in common: it is not the sum of theirs */
     AS_COUNTER_DERIVED, /* follows from others, and is computed again */
 };
 

@@ -36,11 +36,18 @@ struct as_merge_input {
     struct as_weight weight;
 };
 
+/* What the inputs are parts of: one run, of which each has the regions of one weight. */
+struct as_merge_parts {
+    const char *part; /* which part of the run was measured (AS_META_PART); NULL: all of it */
+    const char *note; /* for the output's limitations */
+};
+
 struct as_merge_options {
-    bool force;          /* merge profiles of different programs or machines, and leave out series that do not fit */
-    bool runs;           /* the inputs are the runs of one recording: the output does not list them */
-    const char *version; /* of Assay, for the output; NULL: as in the inputs */
-    struct as_notices notices; /* receive what was left out */
+    bool force; /* merge profiles of different programs or machines, and leave out series that do not fit */
+    bool runs;  /* the inputs are the runs of one recording: the output does not list them */
+    const struct as_merge_parts *parts; /* NULL: the inputs are runs of their own */
+    const char *version;                /* of Assay, for the output; NULL: as in the inputs */
+    struct as_notices notices;          /* receive what was left out */
 };
 
 /* Writes `output`, which must not be one of the inputs. The output is complete or not there at all. */

@@ -1,4 +1,5 @@
 /* The first pass: what was run, and which series there are. These tables stay in memory. See merge_internal.h. */
+#include "base/counters.h"
 #include "merge/merge_internal.h"
 #include "score/confidence.h"
 
@@ -27,6 +28,16 @@ static bool add_weighted(const struct as_merge *merge, uint64_t *sum, uint64_t v
 
 /* ---- counters, runs ---- */
 
+/* Runs of a program with four threads have four of them, whatever the runs count. */
+static bool add_counter(const struct as_merge *merge, struct as_store_counter *sum, uint64_t value)
+{
+    const struct as_counter_info *known = as_counter_find(sum->name);
+    if (!known || known->adds != AS_COUNTER_MOST)
+        return add_weighted(merge, &sum->value, value);
+    sum->value = value > sum->value ? value : sum->value;
+    return true;
+}
+
 static bool add_counters(struct as_merge *merge, const struct as_store *store, struct as_error *err)
 {
     size_t n, k;
@@ -36,20 +47,37 @@ static bool add_counters(struct as_merge *merge, const struct as_store *store, s
             ;
         if (k == merge->counters.len)
             *as_vec_push(&merge->counters) = (struct as_store_counter){as_merge_keep(merge, counters[i].name), 0};
-        if (!add_weighted(merge, &merge->counters.data[k].value, counters[i].value))
+        if (!add_counter(merge, &merge->counters.data[k], counters[i].value))
             return too_large(merge, err);
     }
     return true;
 }
 
-static void add_runs(struct as_merge *merge, const struct as_store *store)
+/* Parts of one run are one row: what they count is added up. */
+static bool add_part(struct as_merge *merge, const struct as_store_run *part)
+{
+    struct as_weight weight = merge->inputs[merge->at].weight;
+    if (merge->runs.len == 0)
+        *as_vec_push(&merge->runs) = (struct as_store_run){.number = 1, .status = part->status};
+    struct as_store_run *sum = &merge->runs.data[0];
+    sum->seconds += part->seconds * (double)weight.part / (double)weight.whole;
+    return add_weighted(merge, &sum->cycles, part->cycles) &&
+           add_weighted(merge, &sum->instructions, part->instructions) && add_to(&sum->samples, part->samples);
+}
+
+static bool add_runs(struct as_merge *merge, const struct as_store *store, struct as_error *err)
 {
     size_t n;
     const struct as_store_run *runs = as_store_runs(store, &n);
     for (size_t i = 0; i < n; i++) {
+        if (merge->options->parts && !add_part(merge, &runs[i]))
+            return too_large(merge, err);
+        if (merge->options->parts)
+            continue;
         *as_vec_push(&merge->runs) = runs[i];
         merge->runs.data[merge->runs.len - 1].number = (uint32_t)merge->runs.len;
     }
+    return true;
 }
 
 /* ---- threads ---- */
@@ -293,10 +321,9 @@ bool as_merge_about(struct as_merge *merge, struct as_store *store, struct as_er
     as_identities_begin(&merge->identities[AS_TABLE_THREADS]);
     as_identities_begin(&merge->identities[AS_TABLE_STATES]);
     if (!as_merge_meta(merge, store, err) || !add_counters(merge, store, err) || !add_threads(merge, store, err) ||
-        !add_events(merge, store, err) || !add_series(merge, store, err))
+        !add_events(merge, store, err) || !add_series(merge, store, err) || !add_runs(merge, store, err))
         return false;
     as_merge_quality(merge, store);
-    add_runs(merge, store);
     free(as_merge_state_numbers(merge, store));
     return true;
 }

@@ -69,6 +69,12 @@ struct as_merge_number {
     size_t met;
 };
 
+struct as_merge_limit {
+    struct as_store_quality row; /* a share: multiplied by the importance of its input */
+    size_t met;                  /* inputs that have it */
+    bool differs;                /* … with other texts */
+};
+
 struct as_merge_estimate {
     uint32_t series; /* in the order of `series` below */
     const char *measure, *granularity;
@@ -97,9 +103,11 @@ struct as_merge {
     const char *date, *partial, *status;
     struct as_str inputs_text; /* the record of what was merged, for meta */
     AS_VEC(struct as_store_counter) counters;
-    AS_VEC(struct as_store_quality) quality; /* shares: multiplied by the importance of their input */
-    double importance;                       /* of all inputs */
-    double sampled_of, sampled;              /* instructions of inputs, and those of them that were measured */
+    AS_VEC(struct as_merge_limit) quality;
+    double importance; /* of all inputs */
+    double executed;   /* instructions of all inputs, by weight */
+    double sampled;    /* … that were measured */
+    double started;    /* … that belong to the start-up of the program, as far as inputs say so */
     AS_VEC(struct as_store_run) runs;
     AS_VEC(struct as_store_thread) threads;
     AS_VEC(struct as_merge_series) series;

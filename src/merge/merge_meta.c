@@ -223,7 +223,7 @@ static void write_merged(struct as_merge *merge)
         weighted |= merge->inputs[i].weight.part != merge->inputs[i].weight.whole;
     if (merge->n_merged < 2 && !weighted)
         return;
-    as_store_add_meta_u64(merge->writer, AS_META_MERGED, merge->n_merged);
+    as_store_add_meta_u64(merge->writer, AS_META_MERGED, merge->options->parts ? 1 : merge->n_merged);
     if (!merge->options->runs)
         as_store_add_meta(merge->writer, META_INPUTS, as_str_get(&merge->inputs_text));
 }
@@ -234,10 +234,12 @@ void as_merge_write_meta(struct as_merge *merge)
     for (size_t i = 0; i < merge->meta.len; i++) {
         const struct as_merge_pair *pair = &merge->meta.data[i];
         bool part = strcmp(pair->key, AS_META_PART) == 0; /* parts that differ are not the whole run */
-        if (!has_rule(pair->key))
+        if (!has_rule(pair->key) && !(part && merge->options->parts))
             as_store_add_meta(writer, pair->key,
                               part && !common(merge, pair) ? "a different part" : common(merge, pair));
     }
+    if (merge->options->parts)
+        as_store_add_meta(writer, AS_META_PART, merge->options->parts->part);
     for (size_t i = 0; i < merge->machine.len; i++)
         as_store_add_machine(writer, merge->machine.data[i].key, common(merge, &merge->machine.data[i]));
     for (size_t i = 0; i < merge->environment.len; i++)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char ranked[] = "nameless_";
+static const char ranked[] = "nameless_", start_up[] = "start_up";
 
 static bool is_ranked(const struct as_store_quality *row)
 {
@@ -44,49 +44,61 @@ static double make_room(struct as_merge *merge, const struct as_store *store)
     if (!(merge->importance > 0))
         return 1;
     for (size_t k = 0; k < merge->quality.len; k++)
-        if (as_store_is_part(&merge->quality.data[k]))
-            merge->quality.data[k].value *= before / merge->importance;
+        if (as_store_is_part(&merge->quality.data[k].row))
+            merge->quality.data[k].row.value *= before / merge->importance;
     return own / merge->importance;
 }
 
-static bool is_sampled(const struct as_store_quality *row)
+static bool has_key(const struct as_store_quality *row, const char *key)
 {
-    return strcmp(row->key, AS_STORE_SAMPLED) == 0;
+    return strcmp(row->key, key) == 0;
 }
 
-/* A run that was not sampled was measured as a whole. */
-static void count_measured(struct as_merge *merge, const struct as_store *store)
+/* Instructions that shares of instructions are of. A run that was not sampled was measured as a whole. */
+static void count_instructions(struct as_merge *merge, const struct as_store *store)
 {
     struct as_weight weight = merge->inputs[merge->at].weight;
     size_t n;
     uint64_t instructions = 0;
     const struct as_store_quality *rows = as_store_quality(store, &n);
-    double part = 1;
-    for (size_t i = 0; i < n; i++)
-        part = is_sampled(&rows[i]) && !isnan(rows[i].value) ? rows[i].value : part;
+    double sampled = 1, started = 0;
+    for (size_t i = 0; i < n; i++) {
+        sampled = has_key(&rows[i], AS_STORE_SAMPLED) && !isnan(rows[i].value) ? rows[i].value : sampled;
+        started = has_key(&rows[i], start_up) && !isnan(rows[i].value) ? rows[i].value : started;
+    }
     if (!as_store_meta_u64(store, AS_META_INSTRUCTIONS, &instructions))
         return;
     double own = (double)instructions * (double)weight.part / (double)weight.whole;
-    merge->sampled_of += own;
-    merge->sampled += part * own;
+    merge->executed += own;
+    merge->sampled += sampled * own;
+    merge->started += started * own;
+}
+
+static struct as_merge_limit *find_limit(struct as_merge *merge, const struct as_store_quality *row)
+{
+    for (size_t k = 0; k < merge->quality.len; k++)
+        if (same_quality(&merge->quality.data[k].row, row))
+            return &merge->quality.data[k];
+    struct as_merge_limit *limit = as_vec_push(&merge->quality);
+    *limit = (struct as_merge_limit){
+        .row = {as_merge_keep(merge, row->key), isnan(row->value) ? NAN : 0, as_merge_keep(merge, row->text)}};
+    return limit;
 }
 
 /* Counts add up. Shares do not: their row is the mean of the inputs so far by importance (with one input exactly its
  * share); an input without the row has a share of 0. The files without symbols are the same ones in every run. */
 void as_merge_quality(struct as_merge *merge, const struct as_store *store)
 {
-    size_t n, k;
+    size_t n;
     const struct as_store_quality *rows = as_store_quality(store, &n);
     double part = make_room(merge, store);
-    count_measured(merge, store);
+    count_instructions(merge, store);
     for (size_t i = 0; i < n; i++) {
-        for (k = 0; k < merge->quality.len && !same_quality(&merge->quality.data[k], &rows[i]); k++)
-            ;
-        if (k == merge->quality.len)
-            *as_vec_push(&merge->quality) = (struct as_store_quality){
-                as_merge_keep(merge, rows[i].key), isnan(rows[i].value) ? NAN : 0, as_merge_keep(merge, rows[i].text)};
-        double *value = &merge->quality.data[k].value;
-        if (strcmp(rows[i].key, "symbols") == 0)
+        struct as_merge_limit *limit = find_limit(merge, &rows[i]);
+        double *value = &limit->row.value;
+        limit->met++;
+        limit->differs |= rows[i].text && limit->row.text && strcmp(rows[i].text, limit->row.text) != 0;
+        if (has_key(&rows[i], "symbols"))
             *value = fmax(*value, rows[i].value);
         else
             *value += as_store_is_part(&rows[i]) ? part * rows[i].value : rows[i].value;
@@ -99,15 +111,47 @@ static int by_share(const void *a, const void *b)
     return x->value != y->value ? (x->value < y->value ? 1 : -1) : strcmp(x->text, y->text);
 }
 
+static void write_row(struct as_merge *merge, const char *key, double value, char *text)
+{
+    as_store_add(merge->writer, AS_TABLE_QUALITY, &(struct as_store_quality){key, value, text});
+    free(text);
+}
+
 /* The inputs' text has the instructions of one run. */
 static void write_sampled(struct as_merge *merge)
 {
-    char *text = as_format(
-        "SAMPLED: an estimate for all %s instructions of %zu merged profiles; %s of them were measured",
-        AS_COUNT((uint64_t)llround(merge->sampled_of)), merge->n, AS_COUNT((uint64_t)llround(merge->sampled)));
-    as_store_add(merge->writer, AS_TABLE_QUALITY,
-                 &(struct as_store_quality){AS_STORE_SAMPLED, merge->sampled / merge->sampled_of, text});
-    free(text);
+    write_row(merge, AS_STORE_SAMPLED, merge->sampled / merge->executed,
+              as_format("SAMPLED: an estimate for all %s instructions of %zu merged profiles; %s of them were measured",
+                        AS_COUNT((uint64_t)llround(merge->executed)), merge->n,
+                        AS_COUNT((uint64_t)llround(merge->sampled))));
+}
+
+/* The same: a share of the instructions, and their number in brackets. Inputs of which it is a small share do not say it. */
+static void write_start_up(struct as_merge *merge, const struct as_merge_limit *limit)
+{
+    const char *text = limit->row.text, *open = strchr(text, '('), *close = open ? strchr(open, ')') : NULL;
+    const char *least = limit->met < merge->n ? "at least " : "";
+    double share = merge->started / merge->executed;
+    if (close)
+        write_row(merge, start_up, share,
+                  as_format("%.*s(%s%s%s", (int)(open - text), text, least, AS_COUNT((uint64_t)llround(merge->started)),
+                            close));
+    else
+        write_row(merge, start_up, share, as_strdup(text));
+}
+
+static void write_limit(struct as_merge *merge, const struct as_merge_limit *limit)
+{
+    bool counted = merge->n > 1 && merge->executed > 0;
+    if (counted && has_key(&limit->row, AS_STORE_SAMPLED))
+        write_sampled(merge);
+    else if (counted && has_key(&limit->row, start_up) && limit->row.text)
+        write_start_up(merge, limit);
+    else if (limit->differs && !is_ranked(&limit->row))
+        write_row(merge, limit->row.key, limit->row.value,
+                  as_format("%s (as the first profile says; the others differ)", limit->row.text));
+    else
+        as_store_add(merge->writer, AS_TABLE_QUALITY, &limit->row);
 }
 
 /* Ranked rows come last, the largest share first. */
@@ -115,14 +159,13 @@ void as_merge_write_quality(struct as_merge *merge)
 {
     AS_VEC(struct as_store_quality) last = {0};
     for (size_t i = 0; i < merge->quality.len; i++) {
-        const struct as_store_quality *row = &merge->quality.data[i];
-        if (is_ranked(row))
-            *as_vec_push(&last) = *row;
-        else if (is_sampled(row) && merge->n > 1 && merge->sampled_of > 0)
-            write_sampled(merge);
+        if (is_ranked(&merge->quality.data[i].row))
+            *as_vec_push(&last) = merge->quality.data[i].row;
         else
-            as_store_add(merge->writer, AS_TABLE_QUALITY, row);
+            write_limit(merge, &merge->quality.data[i]);
     }
+    if (merge->options->parts)
+        as_store_add_quality(merge->writer, "weights", NAN, merge->options->parts->note);
     if (last.len)
         qsort(last.data, last.len, sizeof *last.data, by_share);
     for (size_t i = 0; i < last.len; i++) {

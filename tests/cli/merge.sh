@@ -22,6 +22,16 @@ check_same "one program" "$(one m1.db 'SELECT count(*) FROM modules')" "$(one m.
 exact() { "$ASSAY" report m.db | grep -cE 'error 0.00 %: every cycle|^2 runs merged: '; }
 check_stdout_equals 2 "the report: exact, and of two runs" exact
 check_json "JSON" 'd["meta"]["merged"] == "2" and len(d["runs"]) == 2' "$ASSAY" export --to=json m.db
+check_same "one process with one thread" "1 1" "$(one m.db "SELECT group_concat(value, ' ') FROM counters WHERE name IN ('processes', 'threads')")"
+started() { # the number in the note on start-up; 0: there is none
+    one "$1" "SELECT coalesce((SELECT replace(substr(text, instr(text, '(') + 1, instr(text, ')') - instr(text, '(') - 1), ',', '')
+        FROM quality WHERE key = 'start_up'), 0)"
+}
+for i in 1 2; do "$RECORDER" record -q -o "s$i.db" --max "${i}50k" -- "$demo" "$i" >/dev/null; done
+check "two runs with much start-up" "$ASSAY" merge -q s1.db s2.db -o s.db
+check_same "… which is counted in both" "$(($(started s1.db) + $(started s2.db)))" "$(started s.db)"
+check_same "… as a share of all instructions" 1 "$(one s.db "SELECT abs(value * (SELECT value FROM meta WHERE key = 'instructions') -
+    $(started s.db)) < 1 FROM quality WHERE key = 'start_up'")"
 check "one profile" "$ASSAY" merge -q m1.db -o same.db
 dump() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).iterdump(), sep="\n")' "$1" | md5sum; }
 check_same "… is itself" "$(dump m1.db)" "$(dump same.db)"

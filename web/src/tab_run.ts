@@ -86,6 +86,20 @@ function whatMachine(model: Model, known: Facts): HTMLElement {
     ]);
 }
 
+/** What merged runs have of a number: mean, range, deviation. */
+function spread(known: Facts, what: string, show: (value: number) => string): string {
+    const [mean, deviation, least, most] = ["mean", "deviation", "least", "most"].map((part) => Number(known.get(`${what}_${part}`))) as [number, number, number, number];
+    return mean > 0 ? `${show(mean)} on average, ${show(least)} to ${show(most)}, standard deviation ${percent(deviation / mean)}` : "";
+}
+
+/** What was merged; one line for each: weight, runs, file. */
+function mergedText(known: Facts): string {
+    const number = Number(known.get("merged"));
+    const inputs = known.get("merged_inputs").split("␊").filter(Boolean).map((line) => line.split("␉"));
+    const files = inputs.map(([weight = "", runs = "", name = ""]) => `${name} (weight ${weight.replace(/\/1$/, "")}, ${runs} run${runs === "1" ? "" : "s"})`);
+    return number > 1 ? [`${count(number)} profiles`, ...files].join("; ") : files.join("; ");
+}
+
 function howMeasured(model: Model, known: Facts): HTMLElement {
     const { summary } = model.data;
     const random = known.get("random") === "1" ? `at random${known.get("seed") ? `, seed ${known.get("seed")}` : ""}` : "";
@@ -96,6 +110,7 @@ function howMeasured(model: Model, known: Facts): HTMLElement {
         ["Series", model.series.map((one) => `${one.label} (${one.exact ? "every cycle" : `${count(one.data.samples)} samples`})`).join(", ")],
         ["Period", [known.get("period") ? `${count(Number(known.get("period")))} ${known.get("rate") ? "" : model.unit}`.trim() : "", random].filter(Boolean).join(", ")],
         ["Rate", known.get("rate") && Number(known.get("rate")) ? `${count(Number(known.get("rate")))} a second` : ""], ["Part of the run", known.get("part")], ["Asked for", known.get("region")], ["Partial", known.get("partial")],
+        ["Merged from", mergedText(known)], ["Cycles of a run", spread(known, "cycles", (value) => count(Math.round(value)))], ["Seconds of a run", spread(known, "seconds", seconds)],
         ...known.others().map(([key, value]): [string, string] => [clean(key, 80).replace(/_/g, " "), value]),
     ]);
 }
