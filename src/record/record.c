@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "record/input.h"
 #include "record/record_native.h"
+#include "record/record_weights.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +28,7 @@ const struct as_record_options as_record_defaults = {.engine = AS_ENGINE_OPTIONS
 
 /* ---- one run ---- */
 
-static struct as_store_writer *open_writer(const struct as_record *record, struct as_error *err)
+struct as_store_writer *as_record_open_writer(const struct as_record *record, struct as_error *err)
 {
     const struct as_record_options *options = record->options;
     struct as_store_writer *writer = as_store_writer_open(options->output, err);
@@ -36,14 +37,14 @@ static struct as_store_writer *open_writer(const struct as_record *record, struc
     return writer;
 }
 
-static void end_meter(const struct as_record *record)
+void as_record_end_meter(const struct as_record *record)
 {
     if (record->options->meter)
         record->options->meter->end(record->options->meter_context);
 }
 
-static bool run_once(struct as_record *record, const struct as_record_source *source, struct as_record_result *result,
-                     struct as_error *err)
+bool as_record_run_once(struct as_record *record, const struct as_record_source *source,
+                        struct as_record_result *result, uint64_t *instructions, struct as_error *err)
 {
     struct as_record_run run = {.row.number = 1};
     as_record_add_program(record);
@@ -51,7 +52,16 @@ static bool run_once(struct as_record *record, const struct as_record_source *so
         return false;
     as_record_add_run(record, &run);
     *result = run.result;
+    *instructions = run.row.instructions;
     return true;
+}
+
+static bool run_once(struct as_record *record, const struct as_record_source *source, struct as_record_result *result,
+                     struct as_error *err)
+{
+    uint64_t instructions;
+    return as_record_is_weighted(record->options) ? as_record_run_weighted(record, source, result, err)
+                                                  : as_record_run_once(record, source, result, &instructions, err);
 }
 
 /* ---- several runs, merged ---- */
@@ -91,7 +101,7 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
 {
     if (runs->n < MOST_OPEN)
         return true;
-    struct as_store_writer *writer = open_writer(record, err);
+    struct as_store_writer *writer = as_record_open_writer(record, err);
     if (!writer)
         return false;
     if (!merge_runs(record, runs, writer, err)) {
@@ -110,13 +120,13 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
 static bool add_run(struct as_record *record, const struct as_record_source *source, struct runs *runs,
                     struct as_record_result *result, struct as_error *err)
 {
-    if (!make_room(record, runs, err) || !(record->writer = open_writer(record, err)))
+    if (!make_room(record, runs, err) || !(record->writer = as_record_open_writer(record, err)))
         return false;
     bool ok = run_once(record, source, result, err);
     if (ok && runs->done > 0 && (result->end.interrupted || as_signals_interrupts() > 0))
         ok = as_error_set(err, "interrupted");
     int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
-    end_meter(record);
+    as_record_end_meter(record);
     if (!ok)
         as_store_writer_abort(record->writer);
     record->writer = NULL;
@@ -168,7 +178,7 @@ static bool run_several(struct as_record *record, const struct as_record_source 
 static bool write_profile(struct as_record *record, struct as_record_result *result, struct as_error *err)
 {
     const struct as_record_source *source = as_record_choose(record, err);
-    if (!source || !(record->writer = open_writer(record, err)))
+    if (!source || !(record->writer = as_record_open_writer(record, err)))
         return false;
     if (record->hint[0])
         as_notice(&record->options->notices, AS_LOG_NOTE, "%s", record->hint);
@@ -178,7 +188,7 @@ static bool write_profile(struct as_record *record, struct as_record_result *res
         ok = as_store_writer_commit(record->writer, err);
     else
         as_store_writer_abort(record->writer);
-    end_meter(record);
+    as_record_end_meter(record);
     return ok;
 }
 

@@ -38,6 +38,16 @@ extern const struct as_record_source as_record_model, as_record_pmu, as_record_t
  * can. */
 const struct as_record_source *as_record_choose(struct as_record *record, struct as_error *err) AS_MUST_CHECK;
 
+/* ---- record.c ---- */
+
+struct as_store_writer *as_record_open_writer(const struct as_record *record, struct as_error *err) AS_MUST_CHECK;
+void as_record_end_meter(const struct as_record *record);
+/* Runs the program once and writes all of it to the record's writer. `instructions` gets those that were measured. */
+bool as_record_run_once(struct as_record *record, const struct as_record_source *source,
+                        struct as_record_result *result, uint64_t *instructions, struct as_error *err) AS_MUST_CHECK;
+
+/* ---- record_program.c ---- */
+
 /* Adds what is the same for all sources: the program, its arguments, some variables, the machine that it ran on. */
 void as_record_add_program(const struct as_record *record);
 /* Adds the run and how it ended. */

@@ -255,7 +255,7 @@ static void add_agent_notes(const struct as_summary *summary, struct as_str *lin
 }
 
 /* That libraries may have chosen other code than on this machine, that the program waits for a clock that is not the
- * model's, that threads took turns, and that the length of the run is not known. */
+ * model's, that threads took turns, that the length of the run is not known, and that regions count by weights. */
 static void put_surroundings(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
@@ -263,7 +263,8 @@ static void put_surroundings(const struct as_summary *summary, FILE *out, const 
     for (size_t i = 0; i < n; i++)
         if (rows[i].key && rows[i].text &&
             (strcmp(rows[i].key, "cpuid") == 0 || strcmp(rows[i].key, "clock") == 0 ||
-             strcmp(rows[i].key, "deterministic") == 0 || strcmp(rows[i].key, "rest") == 0)) {
+             strcmp(rows[i].key, "deterministic") == 0 || strcmp(rows[i].key, "rest") == 0 ||
+             strcmp(rows[i].key, "weights") == 0)) {
             struct as_str line = {0};
             as_str_addf(&line, "note: %s", AS_SHOW(rows[i].text));
             put_line(&line, out, term);
@@ -359,7 +360,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
         as_str_add(&line, AS_SHOW(summary->core_why));
     put_line(&line, out, term);
     if (summary->part && summary->merged)
-        as_str_addf(&line, "of each run: %s", AS_SHOW(summary->part));
+        as_str_addf(&line, "%s: %s", summary->n_runs > 1 ? "of each run" : "of the run", AS_SHOW(summary->part));
     put_line(&line, out, term);
     if (summary->partial)
         as_str_addf(&line, "PARTIAL: %s", AS_SHOW(summary->partial));

@@ -17,6 +17,8 @@ counts() {
 }
 
 # ITERS=20, WORK=1000. A turn is marker, call, the function, marker, decrement, branch; 3 instructions are behind them.
+sum_of() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+
 for arch in x86 rv; do
     [ -x "$known/$arch-regions" ] || { skip "$arch" "no compiler for it" && continue; }
     if [ "$arch" = x86 ]; then before=2 function=3002; else before=4 function=3003; fi
@@ -62,6 +64,22 @@ for arch in x86 rv; do
     check_json "$arch: a file of regions" \
         "[r['instructions'] for r in d['regions']] == [$function, 10] and [r['times'] for r in d['regions']] == [1, 1]" \
         stat --regions two.regions -- "$known/$arch-regions"
+
+    # Profiles count regions by their weights.
+    parts=("$before..+100" 1000..+50)
+    measured() { "$ASSAY" record -q -o "$1" "${@:2}" -- "$known/$arch-regions" >out.txt && "$ASSAY" report --json "$1" |
+        python3 -IS -c 'import json, sys; d = json.load(sys.stdin)["summary"]; print(d["cycles"], d["instructions"])'; }
+    read -r first_cycles _ <<<"$(measured first.db --region "${parts[0]}" --region "${parts[1]},mode=settle")"
+    read -r second_cycles _ <<<"$(measured second.db --region "${parts[0]},mode=settle" --region "${parts[1]}")"
+    check_same "$arch: a profile of both" "$((first_cycles + second_cycles)) 150" "$(measured both.db --region "${parts[0]}" --region "${parts[1]}")"
+    check_same "$arch: … by weights" "$((3 * first_cycles + second_cycles)) 350" \
+        "$(measured weighted.db --region "${parts[0]},weight=3" --region "${parts[1]}")"
+    check_same "$arch: … executions too" 350 "$(sum_of weighted.db 'SELECT sum(executions) FROM times')"
+    check_same "$arch: … and counters, but not of threads" "350 1 1" "$(sum_of weighted.db "SELECT (SELECT value FROM counters WHERE
+        name = 'instructions') || ' ' || (SELECT value FROM counters WHERE name = 'threads') || ' ' || (SELECT count(*) FROM runs)")"
+    check_same "$arch: … and the report says so" 1 "$("$ASSAY" report weighted.db | grep -c 'note: WEIGHTED: regions count by their weights')"
+    check_fails 2 "signal or a delay cannot start or stop" "$arch: … not of a delay" "$ASSAY" record -q -o no.db \
+        --region delay:0..+50,weight=2 -- "$known/$arch-regions"
 
     # Adjacent regions are the whole, to the unit, in the model too: nothing is drained where nothing is left out.
     check "$arch: the whole in the model" compare -o whole.json -- "$known/$arch-regions"
