@@ -14,7 +14,7 @@ mkdirSync(process.env.PAGE_DIR, { recursive: true });
 
 export const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
-    args: ["--no-sandbox", "--disable-dev-shm-usage"], // as root, and in a container
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--in-process-gpu", "--disable-gpu", "--renderer-process-limit=1"], // as root, and in a container
 });
 
 const VIEWPORT = { width: 1440, height: 900 };
