@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 static struct as_str heard; /* notices, a line each */
 
@@ -279,8 +280,8 @@ static void test_accesses(void **state)
     as_store_close(store);
 }
 
-/* The mapping of this program that holds its own code, so that addresses in chains have names. */
-static void put_own_map(struct build *build)
+/* The mapping of this program that holds its own code, so that addresses in chains have names. `inode` 0: not recorded. */
+static void put_own_map(struct build *build, uint64_t inode)
 {
     uint64_t here = (uintptr_t)&put_own_map, start = 0, end = 0, offset = 0;
     char line[4096], path[4096] = "";
@@ -290,14 +291,43 @@ static void put_own_map(struct build *build)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &offset, path) != 4)
             start = end = 0;
     fclose(maps);
-    size_t at = record_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+    size_t at = record_begin(build, inode ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
     put_u32(build, PID);
     put_u32(build, PID);
     put_u64(build, start);
     put_u64(build, end - start);
     put_u64(build, offset);
+    if (inode) {
+        put_u64(build, 0); /* the device is not known */
+        put_u64(build, inode);
+        put_u64(build, 0);
+        put_u64(build, 0);
+    }
     put_text(build, path, (strlen(path) + 8) / 8 * 8);
     record_end(build, at);
+}
+
+/* Size and time of a file that is as it was recorded, so that a later change of it is noticed. */
+static void test_files_of_modules(void **state)
+{
+    struct build records = {0};
+    struct bed bed;
+    struct as_error err = AS_ERROR_INIT;
+    struct stat info;
+    size_t n;
+    bool found = false;
+    assert_int_equal(stat("/proc/self/exe", &info), 0);
+    put_own_map(&records, info.st_ino);
+    put_sample(&records, TID, (uintptr_t)&put_own_map, 0);
+    open_bed(&bed, &records, (struct as_import_options){0});
+    struct as_store *store = close_bed(&bed, &records);
+    assert_true(as_store_load(store, AS_STORE_CODE, &err));
+    const struct as_store_module *modules = as_store_modules(store, &n);
+    for (size_t i = 0; i < n; i++)
+        found |= modules[i].file_size == (uint64_t)info.st_size &&
+                 modules[i].file_time == (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+    assert_true(found);
+    as_store_close(store);
 }
 
 /* A chain as long as the kernel follows it was cut, unless its end is in no known function: it went astray then. */
@@ -307,7 +337,7 @@ static void check_cut(uint64_t frame, bool live, double cut, bool told)
     struct bed bed;
     double found = 0;
     size_t n;
-    put_own_map(&records);
+    put_own_map(&records, 0);
     put_map(&records);
     put_sample_from(&records, TID, frame, 4, frame);
     put_sample_from(&records, TID, frame, 20, frame);
@@ -421,10 +451,11 @@ static int remove_profile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),       cmocka_unit_test(test_idle_thread),
-                                       cmocka_unit_test(test_huge_periods), cmocka_unit_test(test_own_series),
-                                       cmocka_unit_test(test_accesses),     cmocka_unit_test(test_cut_chains),
-                                       cmocka_unit_test(test_process_name), cmocka_unit_test(test_made_chains),
-                                       cmocka_unit_test(test_no_samples),   cmocka_unit_test(test_waiting_for_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),          cmocka_unit_test(test_idle_thread),
+                                       cmocka_unit_test(test_huge_periods),    cmocka_unit_test(test_own_series),
+                                       cmocka_unit_test(test_accesses),        cmocka_unit_test(test_cut_chains),
+                                       cmocka_unit_test(test_process_name),    cmocka_unit_test(test_made_chains),
+                                       cmocka_unit_test(test_no_samples),      cmocka_unit_test(test_waiting_for_names),
+                                       cmocka_unit_test(test_files_of_modules)};
     return cmocka_run_group_tests(tests, unit_profile_make, remove_profile);
 }

@@ -187,6 +187,40 @@ static void flame(void **state)
     unit_golden_check(out, "report_flame.txt");
 }
 
+/* A caller without callees, and one with one: what is called stands below its caller, not at the left. */
+static void flame_with_a_gap(void **state)
+{
+    static const char *const names[] = {"lone", "outer", "inner"};
+    static const struct as_store_path all[] = {{AS_STORE_NONE, 0, AS_STORE_NONE, 0x1000, 0, false},
+                                               {AS_STORE_NONE, 1, AS_STORE_NONE, 0x1010, 0, false},
+                                               {1, 2, AS_STORE_NONE, 0x1020, 0x1014, false}};
+    static const uint64_t units[] = {600, 0, 400};
+    struct as_store_writer *writer = bed_writer("gap.db");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, 1000, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/gap"});
+    uint32_t series = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 1, .precise = -1});
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t start = 0x1000 + 16 * i;
+        as_store_add_function(writer, &(struct as_store_function){names[i], NULL, 0, AS_STORE_NONE, 0, start, 16});
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){
+                        {start, 0, i, AS_STORE_NONE, AS_STORE_NONE, 0, AS_STORE_NONE}, 0, "nop", "nop", NULL, 0});
+        as_store_add_path(writer, &all[i]);
+    }
+    for (uint32_t i = 0; i < 3; i += 2) {
+        as_store_add_time(writer, &(struct as_store_time){series, 0, i, units[i], 0, 1});
+        as_store_add_path_time(writer, &(struct as_store_path_time){series, 0, i, AS_STORE_NONE, units[i], 0});
+    }
+    bed_commit(writer);
+    struct as_view view = view_bed_open("gap.db", NULL);
+    FILE *out = unit_golden_begin();
+    put_text(out, &as_report_flame, &(struct as_report_request){.view = &view}, &(struct as_term){.width = 50});
+    as_view_free(&view);
+    unit_golden_check(out, "report_flame_gap.txt");
+}
+
 static void data(void **state)
 {
     struct as_view view = view_bed_open("shop.db", "tea");
@@ -432,13 +466,21 @@ static void what_is_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),         cmocka_unit_test(rows_at_every_level),
-        cmocka_unit_test(filters),      cmocka_unit_test(calls),
-        cmocka_unit_test(flame),        cmocka_unit_test(data),
-        cmocka_unit_test(branches),     cmocka_unit_test(diff),
-        cmocka_unit_test(heads),        cmocka_unit_test(missing_parts),
-        cmocka_unit_test(agent_notes),  cmocka_unit_test(changes_of_any_size),
-        cmocka_unit_test(what_applies), cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(rows_at_every_level),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(flame),
+        cmocka_unit_test(flame_with_a_gap),
+        cmocka_unit_test(data),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(diff),
+        cmocka_unit_test(heads),
+        cmocka_unit_test(missing_parts),
+        cmocka_unit_test(agent_notes),
+        cmocka_unit_test(changes_of_any_size),
+        cmocka_unit_test(what_applies),
+        cmocka_unit_test(what_is_not_there),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }

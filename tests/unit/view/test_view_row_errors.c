@@ -39,13 +39,14 @@ static void write_profile(const char *path, double prior, uint64_t merged)
     struct as_store_writer *writer = bed_writer(path);
     as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, TOTAL, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    as_store_add_file(writer, "/src/shop.c");
     if (merged)
         as_store_add_meta_u64(writer, AS_META_MERGED, merged);
     uint64_t whole[ROWS];
     for (uint32_t i = 0; i < ROWS; i++) {
         as_store_add_function(writer, &(struct as_store_function){names[i], NULL, 0, NONE, 0, 16 * (i + 1), 16});
         as_store_add_instruction(
-            writer, &(struct as_store_insn){{16 * (i + 1), 0, i, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+            writer, &(struct as_store_insn){{16 * (i + 1), 0, i, NONE, 0, 1 + i, NONE}, 0, "nop", "nop", NULL, 0});
         whole[i] = once[i] + alike[i] + seen[i];
     }
     uint32_t all = add_series(writer, AS_STORE_SAMPLED, REGIONS, whole);
@@ -87,20 +88,27 @@ static double wanted(size_t row, const struct as_region_prior *prior)
     return as_jackknife_quantile(REPLICATES) * deviation;
 }
 
-static void check(double deviation, uint64_t merged, const struct as_region_prior *prior)
+/* A function has a line of its own. */
+static void check_level(const struct as_view *view, enum as_store_level level, const struct as_region_prior *prior)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_rows list;
-    write_profile("errors.db", deviation, merged);
-    struct as_view view = view_bed_open("errors.db", NULL);
-    assert_true(as_rows_make(&list, &view, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_true(as_rows_make(&list, view, level, NULL, &err));
     assert_int_equal(list.rows.n, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
-        size_t row = list.rows.rows[i].id;
+        size_t row = level == AS_STORE_BY_LINE ? list.rows.rows[i].line - 1 : list.rows.rows[i].id;
         assert_true(fabs(list.errors[i] - wanted(row, prior)) < 1e-12);
         assert_int_equal(list.once[i], once[row]);
     }
     as_rows_free(&list);
+}
+
+static void check(double deviation, uint64_t merged, const struct as_region_prior *prior)
+{
+    write_profile("errors.db", deviation, merged);
+    struct as_view view = view_bed_open("errors.db", NULL);
+    check_level(&view, AS_STORE_BY_FUNCTION, prior);
+    check_level(&view, AS_STORE_BY_LINE, prior);
     as_view_free(&view);
 }
 
