@@ -8,9 +8,11 @@
  *   lock    a spin lock around an addition
  *
  * Usage: contend WAY [-t THREADS] [-n TIMES] [-b] (default 4, 10000; -b: no thread begins before all are there). Each thread
- * changes the word TIMES times. It prints what the word is in the end, and the compare-and-swaps that failed.
+ * changes the word TIMES times. It prints what the word is in the end, the compare-and-swaps that failed, and on how many processors each thread
+ * may run.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@ static _Alignas(LINE) _Atomic uint64_t arrived;
 static _Alignas(LINE) uint64_t failed[MAX_THREADS * WORDS]; /* one line apart */
 static uint64_t thread_count = 4, times = 10000;
 static int meets;
+static _Atomic int processors = CPU_SETSIZE; /* the least that a thread may run on */
 
 static uint64_t add_plainly(void)
 {
@@ -98,12 +101,21 @@ static const struct way {
             {"cas", swap},          {"far", swap_far}, {"lock", add_locked}};
 static const struct way *way;
 
+static void count_processors(void)
+{
+    cpu_set_t own;
+    int count = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : 0, least = atomic_load(&processors);
+    while (count < least && !atomic_compare_exchange_weak(&processors, &least, count))
+        ;
+}
+
 static void *work(void *argument)
 {
     atomic_fetch_add(&arrived, 1);
     while (meets && atomic_load_explicit(&arrived, memory_order_acquire) < thread_count)
         ;
     failed[(uintptr_t)argument * WORDS] = way->work();
+    count_processors();
     return NULL;
 }
 
@@ -144,6 +156,6 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
         again += failed[i * WORDS];
     }
-    printf("word %llu failed %llu\n", (unsigned long long)word, (unsigned long long)again);
+    printf("word %llu failed %llu processors %d\n", (unsigned long long)word, (unsigned long long)again, processors);
     return 0;
 }

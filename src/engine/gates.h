@@ -10,16 +10,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Has the threads of some lanes look at their gates again, of those that wait there (as_wire_gate_bit). */
-static inline void as_gates_ring_some(struct as_wire_header *wire, uint32_t lanes)
+/* Has the thread of a lane look at its gate again, if it waits there. It says that it does, and that it sleeps, before it looks; here that is
+ * asked behind what it will see. Returns whether it waits. */
+static inline bool as_gates_ring_lane(struct as_wire_header *wire, uint32_t number)
 {
-    atomic_fetch_add(&wire->gate, 1);
-    syscall(SYS_futex, &wire->gate, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, lanes);
+    struct as_wire_lane *lane = &wire->lanes[number];
+    if (atomic_load(&lane->activity) != AS_WIRE_GATED)
+        return false;
+    atomic_fetch_add(&lane->ring, 1);
+    if (atomic_load(&lane->sleeps))
+        syscall(SYS_futex, &lane->ring, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    return true;
 }
 
 static inline void as_gates_ring(struct as_wire_header *wire)
 {
-    as_gates_ring_some(wire, UINT32_MAX);
+    uint32_t used = atomic_load(&wire->lanes_used);
+    for (uint32_t i = 0; i < used; i++)
+        as_gates_ring_lane(wire, i);
 }
 
 /* Whether everything that was written has been read. */

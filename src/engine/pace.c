@@ -89,7 +89,7 @@ static uint32_t find_behind(const struct as_reader *reader, uint64_t *behind)
 static bool let_go(struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
-    uint32_t rings = 0;
+    bool rung = false;
     for (uint32_t i = 0; i < used; i++) {
         struct as_wire_lane *lane = &reader->wire->lanes[i];
         if (!reader->streams[i])
@@ -98,11 +98,9 @@ static bool let_go(struct as_reader *reader)
         if (atomic_load(&lane->stop_at) > at + ALONE / 2)
             continue;
         atomic_store(&lane->stop_at, at + ALONE);
-        rings |= atomic_load(&lane->activity) == AS_WIRE_GATED ? as_wire_gate_bit(i) : 0;
+        rung |= as_gates_ring_lane(reader->wire, i);
     }
-    if (rings)
-        as_gates_ring_some(reader->wire, rings);
-    return rings != 0;
+    return rung;
 }
 
 /* Whether hand-overs are followed at all: between processes only if it is known what memory they share. */
@@ -342,7 +340,7 @@ static bool give_turn(struct as_reader *reader, uint32_t behind)
     if (atomic_load(&lane->activity) != AS_WIRE_GATED || !as_gates_drained(lane) || atomic_load(&lane->given) == asked)
         return false;
     atomic_store(&lane->given, asked);
-    as_gates_ring_some(reader->wire, as_wire_gate_bit(behind));
+    as_gates_ring_lane(reader->wire, behind);
     return true;
 }
 
@@ -364,7 +362,8 @@ static bool pace_all(struct as_reader *reader, bool idle)
     if (running < 2 && !meet) /* if they meet it may wake others at any time, and must not run far ahead of them */
         return let_go(reader);
     uint64_t quantum = atomic_load(&reader->wire->quantum), behind;
-    uint32_t rings = 0, last = find_behind(reader, &behind);
+    bool rung = false;
+    uint32_t last = find_behind(reader, &behind);
     if (last == AS_WIRE_LANES)
         return false;
     if (atomic_load(&reader->wire->orders) && give_turn(reader, last))
@@ -385,13 +384,10 @@ static bool pace_all(struct as_reader *reader, bool idle)
         if (gated && !nobody && at + way < was + whole_way(reader, i) / 2)
             continue; /* to wake it takes as long as to execute thousands of instructions */
         atomic_store(&lane->stop_at, at + way);
-        /* Looked at again: it may just have come there, and have seen where it had to stop before. */
-        if (at + way > was && atomic_load(&lane->activity) == AS_WIRE_GATED)
-            rings |= as_wire_gate_bit(i);
+        /* Whether it waits is asked again there: it may just have come, and have seen where it had to stop before. */
+        rung |= at + way > was && as_gates_ring_lane(reader->wire, i);
     }
-    if (rings)
-        as_gates_ring_some(reader->wire, rings);
-    return rings != 0;
+    return rung;
 }
 
 /* ---- in turn ---- */

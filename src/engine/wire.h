@@ -155,6 +155,7 @@ struct as_wire_lane {
     uint64_t
         looks[2]; /* while it keeps close to the others (plugin/thread_step.h): what its last two blocks loaded, … */
     uint64_t close_until; /* … up to so many of its instructions it keeps close to the others: plugin/thread_step.h */
+    uint64_t line_at;     /* … when it gets here, it looks at the line of those that wait */
     uint32_t reserves;    /* its block has a load-reserved, and the next one belongs to it: plugin/thread_step.h */
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
@@ -168,6 +169,8 @@ struct as_wire_lane {
     _Atomic uint64_t stop_at;            /* `instructions` may not go beyond; the thread then waits: see gate */
     _Atomic uint32_t questions, answers; /* the thread asks before a landmark and waits until both are the same */
     _Atomic uint32_t asked, given;       /* … before an atomic, while `orders` is set: engine/pace.h */
+    _Atomic uint32_t ring,
+        sleeps; /* futex: bumped by the reader when the thread is to look at its gate; whether it sleeps there */
     /* While threads keep step (plugin/thread_step.h): it waits for its turn, a futex that others wake it by, how far others
      * may be behind it, and the clock that others are to take for its own; 0: none. */
     _Atomic uint32_t in_line, call, slack;
@@ -200,7 +203,6 @@ struct as_wire_header {
     _Atomic uint32_t reader_waits;
     _Atomic uint32_t gates_closed; /* 0: threads may go on, whatever stop_at is */
     _Atomic uint32_t leaks;        /* bumped: threads at their gates go on for one block */
-    _Atomic uint32_t gate;         /* futex: bumped by the reader when it has changed a lane's stop_at or answers */
     /* Landmarks before which threads ask, and their number; markers are recognised by themselves. */
     _Atomic uint32_t n_watches, asks;
     uint32_t watches_markers;
@@ -241,12 +243,6 @@ static inline uint32_t as_wire_origin_lane(uint64_t origin)
 static inline uint64_t as_wire_origin_position(uint64_t origin)
 {
     return origin & ((UINT64_C(1) << AS_WIRE_ORIGIN_SHIFT) - 1);
-}
-
-/* Of the threads at their gates those of a lane, and of few others. */
-static inline uint32_t as_wire_gate_bit(uint32_t lane)
-{
-    return UINT32_C(1) << lane % 32;
 }
 
 /* Where a lane's ring starts in a mapping of the whole. */

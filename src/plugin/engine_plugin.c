@@ -13,6 +13,7 @@
 #include "plugin/cpu_state.h"
 #include "plugin/follow.h"
 #include "plugin/lane.h"
+#include "plugin/one_processor.h"
 #include "plugin/qemu_plugin_api.h"
 #include "plugin/shared.h"
 #include "plugin/thread_step.h"
@@ -512,6 +513,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         note_clone(vcpu, a1);
     if (number == numbers->clone || number == numbers->fork || number == numbers->vfork)
         atomic_store(&as_plugin.wire->several, 1);
+    as_one_processor_call(as_plugin.arch, number);
     bool brief = as_plugin.wire->in_step && as_call_is_brief(as_plugin.arch, (uint32_t)number, args);
     atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone || brief);
     as_follow_note_syscall(vcpu);

@@ -56,18 +56,6 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The same, of one that only rings for this lane wake. */
-static void wait_for_ring(const struct as_wire_lane *lane, uint32_t gate, long milliseconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += milliseconds * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    uint32_t bit = as_wire_gate_bit((uint32_t)(lane - as_plugin.wire->lanes));
-    syscall(SYS_futex, &as_plugin.wire->gate, FUTEX_WAIT_BITSET, gate, &until, NULL, bit);
-}
-
 void as_plugin_die(const char *message)
 {
     static const char prefix[] = "assay: ";
@@ -193,7 +181,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->write = lane->chunk = ring;
     lane->chunk_end = ring + AS_WIRE_CHUNK;
     lane->chunk_position = lane->instructions = lane->clock_offset = lane->stamp = 0;
-    lane->close_until = lane->throttle_at = lane->reserves = 0;
+    lane->close_until = lane->line_at = lane->throttle_at = lane->reserves = 0;
     lane->check_at = UINT64_MAX;
     atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
     atomic_store(&lane->questions, 0);
@@ -201,6 +189,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->answers, 0);
     atomic_store(&lane->asked, 0);
     atomic_store(&lane->given, 0);
+    atomic_store(&lane->sleeps, 0);
     atomic_store(&lane->in_line, 0);
     atomic_store(&lane->stands_at, 0);
     atomic_store(&lane->slack, 0);
@@ -280,14 +269,13 @@ static uint64_t step_of(void)
 /* A thread that was woken or made and does not run yet is as far behind as threads get. */
 static void wait_for_expected(void)
 {
-    enum { PATIENCE = 50 }; /* milliseconds: it may have been killed */
     atomic_fetch_add(&throttle_waiters, 1);
     for (int waited = 0; as_turns_awaits() && !atomic_load(&as_plugin.wire->detached);) {
         uint32_t epoch = atomic_load(&throttle_epoch);
         if (as_turns_awaits())
             futex_wait(&throttle_epoch, epoch, 1);
-        if (atomic_load(&throttle_epoch) == epoch && ++waited == PATIENCE)
-            as_turns_give_up();
+        if (atomic_load(&throttle_epoch) == epoch)
+            as_turns_stay_patient(++waited);
     }
     atomic_fetch_sub(&throttle_waiters, 1);
 }
@@ -332,10 +320,11 @@ static void settle(void)
     settled = true;
 }
 
+typedef bool may_go_function(const struct as_wire_lane *lane, uint32_t question);
+
 /* Waits until the thread may go on: for its gate to open, or for the answer to its question. A thread that others may wait for inside QEMU
  * goes on for one block after a while: the reader has left room for that. */
-static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct as_wire_lane *lane, uint32_t question),
-                         uint32_t question)
+static void wait_at_gate(struct as_wire_lane *lane, may_go_function *may_go, uint32_t question)
 {
     enum { PATIENCE = 50 }; /* milliseconds; where threads are paced the reader decides */
     const struct as_wire_header *wire = as_plugin.wire;
@@ -348,11 +337,13 @@ static void wait_at_gate(struct as_wire_lane *lane, bool (*may_go)(const struct 
     settle();
     as_lane_wake_waiters();
     for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
+        uint32_t ring = atomic_load(&lane->ring); /* before all that is looked at */
         if (wire->quantum ? atomic_load(&wire->leaks) != leaks : waited == PATIENCE && atomic_load(&live_threads) > 1)
             break;
-        uint32_t gate = atomic_load(&as_plugin.wire->gate);
+        atomic_store(&lane->sleeps, 1); /* before the last look: as_gates_ring_lane (gates.h) */
         if (!may_go(lane, question))
-            wait_for_ring(lane, gate, 1);
+            futex_wait(&lane->ring, ring, 1);
+        atomic_store(&lane->sleeps, 0);
     }
     atomic_store(&lane->activity, before == AS_WIRE_GATED ? AS_WIRE_RUNNING : before);
 }
@@ -491,6 +482,8 @@ bool as_lane_check(unsigned vcpu)
         as_plugin_die("the program has more threads than Assay can follow");
     if (as_lane_of[vcpu] == &as_lane_unclaimed)
         as_lane_start_thread(vcpu, NULL);
+    else if (as_plugin.wire->in_step && !as_plugin.wire->gated && as_turns_only_look(as_lane_of[vcpu], &waited))
+        return waited;
     else
         keep_together(as_lane_of[vcpu]);
     if (as_plugin.wire->in_step)

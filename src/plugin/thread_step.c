@@ -10,19 +10,33 @@
  */
 #include "plugin/thread_step.h"
 
+#include "plugin/one_processor.h"
+
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_TIMES = 16, TIMES = 64, HEATS = 256, TOUCHES_BITS = 14, PATIENCE = 50, CLOSE_FOR = 1000, CLOSE = 8 };
+enum {
+    FIRST_TIMES = 16,
+    TIMES = 64,
+    HEATS = 256,
+    TOUCHES_BITS = 14,
+    PATIENCE = 50,
+    CLOSE_FOR = 1000,
+    CLOSE = 8,
+    MEET_FOR = 2000
+};
 
 /* ---- which atomics matter ---- */
 
 enum { WAITS = 1, CALLED = 2 }; /* as_wire_lane.in_line */
+enum { LOOKS = 1 };             /* as_wire_lane.check_at, of a thread that keeps close to the others */
 
 static _Atomic uint32_t in_line; /* threads that wait for their turn */
 
@@ -34,8 +48,12 @@ struct heat {
 static __thread struct heat heats[HEATS];
 static __thread struct heat *current;
 
-/* The thread whose atomic touched a word last, by a hash of the word: its number in the low half, more of the hash in the high one. */
-static _Atomic uint64_t touches[1 << TOUCHES_BITS];
+/* Whose atomic touched a word last, by a hash of the word, and when; and when one of another thread did. What two threads write at the same time
+ * may be neither's: it is a hint. */
+static struct touch {
+    _Atomic uint64_t owner;         /* the thread's number in the low half, more of the hash in the high one */
+    _Atomic uint64_t clock, others; /* others: 0 never */
+} touches[1 << TOUCHES_BITS];
 
 static struct heat *heat_of(uint32_t block)
 {
@@ -45,21 +63,38 @@ static struct heat *heat_of(uint32_t block)
     return heat;
 }
 
-void as_turns_touch(struct as_wire_lane *lane, uint64_t address)
+/* Returns the clock at which another thread last touched the word; 0: none did. `handed`: it was the last one that did. */
+static uint64_t note_touch(const struct as_wire_lane *lane, uint64_t address, bool *handed)
 {
     uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15);
-    _Atomic uint64_t *touch = &touches[hash >> (64 - TOUCHES_BITS)];
+    struct touch *touch = &touches[hash >> (64 - TOUCHES_BITS)];
     uint64_t own = (hash << TOUCHES_BITS & ~(uint64_t)UINT32_MAX) | lane->thread;
-    uint64_t before = atomic_load_explicit(touch, memory_order_relaxed);
-    bool same = before >> 32 == own >> 32;
-    if (before != own)
-        atomic_store_explicit(touch, own, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&touch->owner, memory_order_relaxed);
+    uint64_t others = before != own ? atomic_load_explicit(&touch->clock, memory_order_relaxed)
+                                    : atomic_load_explicit(&touch->others, memory_order_relaxed);
+    *handed = before != own && before >> 32 == own >> 32;
+    if (before != own) {
+        others = *handed ? others : 0;
+        atomic_store_explicit(&touch->owner, own, memory_order_relaxed);
+        atomic_store_explicit(&touch->others, others, memory_order_relaxed);
+    }
+    atomic_store_explicit(&touch->clock, as_lane_clock(lane), memory_order_relaxed);
+    return others;
+}
+
+/* A block's atomic that finds its word untouched by others for some time need not wait any longer. That is a time of all threads: one that is
+ * behind executes many atomics in a row while those that it meets wait for it, or are ahead by as much as the window allows. */
+void as_turns_touch(struct as_wire_lane *lane, uint64_t address)
+{
+    bool handed;
+    uint64_t others = note_touch(lane, address, &handed);
     if (!current)
         return;
-    if (same && before != own) {
+    if (handed) {
         current->times = TIMES;
         lane->close_until = lane->instructions + CLOSE_FOR;
-    } else if (current->times && !atomic_load_explicit(&in_line, memory_order_relaxed)) {
+    } else if (current->times && others + MEET_FOR < as_lane_clock(lane) &&
+               !atomic_load_explicit(&in_line, memory_order_relaxed)) {
         current->times--; /* but not while others wait for it to catch up */
     }
 }
@@ -160,11 +195,6 @@ void as_turns_expect(int32_t more)
     }
 }
 
-void as_turns_give_up(void)
-{
-    atomic_store(&expected, 0);
-}
-
 /* ---- waiting ---- */
 
 /* The kernel's letter for what a thread of this process does; 0: there is no such thread. */
@@ -180,6 +210,27 @@ static char state_of(int32_t tid)
     text[n > 0 ? n : 0] = '\0';
     const char *behind = strrchr(text, ')');
     return behind && behind[1] == ' ' ? behind[2] : 0;
+}
+
+/* Whether another thread of the process could run, if the host had a processor for it. */
+static bool any_comes(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool comes = false;
+    for (const struct dirent *task; tasks && !comes && (task = readdir(tasks));) {
+        int32_t tid = (int32_t)strtol(task->d_name, NULL, 10);
+        comes = tid && tid != (int32_t)syscall(SYS_gettid) && state_of(tid) == 'R';
+    }
+    if (tasks)
+        closedir(tasks);
+    return comes;
+}
+
+void as_turns_stay_patient(int milliseconds)
+{
+    enum { LONGEST = 2000 };
+    if (milliseconds % PATIENCE == 0 && (milliseconds >= LONGEST || !any_comes()))
+        atomic_store(&expected, 0);
 }
 
 /* Waits for a call, or a millisecond. Returns false if that has passed. */
@@ -214,12 +265,33 @@ static void stay_in_line(struct as_wire_lane *lane, uint64_t slack)
         if (wait_for_call(lane, call))
             continue;
         stuck = first && is_asleep(first) ? stuck + 1 : 0;
-        awaited += !first;
-        if (awaited == PATIENCE) /* it may have been killed */
-            as_turns_give_up();
+        if (!first)
+            as_turns_stay_patient(++awaited);
         if (stuck > (first && atomic_load(&first->activity) == AS_WIRE_IN_SYSCALL ? PATIENCE : 1))
             return;
     }
+}
+
+/* ---- where ---- */
+
+enum { OFTEN = 20000, OFTEN_TIMES = 8, SELDOM = 100000 }; /* instructions between two waits; how often in a row */
+static __thread uint64_t waited_at, waited_often;
+
+/* A thread that waits all the time does so on the same processor as the others. */
+static void note_wait(const struct as_wire_lane *lane)
+{
+    waited_often = lane->instructions - waited_at < OFTEN ? waited_often + 1 : 0;
+    waited_at = lane->instructions;
+    if (waited_often == OFTEN_TIMES)
+        as_one_processor_join();
+}
+
+static void note_no_wait(const struct as_wire_lane *lane)
+{
+    if (waited_often < OFTEN_TIMES || lane->instructions - waited_at < SELDOM)
+        return;
+    waited_often = 0;
+    as_one_processor_leave();
 }
 
 /* Waits until no thread that runs is more than `slack` behind. Returns false if none was. */
@@ -229,6 +301,7 @@ static bool wait_in_line(struct as_wire_lane *lane, uint64_t slack)
         return false;
     as_lane_publish_quietly(lane); /* before it says that it waits: engine/lane_idle.h */
     atomic_store(&lane->slack, slack);
+    note_wait(lane);
     atomic_fetch_add(&in_line, 1);
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_THROTTLED);
     stay_in_line(lane, slack);
@@ -270,25 +343,49 @@ static bool spins(struct as_wire_lane *lane)
     return again;
 }
 
-/* Has the thread look again at some of its instructions, unless it has been hailed since it last set that. */
-static void look_again_at(struct as_wire_lane *lane, uint64_t at)
+/* Has the thread look again at some of its instructions, unless it has been hailed since it last set that. While it keeps close to the others
+ * it looks around in each block: LOOKS. */
+static void look_again_at(struct as_wire_lane *lane, uint64_t at, bool close)
 {
     uint64_t set = lane->throttle_at;
-    if (at < set)
-        __atomic_compare_exchange_n(&lane->check_at, &set, at, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    lane->line_at = at < set ? at : set;
+    uint64_t check_at = close ? LOOKS : lane->line_at;
+    if (check_at < set)
+        __atomic_compare_exchange_n(&lane->check_at, &set, check_at, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Behind the store of check_at. */
-static void look_at_line(struct as_wire_lane *lane)
+/* Returns at which of its instructions the thread has to look at the line again. */
+static uint64_t look_at_line(struct as_wire_lane *lane)
 {
     const struct as_wire_lane *waiting = find_waiting(lane);
     struct as_wire_lane *first = waiting ? pass_on(waiting) : NULL;
-    if (first && first != lane) {
+    if (!first)
+        return UINT64_MAX;
+    if (first != lane) {
         hail(first);
-    } else if (first) {
-        uint64_t clock = clock_of(waiting), passed = atomic_load(&waiting->slack) + lane->clock_offset;
-        look_again_at(lane, clock > passed ? clock - passed : 0);
+        return UINT64_MAX;
     }
+    uint64_t clock = clock_of(waiting), passed = atomic_load(&waiting->slack) + lane->clock_offset;
+    return clock > passed ? clock - passed : 0;
+}
+
+static bool is_close(const struct as_wire_lane *lane)
+{
+    return lane->instructions < lane->close_until && as_lane_count_live() <= AS_TURNS_THREADS;
+}
+
+static bool stay_close(struct as_wire_lane *lane)
+{
+    return spins(lane) && wait_in_line(lane, CLOSE);
+}
+
+bool as_turns_only_look(struct as_wire_lane *lane, bool *waited)
+{
+    if (__atomic_load_n(&lane->check_at, __ATOMIC_RELAXED) != LOOKS || lane->instructions >= lane->line_at ||
+        !is_close(lane))
+        return false;
+    *waited = stay_close(lane);
+    return true;
 }
 
 bool as_turns_pass(struct as_wire_lane *lane)
@@ -302,11 +399,10 @@ bool as_turns_pass(struct as_wire_lane *lane)
         }
         atomic_store(&lane->stands_at, 0);
     }
-    look_at_line(lane);
-    if (lane->instructions >= lane->close_until || as_lane_count_live() > AS_TURNS_THREADS)
-        return false;
-    hail(lane);
-    return spins(lane) && wait_in_line(lane, CLOSE);
+    bool close = is_close(lane);
+    look_again_at(lane, look_at_line(lane), close);
+    note_no_wait(lane);
+    return close && stay_close(lane);
 }
 
 bool as_turns_take(struct as_wire_lane *lane, uint32_t block, bool reserves)

@@ -36,4 +36,9 @@ lock 4 -b 0.8 1.5
 CASES
 done
 
+# Threads that wait for each other stay on one processor, and are not to notice.
+natively=$("$WORKLOADS/contend" add -t 2 -n 10 | sed 's/.*processors //')
+check_stdout_equals "word 4000 failed 0 processors $natively" "a thread that waited for others may run where it could" \
+    "$ASSAY" comm --no-estimate -o contend.txt -- "$WORKLOADS/contend" take -t 2 -n 2000
+
 check_no_strays "nothing is left running"

@@ -35,10 +35,10 @@ static void test_only_thread_begins(void **state)
 {
     const struct as_wire_lane *parent = add_thread(1, 1), *begins = add_thread(2, 2);
     atomic_store(&child.wire->lanes[0].activity, AS_WIRE_IN_SYSCALL);
-    uint32_t rung = atomic_load(&child.wire->gate);
+    uint32_t rung = atomic_load(&begins->ring);
     assert_true(as_pace_turn(&reader, true));
     assert_true(atomic_load(&begins->stop_at) > 0);
-    assert_int_equal(atomic_load(&child.wire->gate), rung + 1);
+    assert_int_equal(atomic_load(&begins->ring), rung + 1);
     assert_true(atomic_load(&parent->stop_at) > 0); /* it comes back some time */
     assert_false(as_pace_turn(&reader, true));      /* it need not be told twice */
 }
