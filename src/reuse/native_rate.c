@@ -78,7 +78,21 @@ double as_rate_add_warm(struct as_native_rate *rate, double cold, double accesse
     return found;
 }
 
-bool as_rate_add_turn(struct as_native_rate *rate, double accesses, double one, double two)
+static void add_later(struct as_native_rate *rate, double found, uint64_t site)
+{
+    rate->sites[rate->gained % AS_RATE_TRAPS] = site;
+    rate->later[rate->gained++ % AS_RATE_TRAPS] = found;
+}
+
+bool as_rate_add_gain(struct as_native_rate *rate, double behind, double later, double accesses, uint64_t site)
+{
+    bool fits = later > 0 && behind > SLOWER * later && behind < FASTER * later;
+    if (fits)
+        add_later(rate, accesses / later, site);
+    return fits;
+}
+
+bool as_rate_add_turn(struct as_native_rate *rate, double accesses, double one, double two, uint64_t site)
 {
     if (two - one < LEAST_HIT || two - one > MOST_HIT)
         return false;
@@ -86,7 +100,7 @@ bool as_rate_add_turn(struct as_native_rate *rate, double accesses, double one, 
     double hit = median(rate->hits, rate->hit), turn = one - hit;
     if (turn < LEAST_TURN * hit || accesses > MOST * turn || accesses < LEAST * turn)
         return false;
-    rate->later[rate->gained++ % AS_RATE_TRAPS] = accesses / turn;
+    add_later(rate, accesses / turn, site);
     return true;
 }
 
@@ -117,12 +131,23 @@ double as_rate_likely(const struct as_native_rate *rate, double expected, const 
     return way->accesses / fmax(likely, time / MOST_FASTER);
 }
 
+static double upper_of(const struct as_native_rate *rate, size_t n, uint64_t site)
+{
+    double found[AS_RATE_TRAPS];
+    size_t alike = 0;
+    for (size_t i = 0; i < n; i++)
+        if (rate->sites[i] == site)
+            found[alike++] = rate->later[i];
+    qsort(found, alike, sizeof *found, compare);
+    return found[alike * 3 / 4];
+}
+
 double as_rate_gain(const struct as_native_rate *rate)
 {
     size_t n = rate->gained < AS_RATE_TRAPS ? (size_t)rate->gained : AS_RATE_TRAPS;
     double sum = 0, usual = as_rate_usual(rate);
     for (size_t i = 0; i < n; i++)
-        sum += rate->later[i];
+        sum += upper_of(rate, n, rate->sites[i]);
     return n >= ENOUGH && usual > 0 ? sum / (double)n / usual : 1;
 }
 

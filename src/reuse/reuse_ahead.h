@@ -37,6 +37,7 @@ struct as_ahead_mark {
 struct as_ahead_turn {
     uint64_t addresses[2]; /* multiples of 8; 0: it goes round in nothing that is as long as this */
     uint64_t accesses;
+    uint64_t insn; /* for the caller */
 };
 enum { AS_AHEAD_LEAST_TURN = 4096 };
 

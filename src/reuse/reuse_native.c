@@ -105,6 +105,8 @@ static void take_trap(struct as_reuse_native *native, struct as_traced_thread *t
         .ref = {.thread = reg->thread, .slot = reg->slot, .generation = reg->generation},
         .watch = reg->watch,
     };
+    if (reg->used)
+        as_again_plan(native, thread, reg, trap.access.insn);
     as_reuse_watch_client.trap(native->watch, &trap);
     as_gauge_reuse(native, reg);
 }
@@ -120,6 +122,8 @@ static void on_trap(struct as_reuse_native *native, const struct as_tracer_event
     as_traced_update(native, thread);
     if (native->gauge.left && event->watch == native->gauge.name)
         as_gauge_trap(native, thread);
+    else if (native->again.stage >= AS_AGAIN_ARMED && event->watch == native->again.name)
+        as_again_trap(native, thread);
     else if (reg && reg->armed && reg->thread == thread->number &&
              event->watch == as_traced_name(reg->generation, place))
         take_trap(native, thread, reg);
@@ -157,6 +161,7 @@ static void handle(struct as_reuse_native *native, const struct as_tracer_event 
     if (event->kind == AS_TRACER_EXEC) {
         as_gauge_end(native);
         as_tally_end(native);
+        as_again_end(native);
         as_traced_exec(native, event->tid);
     }
     if (event->kind == AS_TRACER_TRAP)
@@ -380,6 +385,7 @@ static void look(struct as_reuse_native *native, size_t n)
         as_gauge_end(native); /* it does not come there */
     if (result.has_use && !native->gauge.left && !native->options.pmu)
         as_gauge_begin(native, owners[0], &result);
+    result.turn.insn = result.has_use ? number_of(native, owners[0], result.use_insn) : 0;
     as_tally_plan(native, owners[0], &result.turn);
 }
 
@@ -399,6 +405,7 @@ static bool take_sample(struct as_reuse_native *native, int *status)
     native->samples++;
     native->running = n < native->processors ? n ? n : 1 : native->processors;
     as_tally_end(native);
+    as_again_end(native);
     if (n)
         look(native, n);
     for (size_t i = 0; i < n; i++) {
@@ -463,13 +470,29 @@ static double earliest(struct as_reuse_native *native, double halted)
     return native->started + (native->info.stopped + native->halt) / native->options.budget - native->halt;
 }
 
+/* What comes first: the next sample, or a step of a measurement behind the last. */
+struct wait {
+    double until;
+    void (*step)(struct as_reuse_native *native);
+};
+
+static struct wait next_wait(const struct as_reuse_native *native, double next)
+{
+    struct wait wait = {.until = next};
+    if (native->tally.stage != AS_TALLY_NONE && native->tally.due < wait.until)
+        wait = (struct wait){.until = native->tally.due, .step = as_tally_step};
+    if (native->again.stage == AS_AGAIN_WAITS && native->again.due < wait.until)
+        wait = (struct wait){.until = native->again.due, .step = as_again_arm};
+    return wait;
+}
+
 static int follow(struct as_reuse_native *native)
 {
     int status = -1;
     double wanted = pause_of(native, 0), next = as_clock_seconds() + wanted, due = next;
     for (;;) {
-        bool waits = native->tally.stage != AS_TALLY_NONE && native->tally.due < next;
-        struct as_tracer_event event = as_tracer_next(native->tracer, waits ? native->tally.due : next);
+        struct wait wait = next_wait(native, next);
+        struct as_tracer_event event = as_tracer_next(native->tracer, wait.until);
         if (event.kind == AS_TRACER_END)
             return event.status;
         if (event.kind != AS_TRACER_TIME) {
@@ -478,8 +501,8 @@ static int follow(struct as_reuse_native *native)
                 as_tracer_resume(native->tracer, event.tid);
             continue;
         }
-        if (waits) {
-            as_tally_step(native);
+        if (wait.step) {
+            wait.step(native);
             continue;
         }
         double begun = as_clock_seconds(), left = left_of(native, wanted);
@@ -549,6 +572,7 @@ bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], str
     as_signals_shield();
     as_gauge_end(native);
     as_tally_end(native);
+    as_again_end(native);
     as_reuse_watch_finish(native->watch);
     as_gauge_weigh(native);
     describe_end(native, status);

@@ -88,6 +88,16 @@ struct as_traced_tally {
     double one;          /* nanoseconds of a turn while one place was counted */
 };
 
+/* A long way from use to reuse, once more, when the thread has run for some milliseconds: how much faster is it then? */
+struct as_traced_again {
+    enum { AS_AGAIN_NONE, AS_AGAIN_WAITS, AS_AGAIN_ARMED, AS_AGAIN_BEGUN } stage;
+    int fd;
+    uint32_t thread, name;
+    uint64_t address, site, sample, time, stops;
+    double behind, due; /* nanoseconds that it took behind a stop; seconds: when to look again */
+    double accesses;    /* of the way */
+};
+
 /* The last looks that got past some distance, and those of them that found an outcome. */
 struct as_traced_looks {
     uint32_t n, found;
@@ -104,6 +114,7 @@ struct as_reuse_native {
     AS_VEC(struct as_traced_reg) regs;
     struct as_traced_gauge gauge;
     struct as_traced_tally tally;
+    struct as_traced_again again;
     struct as_native_rate rate;
     uint64_t random, generations, samples;
     uint64_t deep;   /* looks that went on for the sake of a turn */
@@ -168,6 +179,12 @@ void as_tally_plan(struct as_reuse_native *native, const struct as_traced_thread
                    const struct as_ahead_turn *turn);
 void as_tally_step(struct as_reuse_native *native); /* when it is due */
 void as_tally_end(struct as_reuse_native *native);
+/* A use of a thread was reused by itself, by the code `site`, as `reg` has trapped. */
+void as_again_plan(struct as_reuse_native *native, const struct as_traced_thread *thread,
+                   const struct as_traced_reg *reg, uint64_t site);
+void as_again_arm(struct as_reuse_native *native); /* when it is due */
+void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread);
+void as_again_end(struct as_reuse_native *native);
 
 /* ---- what samples weigh: traced_rate.c ---- */
 

@@ -78,7 +78,7 @@ static void says_how_uncertain_it_is(void **state)
     as_rate_add(&rate, 20000, 30000, 1);
     assert_true(as_rate_range(&rate).low == 0.5 && as_rate_range(&rate).high == 8);
     for (int i = 0; i < 3; i++)
-        as_rate_add_turn(&rate, 30000, 15000, 20000);
+        as_rate_add_turn(&rate, 30000, 15000, 20000, 1);
     assert_true(as_rate_range(&rate).low == 1.5 && as_rate_range(&rate).high == 6);
     for (int i = 0; i < 31; i++)
         as_rate_add_long(&rate, 15);
@@ -91,30 +91,48 @@ static void leaves_out_what_counting_takes(void **state)
     struct as_native_rate rate = {0};
     for (int i = 0; i < 3; i++)
         as_rate_add_long(&rate, 2);
-    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000)); /* 10 us a turn */
+    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000, 1)); /* 10 us a turn */
     assert_int_equal(rate.gained, 1);
     assert_true(as_rate_gain(&rate) == 1); /* one is not enough */
-    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000));
-    assert_true(as_rate_add_turn(&rate, 90000, 15000, 20000)); /* faster code has its part in a long time */
+    assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000, 1));
+    assert_true(as_rate_add_turn(&rate, 90000, 15000, 20000, 2)); /* faster code has its part in a long time */
     assert_true(as_rate_gain(&rate) == 2.5);
-    assert_true(as_rate_add_turn(&rate, 90000, 35000, 90000)); /* interrupted: others say what counting takes */
+    assert_true(as_rate_add_turn(&rate, 90000, 35000, 90000, 3)); /* interrupted: others say what counting takes */
     assert_true(as_rate_gain(&rate) == 2.25);
+    assert_true(as_rate_add_turn(&rate, 30000, 25000, 30000, 3)); /* disturbed: of one code, the faster ones count */
+    assert_true(as_rate_gain(&rate) == 2.1);
+}
+
+/* A long way behind a stop and later on, which counts as turns do. */
+static void takes_long_ways_again(void **state)
+{
+    struct as_native_rate rate = {0};
+    for (int i = 0; i < 3; i++)
+        as_rate_add_long(&rate, 2);
+    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
+    assert_false(as_rate_add_gain(&rate, 1000, 100, 2000, 1)); /* it went another way */
+    assert_false(as_rate_add_gain(&rate, 50, 100, 100, 1));
+    assert_false(as_rate_add_gain(&rate, 100, 0, 200, 1));
+    assert_true(as_rate_add_gain(&rate, 150, 100, 300, 1));
+    assert_true(as_rate_gain(&rate) == 1);
+    assert_true(as_rate_add_turn(&rate, 60000, 15000, 20000, 2));
+    assert_true(as_rate_gain(&rate) == 2);
 }
 
 static void refuses_turns_that_say_nothing(void **state)
 {
     struct as_native_rate rate = {0};
-    assert_false(as_rate_add_turn(&rate, 30000, 15000, 14000)); /* two places are not faster than one */
-    assert_false(as_rate_add_turn(&rate, 30000, 15000, 15050));
-    assert_false(as_rate_add_turn(&rate, 30000, 15000, 200000));
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 14000, 1)); /* two places are not faster than one */
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 15050, 1));
+    assert_false(as_rate_add_turn(&rate, 30000, 15000, 200000, 1));
     assert_int_equal(rate.hit, 0);
-    assert_false(as_rate_add_turn(&rate, 5000, 5900, 10900));    /* hardly more than counting */
-    assert_false(as_rate_add_turn(&rate, 500000, 15000, 20000)); /* 50 a nanosecond */
-    assert_false(as_rate_add_turn(&rate, 0.5, 15000, 20000));
+    assert_false(as_rate_add_turn(&rate, 5000, 5900, 10900, 1));    /* hardly more than counting */
+    assert_false(as_rate_add_turn(&rate, 500000, 15000, 20000, 1)); /* 50 a nanosecond */
+    assert_false(as_rate_add_turn(&rate, 0.5, 15000, 20000, 1));
     assert_int_equal(rate.gained, 0);
     assert_true(as_rate_usual(&rate) == 0);
     for (int i = 0; i < 3; i++)
-        assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000));
+        assert_true(as_rate_add_turn(&rate, 30000, 15000, 20000, 1));
     assert_true(as_rate_usual(&rate) == 3 && as_rate_gain(&rate) == 1); /* where nothing else is known */
 }
 
@@ -172,6 +190,7 @@ int main(void)
         cmocka_unit_test(prefers_warm_rates),
         cmocka_unit_test(says_how_uncertain_it_is),
         cmocka_unit_test(leaves_out_what_counting_takes),
+        cmocka_unit_test(takes_long_ways_again),
         cmocka_unit_test(refuses_turns_that_say_nothing),
         cmocka_unit_test(believes_long_ways),
         cmocka_unit_test(knows_traps_of_now),
