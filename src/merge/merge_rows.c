@@ -285,8 +285,9 @@ static bool add_code(struct source *source, struct as_error *err)
     as_store_modules(source->store, &n_modules);
     find_extents(source, n_locations, n_modules);
     bool ok = true;
-    for (enum as_store_table_id id = AS_TABLE_MODULES; id <= AS_TABLE_OBJECTS && ok; id++)
-        ok = add_things(source, id, err) && (id != AS_TABLE_MODULES || check_main(source, err));
+    for (enum as_store_table_id id = 0; id < AS_TABLE_COUNT && ok; id++)
+        ok = as_store_tables[id].merging != AS_MERGING_THINGS ||
+             (add_things(source, id, err) && (id != AS_TABLE_MODULES || check_main(source, err)));
     return ok;
 }
 
@@ -420,8 +421,8 @@ static bool add_series(struct source *source, uint32_t series, struct as_error *
     size_t n;
     bool sees = as_store_series(source->store, &n)[series].events != 0, ok = true;
     bool fill = output_series(source, series)->events != 0 && !sees;
-    for (enum as_store_table_id id = AS_TABLE_TIMES; id < AS_TABLE_COUNT && ok; id++)
-        ok = add_table(source, id, series, fill, err);
+    for (enum as_store_table_id id = 0; id < AS_TABLE_COUNT && ok; id++)
+        ok = as_store_tables[id].merging != AS_MERGING_OF_SERIES || add_table(source, id, series, fill, err);
     return ok;
 }
 

@@ -3,7 +3,8 @@
  * `assay merge` all follow from it.
  *
  * To add a table: a descriptor in store_tables.c with its version (doc/format/profile.md has the steps), a name in enum
- * as_store_table_id, a typed function in store_write.h and one in store_read.h, a line in the format's page.
+ * as_store_table_id, a typed function in store_write.h and one in store_read.h, a line in the format's page. If it is merged
+ * by hand, src/merge must read and write it: tests/unit/merge has rows of every table, and looks for them behind a merge.
  *
  * A row is a struct of store.h; a column gives the offset of its value in it. Columns are in the order of the file.
  * Tables are in an order in which rows refer only to earlier tables or to their own.
@@ -111,12 +112,20 @@ enum as_store_again {
     AS_AGAIN_ADD,     /* columns that are times, counts or samples are summed */
 };
 
+/* Which part of `assay merge` takes the rows of a table: every table names one. */
+enum as_store_merging {
+    AS_MERGING_BY_HAND = 1, /* rules of its own: merge_about.c, merge_meta.c, merge_quality.c, merge_estimates.c, … */
+    AS_MERGING_THINGS,      /* what rows refer to: the same ones are found by their columns that are AS_MERGE_SAME */
+    AS_MERGING_OF_SERIES, /* measurements of a series: rows with the same key are one, by the rules of their columns */
+};
+
 struct as_store_table {
     const char *name;
     int since; /* the first version of the format that has it */
     const struct as_store_column *columns;
     size_t n_columns;
     size_t size; /* of the row's struct */
+    enum as_store_merging merging;
     enum as_store_again again;
     const char *constraint;      /* SQL, or NULL */
     const char *index_name, *by; /* an additional index, and its columns; NULL: none */

@@ -313,51 +313,51 @@ static const struct as_store_column moment_columns[] = {
 
 /* ---- the tables ---- */
 
-#define TABLE(title, version, row, list, ...)                                                                          \
+#define TABLE(title, version, row, list, merged, ...)                                                                  \
     {                                                                                                                  \
         .name = title, .since = version, .columns = list, .n_columns = sizeof list / sizeof *list,                     \
-        .size = sizeof(row), __VA_ARGS__                                                                               \
+        .size = sizeof(row), .merging = AS_MERGING_##merged, __VA_ARGS__                                               \
     }
 #define REPLACED .again = AS_AGAIN_REPLACE
 #define ADDED .again = AS_AGAIN_ADD
 
 const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
-    [AS_TABLE_META] = TABLE("meta", 1, struct as_store_pair, pair_columns, REPLACED),
-    [AS_TABLE_MACHINE] = TABLE("machine", 1, struct as_store_pair, pair_columns, REPLACED),
-    [AS_TABLE_COUNTERS] = TABLE("counters", 1, struct as_store_counter, counter_columns, REPLACED),
-    [AS_TABLE_QUALITY] = TABLE("quality", 1, struct as_store_quality, quality_columns, REPLACED),
-    [AS_TABLE_ARGUMENTS] = TABLE("arguments", 1, const char *, value_columns),
-    [AS_TABLE_ENVIRONMENT] = TABLE("environment", 1, const char *, value_columns),
-    [AS_TABLE_RUNS] = TABLE("runs", 1, struct as_store_run, run_columns),
-    [AS_TABLE_THREADS] = TABLE("threads", 1, struct as_store_thread, thread_columns),
-    [AS_TABLE_SERIES] = TABLE("series", 1, struct as_store_series, series_columns),
-    [AS_TABLE_ESTIMATES] = TABLE("estimates", 1, struct as_store_estimate, estimate_columns, REPLACED),
-    [AS_TABLE_EVENTS] = TABLE("events", 1, struct as_store_event, event_columns, REPLACED),
-    [AS_TABLE_STATES] = TABLE("states", 1, struct as_store_state, state_columns),
-    [AS_TABLE_STACKS] = TABLE("stacks", 1, struct as_store_stack, stack_columns),
-    [AS_TABLE_MODULES] = TABLE("modules", 1, struct as_store_module, module_columns),
-    [AS_TABLE_FILES] = TABLE("files", 1, const char *, file_columns),
-    [AS_TABLE_FUNCTIONS] = TABLE("functions", 1, struct as_store_function, function_columns),
-    [AS_TABLE_BLOCKS] = TABLE("blocks", 1, struct as_store_block, block_columns),
-    [AS_TABLE_INLINES] = TABLE("inlines", 1, struct as_store_inline, inline_columns),
-    [AS_TABLE_INSTRUCTIONS] =
-        TABLE("instructions", 1, struct as_store_insn, instruction_columns, .index_name = "instructions_of_function",
-              .by = "function, address", .kept_columns = 8, .kept_size = sizeof(struct as_store_location)),
-    [AS_TABLE_PATHS] =
-        TABLE("paths", 1, struct as_store_path, path_columns, .constraint = "CHECK(parent IS NULL OR parent < id)"),
-    [AS_TABLE_OBJECTS] = TABLE("objects", 2, struct as_store_object, object_columns),
-    [AS_TABLE_TIMES] = TABLE("times", 1, struct as_store_time, time_columns, ADDED),
-    [AS_TABLE_COMPONENTS] = TABLE("components", 1, struct as_store_component, component_columns, ADDED),
-    [AS_TABLE_STATE_TIMES] = TABLE("state_times", 1, struct as_store_state_time, state_time_columns, ADDED),
-    [AS_TABLE_PATH_TIMES] = TABLE("path_times", 1, struct as_store_path_time, path_time_columns, ADDED),
+    [AS_TABLE_META] = TABLE("meta", 1, struct as_store_pair, pair_columns, BY_HAND, REPLACED),
+    [AS_TABLE_MACHINE] = TABLE("machine", 1, struct as_store_pair, pair_columns, BY_HAND, REPLACED),
+    [AS_TABLE_COUNTERS] = TABLE("counters", 1, struct as_store_counter, counter_columns, BY_HAND, REPLACED),
+    [AS_TABLE_QUALITY] = TABLE("quality", 1, struct as_store_quality, quality_columns, BY_HAND, REPLACED),
+    [AS_TABLE_ARGUMENTS] = TABLE("arguments", 1, const char *, value_columns, BY_HAND),
+    [AS_TABLE_ENVIRONMENT] = TABLE("environment", 1, const char *, value_columns, BY_HAND),
+    [AS_TABLE_RUNS] = TABLE("runs", 1, struct as_store_run, run_columns, BY_HAND),
+    [AS_TABLE_THREADS] = TABLE("threads", 1, struct as_store_thread, thread_columns, BY_HAND),
+    [AS_TABLE_SERIES] = TABLE("series", 1, struct as_store_series, series_columns, BY_HAND),
+    [AS_TABLE_ESTIMATES] = TABLE("estimates", 1, struct as_store_estimate, estimate_columns, BY_HAND, REPLACED),
+    [AS_TABLE_EVENTS] = TABLE("events", 1, struct as_store_event, event_columns, BY_HAND, REPLACED),
+    [AS_TABLE_STATES] = TABLE("states", 1, struct as_store_state, state_columns, BY_HAND),
+    [AS_TABLE_STACKS] = TABLE("stacks", 1, struct as_store_stack, stack_columns, BY_HAND),
+    [AS_TABLE_MODULES] = TABLE("modules", 1, struct as_store_module, module_columns, THINGS),
+    [AS_TABLE_FILES] = TABLE("files", 1, const char *, file_columns, THINGS),
+    [AS_TABLE_FUNCTIONS] = TABLE("functions", 1, struct as_store_function, function_columns, THINGS),
+    [AS_TABLE_BLOCKS] = TABLE("blocks", 1, struct as_store_block, block_columns, THINGS),
+    [AS_TABLE_INLINES] = TABLE("inlines", 1, struct as_store_inline, inline_columns, THINGS),
+    [AS_TABLE_INSTRUCTIONS] = TABLE("instructions", 1, struct as_store_insn, instruction_columns, THINGS,
+                                    .index_name = "instructions_of_function", .by = "function, address",
+                                    .kept_columns = 8, .kept_size = sizeof(struct as_store_location)),
+    [AS_TABLE_PATHS] = TABLE("paths", 1, struct as_store_path, path_columns, THINGS,
+                             .constraint = "CHECK(parent IS NULL OR parent < id)"),
+    [AS_TABLE_OBJECTS] = TABLE("objects", 2, struct as_store_object, object_columns, THINGS),
+    [AS_TABLE_TIMES] = TABLE("times", 1, struct as_store_time, time_columns, OF_SERIES, ADDED),
+    [AS_TABLE_COMPONENTS] = TABLE("components", 1, struct as_store_component, component_columns, OF_SERIES, ADDED),
+    [AS_TABLE_STATE_TIMES] = TABLE("state_times", 1, struct as_store_state_time, state_time_columns, OF_SERIES, ADDED),
+    [AS_TABLE_PATH_TIMES] = TABLE("path_times", 1, struct as_store_path_time, path_time_columns, OF_SERIES, ADDED),
     [AS_TABLE_PATH_COMPONENTS] =
-        TABLE("path_components", 2, struct as_store_path_component, path_component_columns, ADDED),
-    [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, ADDED),
+        TABLE("path_components", 2, struct as_store_path_component, path_component_columns, OF_SERIES, ADDED),
+    [AS_TABLE_ACCESSES] = TABLE("accesses", 2, struct as_store_access, access_columns, OF_SERIES, ADDED),
     [AS_TABLE_ACCESS_COMPONENTS] =
-        TABLE("access_components", 5, struct as_store_access_component, access_component_columns, ADDED),
-    [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, ADDED),
-    [AS_TABLE_WAITS] = TABLE("waits", 3, struct as_store_wait, wait_columns, ADDED),
-    [AS_TABLE_MOMENTS] = TABLE("moments", 4, struct as_store_moment, moment_columns, ADDED),
+        TABLE("access_components", 5, struct as_store_access_component, access_component_columns, OF_SERIES, ADDED),
+    [AS_TABLE_BRANCHES] = TABLE("branches", 2, struct as_store_branch, branch_columns, OF_SERIES, ADDED),
+    [AS_TABLE_WAITS] = TABLE("waits", 3, struct as_store_wait, wait_columns, OF_SERIES, ADDED),
+    [AS_TABLE_MOMENTS] = TABLE("moments", 4, struct as_store_moment, moment_columns, OF_SERIES, ADDED),
 };
 
 /* ---- questions ---- */

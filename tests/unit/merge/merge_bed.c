@@ -183,6 +183,24 @@ static void add_data(struct as_store_writer *writer, const struct run *run)
                                                           heap, 10 * run->scale * run->times, run->times});
     as_store_add_branch(writer, &(struct as_store_branch){0, at(run, 1, INSTRUCTIONS), at(run, 2, INSTRUCTIONS),
                                                           9 * run->times, 3 * run->times, 90 * run->times});
+    as_store_add_access_component(writer, &(struct as_store_access_component){
+                                              0, at(run, 1, THREADS), at(run, 2, INSTRUCTIONS), run->base + 0x4008,
+                                              AS_STORE_LOAD, table, 1, 20 * run->scale * run->times, run->times});
+    as_store_add_wait(writer, &(struct as_store_wait){.thread = at(run, 1, THREADS),
+                                                      .instruction = at(run, 2, INSTRUCTIONS),
+                                                      .other = at(run, 0, THREADS),
+                                                      .culprit = at(run, 1, INSTRUCTIONS),
+                                                      .line = run->base + 0x4000,
+                                                      .object = table,
+                                                      .place = AS_STORE_NONE,
+                                                      .units = 20 * run->scale * run->times,
+                                                      .transfers = run->times});
+    as_store_add_moment(writer, &(struct as_store_moment){.thread = at(run, 1, THREADS),
+                                                          .instruction = at(run, 2, INSTRUCTIONS),
+                                                          .time = 5,
+                                                          .processor = AS_STORE_NONE,
+                                                          .path = AS_STORE_NONE,
+                                                          .units = 20 * run->scale * run->times});
 }
 
 void merge_bed_write(const char *path, const struct run *run)

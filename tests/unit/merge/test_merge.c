@@ -250,6 +250,27 @@ static void halves_are_the_whole(void **state)
         assert_number(bed_path("out.db"), sums[i], merge_bed_number(bed_path("whole.db"), sums[i]));
 }
 
+/* A table that was added needs rows in merge_bed.c, and a way through a merge. */
+static void every_table_is_merged(void **state)
+{
+    struct run other = RUN_INIT;
+    other.base = 0x9000;
+    merge_bed_write(bed_path("a.db"), &plain);
+    merge_bed_write(bed_path("b.db"), &other);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    for (size_t i = 0; i < AS_TABLE_COUNT; i++) {
+        const struct as_store_table *table = &as_store_tables[i];
+        char sql[80];
+        snprintf(sql, sizeof sql, "SELECT count(*) > 0 FROM %s", table->name);
+        assert_number(bed_path("a.db"), sql, 1);
+        assert_number(bed_path("out.db"), sql, 1);
+        assert_int_not_equal(table->merging, 0);
+        assert_true(table->merging != AS_MERGING_OF_SERIES || as_store_table_of_series(table));
+        assert_true(table->merging != AS_MERGING_THINGS || table->columns[0].type == AS_COLUMN_ROW);
+    }
+}
+
 static void order_does_not_matter(void **state)
 {
     struct run b = RUN_INIT, c = RUN_INIT;
@@ -451,6 +472,7 @@ int main(void)
         cmocka_unit_test(nameless_code_moves),
         cmocka_unit_test(rewritten_code_stays_apart),
         cmocka_unit_test(halves_are_the_whole),
+        cmocka_unit_test(every_table_is_merged),
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(force_leaves_out),
