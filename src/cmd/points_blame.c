@@ -13,9 +13,13 @@ struct as_points_blame {
     struct as_strings *functions;
     AS_VEC(uint32_t) function_of; /* by instruction */
     AS_VEC(double) seen;          /* units so far, by instruction */
+    AS_VEC(double) executed;      /* the same of executions */
     AS_VEC(double) sums;          /* of the interval, by function */
     AS_VEC(struct spent) all;     /* by interval */
     AS_VEC(size_t) ends;          /* by interval: where its entries end */
+    const struct as_collect *collect;
+    const struct as_vectors *vectors;
+    struct as_apart apart; /* the interval that executed the most else than in the run of the vectors */
 };
 
 static uint32_t function_of(struct as_points_blame *blame, uint32_t id)
@@ -26,33 +30,68 @@ static uint32_t function_of(struct as_points_blame *blame, uint32_t id)
         const char *name = known && location.function ? location.function : "(code without a name)";
         *as_vec_push(&blame->function_of) = as_strings_intern(blame->functions, name);
         *as_vec_push(&blame->seen) = 0;
+        *as_vec_push(&blame->executed) = 0;
     }
     return blame->function_of.data[id];
 }
 
-static double units_of(const struct as_points_blame *blame, uint32_t id)
+struct charged {
+    double units, executions;
+};
+
+static struct charged charged_to(const struct as_points_blame *blame, uint32_t id)
 {
-    double units = 0;
+    struct charged sum = {0};
     for (uint32_t number = 0; number == 0 || as_model_process(blame->modelled->model, number); number++) {
         uint32_t thread = number ? number : AS_NO_THREAD;
         const struct as_oracle_row *row = as_oracle_thread_row(blame->modelled->oracle, thread, id);
-        units += row ? (double)as_oracle_row_units(row) : 0;
+        sum.units += row ? (double)as_oracle_row_units(row) : 0;
+        sum.executions += row ? (double)row->executions : 0;
     }
-    return units;
+    return sum;
+}
+
+/* Counts what an instruction executed in the interval, by lines of code. */
+static void take_executions(struct as_points_blame *blame, uint32_t id, double executions, struct as_map *lines)
+{
+    double more = executions - blame->executed.data[id];
+    if (more <= 0)
+        return;
+    const struct as_engine *engine = as_model_engine(blame->modelled->model);
+    uint64_t address = as_engine_insn(engine, id)->address;
+    *as_map_put(lines, as_code_line(as_engine_insn_image(engine, id), address)) += (uint64_t)more;
+    blame->executed.data[id] = executions;
+}
+
+/* Holds an interval against its vector. */
+static void compare(struct as_points_blame *blame, uint32_t interval, const struct as_map *lines)
+{
+    struct as_map first = {0};
+    if (interval >= blame->vectors->list.len)
+        return;
+    as_collect_lines(blame->collect, blame->vectors, interval, &first);
+    double part = as_map_apart(&first, lines);
+    if (part > blame->apart.part)
+        blame->apart = (struct as_apart){interval, part};
+    as_map_free(&first);
 }
 
 static void on_measured(void *context, uint32_t region)
 {
     struct as_points_blame *blame = context;
     size_t n = as_engine_count_insns(as_model_engine(blame->modelled->model));
+    struct as_map lines = {0};
     for (uint32_t id = 0; id < n; id++) {
-        double units = units_of(blame, id);
+        struct charged now = charged_to(blame, id);
         uint32_t function = function_of(blame, id);
         while (blame->sums.len <= function)
             *as_vec_push(&blame->sums) = 0;
-        blame->sums.data[function] += units - blame->seen.data[id];
-        blame->seen.data[id] = units;
+        blame->sums.data[function] += now.units - blame->seen.data[id];
+        blame->seen.data[id] = now.units;
+        take_executions(blame, id, now.executions, &lines);
     }
+    compare(blame, region, &lines);
+    as_map_free(&lines);
     for (uint32_t i = 0; i < blame->sums.len; i++) {
         if (blame->sums.data[i] > 0)
             *as_vec_push(&blame->all) = (struct spent){i, blame->sums.data[i] / AS_CYCLE_UNITS};
@@ -69,9 +108,17 @@ void as_points_blame_end(struct as_points_blame *blame, size_t intervals)
         on_measured(blame, (uint32_t)intervals - 1);
 }
 
-struct as_points_blame *as_points_blame_new(struct as_modelled *modelled)
+struct as_apart as_points_blame_apart(const struct as_points_blame *blame)
+{
+    return blame->apart;
+}
+
+struct as_points_blame *as_points_blame_new(struct as_modelled *modelled, const struct as_collect *collect,
+                                            const struct as_vectors *vectors)
 {
     struct as_points_blame *blame = as_alloc(sizeof *blame);
+    blame->collect = collect;
+    blame->vectors = vectors;
     blame->modelled = modelled;
     blame->functions = as_strings_new();
     as_model_set_measured(modelled->model, on_measured, blame);
@@ -85,6 +132,7 @@ void as_points_blame_free(struct as_points_blame *blame)
     as_strings_free(blame->functions);
     as_vec_free(&blame->function_of);
     as_vec_free(&blame->seen);
+    as_vec_free(&blame->executed);
     as_vec_free(&blame->sums);
     as_vec_free(&blame->all);
     as_vec_free(&blame->ends);

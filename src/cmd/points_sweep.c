@@ -39,6 +39,11 @@ static void cut(const struct as_points_session *session, struct as_regions *regi
         region->max = session->options->interval;
         region->text = as_format("interval %zu", i);
     }
+    struct as_region *never = as_regions_add(regions); /* so that the program runs to its end */
+    never->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = UINT64_MAX / 4};
+    never->max = session->options->interval;
+    never->text = as_strdup("behind the program's end");
+    regions->open_ended = true;
 }
 
 /* A run that the user broke off has intervals that are missing, or shorter than they would be. */
@@ -66,18 +71,26 @@ static bool take_cpi(struct as_sweep *sweep, const struct as_modelled *modelled,
     return true;
 }
 
-/* The second run may be longer, which shows in the last interval, if the first run ended within it; or shorter. */
+/* Whether the second run is another one: longer, shorter, or of other code in one of its intervals. */
 static void compare_runs(struct as_sweep *sweep, const struct as_modelled *modelled)
 {
-    static const double tolerable = 0.001;
+    static const double tolerable = 0.001, cut_off = 0.01; /* of an interval: blocks at its ends */
     uint64_t first = as_vectors_instructions(sweep->session->vectors), second = modelled->result.engine.executed;
     uint64_t longer = second > first ? second : first;
+    struct as_apart apart = as_points_blame_apart(sweep->blame);
     sweep->differs = (double)(longer - (second > first ? first : second)) / (double)longer;
     if (sweep->differs > tolerable)
+        as_log_warn("the program does not do the same in every run: it executed %s instructions for its vectors and %s "
+                    "in the model, so the true CPI and all errors are those of other intervals",
+                    AS_COUNT(first), AS_COUNT(second));
+    else if (apart.part > cut_off)
         as_log_warn(
-            "the program does not do the same in every run: it executed %s instructions for its vectors and %s%s "
-            "in the model, so the true CPI and all errors are those of other intervals",
-            AS_COUNT(first), second > first ? "at least " : "", AS_COUNT(second));
+            "the program does not do the same in every run: in the model interval %" PRIu32
+            " executed other code than for its vector, %.1f %% of its instructions, so the true CPI and all errors "
+            "are those of other intervals",
+            apart.interval, 100 * apart.part);
+    if (apart.part > cut_off && apart.part > sweep->differs)
+        sweep->differs = apart.part;
 }
 
 static bool measure(struct as_sweep *sweep, struct as_error *err)
@@ -94,13 +107,13 @@ static bool measure(struct as_sweep *sweep, struct as_error *err)
     bool ok = as_modelled_open(&modelled, options->core, &options->set, err) && as_modelled_watch(&modelled, err);
     if (ok) {
         as_model_set_memo(modelled.model, &memo);
-        sweep->blame = as_points_blame_new(&modelled);
+        sweep->blame = as_points_blame_new(&modelled, sweep->session->collect, sweep->session->vectors);
     }
     ok = ok && as_progress_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
          take_cpi(sweep, &modelled, err);
     if (ok) {
-        compare_runs(sweep, &modelled);
         as_points_blame_end(sweep->blame, sweep->cpi.len);
+        compare_runs(sweep, &modelled);
     }
     as_modelled_free(&modelled);
     as_regions_free(&regions);

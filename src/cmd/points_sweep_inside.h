@@ -20,7 +20,8 @@ struct as_sweep {
     struct as_points_session *session;
     AS_VEC(double) cpi; /* by interval */
     double truth;
-    double differs; /* the part by which the instructions of the second run differ from those of the first */
+    double
+        differs; /* the part by which the instructions of the second run, or of an interval, differ from those of the first */
     struct as_points_blame *blame;
     AS_VEC(struct as_sweep_trial) trials;
 };
