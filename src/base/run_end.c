@@ -1,6 +1,7 @@
 /* See run_end.h. */
 #include "base/run_end.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/wait.h>
 
@@ -13,6 +14,11 @@ void as_run_end_take(struct as_run_end *end, int wait_status)
 bool as_run_end_complete(const struct as_run_end *end)
 {
     return !end->stopped && !end->interrupted && !end->asked && !end->signal;
+}
+
+bool as_run_end_is_cut(const struct as_run_end *end)
+{
+    return end->interrupted || end->asked || end->signal == SIGINT || end->signal == SIGTERM;
 }
 
 const char *as_run_end_until(const struct as_run_end *end)

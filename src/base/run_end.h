@@ -18,6 +18,8 @@ struct as_run_end {
 void as_run_end_take(struct as_run_end *end, int wait_status);
 /* Whether the program ran to an end of its own. */
 bool as_run_end_complete(const struct as_run_end *end);
+/* Whether somebody interrupted it: by SIGINT or SIGTERM, whatever the program made of that. */
+bool as_run_end_is_cut(const struct as_run_end *end);
 /* "until it was killed"; NULL if it was complete, or Assay ended it. */
 const char *as_run_end_until(const struct as_run_end *end);
 

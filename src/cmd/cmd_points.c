@@ -165,7 +165,8 @@ static bool check_run(const struct as_points_session *session, struct as_error *
     uint64_t instructions = as_vectors_instructions(vectors);
     if (instructions == 0)
         return as_error_set(err, "the program executed no instruction");
-    if (vectors->list.len == 1 && !session->run.end.interrupted && session->options->loop)
+    bool is_long = instructions > session->options->interval;
+    if (vectors->list.len == 1 && !session->run.end.interrupted && session->options->loop && is_long)
         return as_error_set(err, "no interval ends: '%s' was not executed after the first %" PRIu64 " instructions",
                             session->options->loop, session->options->interval);
     if (vectors->list.len == 1 && !session->run.end.interrupted)

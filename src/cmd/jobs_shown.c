@@ -177,7 +177,10 @@ static void write_line(struct as_json *json, const struct line *line)
     as_json_u64(json, "machine", row->machine);
     as_json_string(json, "name", line->name);
     as_json_u64(json, "runs", row->runs);
-    as_json_double(json, "cycles", row->cycles.n ? row->cycles.mean : NAN);
+    if (row->cycles.n)
+        as_json_u64(json, "cycles", (uint64_t)llround(row->cycles.mean));
+    else
+        as_json_null(json, "cycles");
     as_json_double(json, "cpi", row->cpi.n ? row->cpi.mean : NAN);
     as_json_double(json, "spread", row->cycles.n ? spread_of(line) : NAN);
     as_json_bool(json, "same_every_time", !differs(line));

@@ -148,11 +148,12 @@ static void print_prediction(const struct as_points_session *session, FILE *out)
 void as_points_text(const struct as_points_session *session, FILE *out)
 {
     if (session->vectors)
-        fprintf(out, "\n%s: %s instructions, %s intervals%s%s, %s blocks, %" PRIu32 " phase%s\n",
+        fprintf(out, "\n%s: %s instructions, %s interval%s%s%s, %s blocks, %" PRIu32 " phase%s\n",
                 session->argv ? session->argv[0] : session->options->from_bb,
                 AS_COUNT(as_vectors_instructions(session->vectors)), AS_COUNT(session->vectors->list.len),
-                session->collect ? " of " : "", session->collect ? AS_COUNT(session->options->interval) : "",
-                AS_COUNT(session->vectors->blocks), session->choice.k, session->choice.k == 1 ? "" : "s");
+                session->vectors->list.len == 1 ? "" : "s", session->collect ? " of " : "",
+                session->collect ? AS_COUNT(session->options->interval) : "", AS_COUNT(session->vectors->blocks),
+                session->choice.k, session->choice.k == 1 ? "" : "s");
     if (session->choice.groups.len)
         print_course(session, out);
     print_points(session, out);

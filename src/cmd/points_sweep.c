@@ -18,7 +18,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 enum { OTHER_SEEDS = 10 };
@@ -49,7 +48,7 @@ static void cut(const struct as_points_session *session, struct as_regions *regi
 /* A run that the user broke off has intervals that are missing, or shorter than they would be. */
 static bool check_end(const struct as_run_end *end, struct as_error *err)
 {
-    if (!end->interrupted && !end->asked && end->signal != SIGINT && end->signal != SIGTERM)
+    if (!as_run_end_is_cut(end))
         return true;
     return as_error_set_status(err, end->exit_status ? end->exit_status : AS_EXIT_FAILURE,
                                "interrupted: a sweep needs two whole runs of the program");

@@ -62,8 +62,9 @@ static bool check_run(const struct as_record_points_options *options, const stru
                       const struct as_engine_result *result, bool in_turn, struct as_error *err)
 {
     uint64_t instructions = as_vectors_instructions(vectors);
-    if (result->end.interrupted || result->end.asked)
-        return as_error_set(err, "interrupted before the simulation points were chosen");
+    if (as_run_end_is_cut(&result->end))
+        return as_error_set_status(err, result->end.exit_status ? result->end.exit_status : AS_EXIT_FAILURE,
+                                   "interrupted before the simulation points were chosen");
     if (in_turn && result->processes > 1)
         return as_error_set(err,
                             "the program has several processes, whose order nothing fixes: --sampled measures them");

@@ -279,14 +279,15 @@ bool as_points_run_again(struct as_points_run *run, const struct as_engine_optio
         wait_for_runs(run, run->jobs - 1);
     }
     wait_for_runs(run, 0);
-    bool interrupted = as_signals_interrupts() > 0;
+    int signal = as_signals_last();
+    bool interrupted = signal != 0;
     end_copies(run);
     as_signals_restore();
     run->modelled->fanout = run->idle;
     if (run->failed)
         *err = run->err;
     else if (interrupted)
-        as_error_set(err, "interrupted: not all simulation points were measured");
+        as_error_set_status(err, 128 + signal, "interrupted: not all simulation points were measured");
     return !run->failed && !interrupted;
 }
 
@@ -447,8 +448,10 @@ bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as
         *err = run->err;
         return false;
     }
-    if (interrupted)
-        return as_error_set(err, "interrupted: not all simulation points were measured");
+    int status = run->modelled->result.engine.end.exit_status;
+    if (interrupted || as_run_end_is_cut(&run->modelled->result.engine.end))
+        return as_error_set_status(err, status ? status : AS_EXIT_FAILURE,
+                                   "interrupted: not all simulation points were measured");
     if (run->plan.again && run->modelled->result.engine.processes > 1)
         return as_error_set(err,
                             "the program has several processes, whose order nothing fixes: --sampled measures them");

@@ -105,12 +105,20 @@ static double expected_error(const struct replicates *replicates, const struct a
     return error;
 }
 
+/* Runs that are the same may number instructions in another order, and the last digits of a sum depend on that. */
+static double rounded(double value)
+{
+    static const double precision = 1e9;
+    return round(value * precision) / precision;
+}
+
 static void add_estimate(const struct as_record_series *all, uint32_t series, const char *measure,
                          const char *granularity, double value)
 {
-    as_store_add_estimate(
-        all->code->writer,
-        &(struct as_store_estimate){.series = series, .measure = measure, .granularity = granularity, .value = value});
+    as_store_add_estimate(all->code->writer, &(struct as_store_estimate){.series = series,
+                                                                         .measure = measure,
+                                                                         .granularity = granularity,
+                                                                         .value = rounded(value)});
 }
 
 /* The factors of an instruction, rounded: equal for instructions that are alike. */

@@ -199,6 +199,9 @@ check_same "… notices it" 1 "$(grep -c 'does not do the same in every run: in 
 holds "… also in JSON" '0.5 < d["runs_differ"] <= 1' swapped.json
 holds "… and no difference where there is none" '0 <= d["runs_differ"] < 0.001' sweep.json
 
+check_fails 125 'instructions, less than one interval of' "a loop in a program shorter than an interval" \
+    "$ASSAY" points -q --interval 100M --loop main --cpi off -- "$demo" 1
+
 # ---- bad input ----
 
 check_stderr_line 'less than one interval of 10,?000,?000' "a program shorter than one interval" "$ASSAY" points -- true

@@ -120,10 +120,18 @@ echo "1 0" >away.w
     "$WORKLOADS/threads" -w 100000000 >interrupted.out 2>&1 &
 recorder=$!
 runs_to_it() { [ "$(ps -o comm= --ppid "$(pgrep -P "$recorder")" | grep -c qemu)" = 1 ]; }
+runs_to_it_first() { [ "$(ps -o comm= --ppid "$recorder" | grep -c qemu)" = 1 ]; }
 wait_until runs_to_it
 kill -TERM "$recorder"
 wait "$recorder"
-check_same "an interrupted run says so" 1 "$(grep -c interrupted interrupted.out)"
+check_same "an interrupted run ends with the signal's status" 143 "$?"
+check_same "… and says so" 1 "$(grep -c interrupted interrupted.out)"
+"$ASSAY" record -q --points=auto -o no.db -- sh -c 'while :; do :; done' >interrupted.out 2>&1 &
+recorder=$!
+wait_until runs_to_it_first
+kill -TERM "$recorder"
+wait "$recorder"
+check_same "… in the first run, too" "143 1" "$? $(grep -c 'interrupted before the simulation points were chosen' interrupted.out)"
 
 # ---- what is refused ----
 
