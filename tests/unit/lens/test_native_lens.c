@@ -135,6 +135,7 @@ static void paths(void **state)
         assert_true(found[0] == 0x100 && found[1] == 0x204);
     }
     assert_true(numbers[0] && numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2]);
+    assert_int_equal(as_native_lens_thread(native, 0)->path, numbers[1]); /* of the eighth sample */
     as_native_lens_free(native);
 }
 
@@ -278,6 +279,21 @@ static void sample_around(uint64_t seed, int at, int n, int found[AROUND], char 
     order[n < 40 ? n : 40] = 0;
     assert_int_equal(as_native_lens_cost(native).without, 0);
     assert_int_equal(as_native_lens_thread(native, 0)->stack, 0x7ffe0000);
+    as_native_lens_free(native);
+}
+
+/* A sample that says nothing of memory: neither an address nor registers. */
+static void nothing_around(void **state)
+{
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    struct as_perf_event event = {0};
+    struct as_perf_sample made = {
+        .event = &event, .mode = AS_PERF_USER, .time = 10, .pid = (uint32_t)getpid(), .tid = (uint32_t)getpid()};
+    for (int i = 0; i < 50; i++) /* whether it would look back or ahead */
+        as_native_lens_sample(native, &made, 1000, true);
+    assert_true(seen.started == 1 && seen.samples == 0);
+    assert_true(as_native_lens_cost(native).without == 50 && as_native_lens_cost(native).samples == 50);
     as_native_lens_free(native);
 }
 
@@ -503,6 +519,7 @@ int main(void)
         cmocka_unit_test(recorded_addresses),
         cmocka_unit_test(how_long_it_ran),
         cmocka_unit_test(accesses_around),
+        cmocka_unit_test(nothing_around),
         cmocka_unit_test(one_trap_with_its_access),
         cmocka_unit_test(four_registers),
         cmocka_unit_test(budget_is_kept),
