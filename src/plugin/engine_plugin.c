@@ -7,7 +7,7 @@
 #include "engine/sieve.h"
 #include "engine/stamp.h"
 #include "engine/wire.h"
-#include "isa/marker_code.h"
+#include "plugin/block_traits.h"
 #include "plugin/code.h"
 #include "plugin/code_sets.h"
 #include "plugin/cpu_state.h"
@@ -16,6 +16,7 @@
 #include "plugin/one_processor.h"
 #include "plugin/qemu_plugin_api.h"
 #include "plugin/shared.h"
+#include "plugin/signal_handlers.h"
 #include "plugin/thread_step.h"
 #include "plugin/varies.h"
 
@@ -306,95 +307,10 @@ static bool info_layout_is_known(void)
     return true;
 }
 
-/* Where the program's signal handlers begin. Handlers that are replaced stay in the list: a look at the signal frame
- * tells a delivery from a call. */
-enum { MAX_HANDLERS = 256 };
-static _Atomic uint64_t handlers[MAX_HANDLERS];
-
-static bool is_handler(uint64_t address)
-{
-    for (size_t i = 0; i < MAX_HANDLERS && atomic_load(&handlers[i]); i++)
-        if (atomic_load(&handlers[i]) == address)
-            return true;
-    return false;
-}
-
-static void note_handler(uint64_t action)
-{
-    uint64_t handler, none = 0;
-    if (!action || !as_guest_read(action, &handler, sizeof handler) || handler <= 1 || is_handler(handler))
-        return;
-    for (size_t i = 0; i < MAX_HANDLERS; i++, none = 0)
-        if (atomic_compare_exchange_strong(&handlers[i], &none, handler))
-            return;
-}
-
-/* What the first process does with SIGINT; `action` is in its memory. */
-static void note_interrupt(uint64_t action)
-{
-    uint64_t handler;
-    if (as_plugin.process == 1 && action && as_guest_read(action, &handler, sizeof handler))
-        atomic_store(&as_plugin.wire->minds_interrupt, handler != (uint64_t)(uintptr_t)SIG_IGN);
-}
-
-/* … when it begins, or executes another program: before QEMU has handlers of its own. */
-static void inherit_interrupt(void)
-{
-    struct sigaction action;
-    if (as_plugin.process == 1 && sigaction(SIGINT, NULL, &action) == 0)
-        atomic_store(&as_plugin.wire->minds_interrupt, action.sa_handler != SIG_IGN);
-}
-
-/* Whether an instruction of the block is a landmark that the reader waits for. */
-static bool is_watched(const struct qemu_plugin_tb *tb, size_t n)
-{
-    const struct as_wire_header *wire = as_plugin.wire;
-    uint32_t watches = atomic_load(&wire->n_watches);
-    for (size_t i = 0; i < n && (watches || wire->watches_markers); i++) {
-        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (wire->watches_markers &&
-            as_marker_code_number(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)) >= 0)
-            return true;
-        for (uint32_t w = 0; w < watches; w++)
-            if (wire->watches[w].image == as_plugin.image && wire->watches[w].address == qemu_plugin_insn_vaddr(insn))
-                return true;
-    }
-    return false;
-}
-
-/* Whether the block learns from an atomic what other threads did. If it does not, a counter that it only adds to for example, it
- * executes the same in whichever order threads come. */
-static bool has_asking_atomic(const struct qemu_plugin_tb *tb, size_t n)
-{
-    bool flags = false; /* those of an atomic, which nobody has read or changed yet */
-    for (size_t i = 0; i < n; i++) {
-        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        enum as_answer answer =
-            as_insn_answer(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
-        if (answer == AS_ANSWER_VALUE || (flags && answer == AS_ANSWER_READ))
-            return true;
-        flags = answer == AS_ANSWER_FLAGS || (flags && answer == AS_ANSWER_NONE);
-    }
-    return flags;
-}
-
-/* Whether the block has a load-reserved whose store-conditional comes in another block. */
-static bool ends_reserved(const struct qemu_plugin_tb *tb, size_t n)
-{
-    bool reserved = false;
-    for (size_t i = 0; i < n; i++) {
-        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        enum as_reservation kind =
-            as_insn_reservation(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
-        reserved = kind == AS_RESERVATION_MADE || (reserved && kind != AS_RESERVATION_USED);
-    }
-    return reserved;
-}
-
 /* Which callback a block gets. */
 static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool recorded, bool watched)
 {
-    if (is_handler(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0))))
+    if (as_handlers_has(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0))))
         return on_handler;
     if (watched)
         return on_watched;
@@ -403,9 +319,9 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
         if (as_insn_hints(as_plugin.arch, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
             return on_hints;
     }
-    if (!are_stamped() || !recorded || !has_asking_atomic(tb, n))
+    if (!are_stamped() || !recorded || !as_traits_asks(tb, n))
         return are_stamped() ? on_stamped : on_block;
-    return !as_plugin.wire->in_step ? on_atomic : ends_reserved(tb, n) ? on_reserve : on_step;
+    return !as_plugin.wire->in_step ? on_atomic : as_traits_ends_reserved(tb, n) ? on_reserve : on_step;
 }
 
 /* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */
@@ -436,12 +352,12 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         return;
     if (n > AS_WIRE_INDEX_MASK + 1)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
-    bool watched = is_watched(tb, n), recorded = as_plugin.recording == AS_WIRE_ALL || watched;
+    bool watched = as_traits_watched(tb, n), recorded = as_plugin.recording == AS_WIRE_ALL || watched;
     uint32_t block = as_code_report_block(tb, n, recorded);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
                                          (void *)((uintptr_t)block << COUNT_BITS | n));
     bool stacks = as_plugin.wire->stacks, moved = false;
-    bool in_step = as_plugin.wire->in_step && recorded && has_asking_atomic(tb, n);
+    bool in_step = as_plugin.wire->in_step && recorded && as_traits_asks(tb, n);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
@@ -507,7 +423,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     for (size_t i = 0; i < AS_WIRE_SYSCALL_ARGS; i++)
         as_lane_push(lane, args[i]);
     if (number == numbers->sigaction)
-        note_handler(a2);
+        as_handlers_note(a2);
     memcpy(call_args, args, sizeof call_args);
     if (number == numbers->clone)
         note_clone(vcpu, a1);
@@ -593,7 +509,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
     if (number == numbers->prctl && call_args[0] == PR_SET_NAME && result == 0)
         push_name(lane);
     if (number == numbers->sigaction && call_args[0] == SIGINT && result == 0)
-        note_interrupt(call_args[1]);
+        as_handlers_note_interrupt(call_args[1]);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
 }
@@ -689,7 +605,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     bool is_child = as_plugin.process > 1; /* the first process dies with the reader by PR_SET_PDEATHSIG */
     if (!as_plugin.process)
         as_plugin.process = atomic_fetch_add(&as_plugin.wire->next_process, 1) + 1;
-    inherit_interrupt();
+    as_handlers_inherit_interrupt();
     info_is_known = info_layout_is_known();
     as_lane_setup();
     as_follow_setup();
