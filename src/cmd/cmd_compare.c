@@ -1,6 +1,7 @@
 /* assay compare: one run in the model, all samplers compared with the Oracle. */
 #include "base/log.h"
 #include "base/number.h"
+#include "base/show.h"
 #include "base/split.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
@@ -447,6 +448,16 @@ static size_t end_run(struct run *run)
 
 /* ---- all of them ---- */
 
+/* Outputs of observers (--calls, --flame) have no place to say it. */
+static void warn_of_folded(const struct as_compare *compare)
+{
+    uint64_t folded = as_compare_folded_calls(compare);
+    if (folded)
+        as_log_warn("%s calls have no row in --calls and no place of their own in --flame, and count as part of their "
+                    "callers: call paths are kept to a depth of %s, and at most %s of them",
+                    AS_COUNT(folded), AS_COUNT(AS_CALLPATH_MAX_DEPTH), AS_COUNT(AS_CALL_TREE_MAX_NODES));
+}
+
 static int show(struct comparison *all)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -455,6 +466,7 @@ static int show(struct comparison *all)
     int status = AS_EXIT_OK;
     for (size_t i = 0; i < all->n_cores; i++)
         compares[i] = &all->runs[i].compare;
+    warn_of_folded(compares[0]);
     if (all->options->json) {
         struct as_json *json = as_json_new(all->output.file);
         as_compare_json(compares, all->n_cores, json);

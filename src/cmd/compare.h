@@ -34,6 +34,8 @@ struct as_compare {
 
 /* For n machines, at least one: everything about the first, and how the others compare with it. */
 void as_compare_json(const struct as_compare *const *compares, size_t n, struct as_json *json);
+/* Calls without a call path of their own: too deep, or there are too many paths. */
+uint64_t as_compare_folded_calls(const struct as_compare *compare);
 void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *out);
 
 #endif

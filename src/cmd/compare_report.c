@@ -366,6 +366,8 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_regions_json(json,
                     &(struct as_regions_shown){.engine = as_model_engine(compare->model), .model = compare->model});
     as_json_u64(json, "threads", result->engine.threads);
+    if (as_compare_folded_calls(compare))
+        as_json_u64(json, "folded_calls", as_compare_folded_calls(compare));
     as_json_double(json, "seconds", result->engine.seconds);
     as_json_double(json, "mips", mips_of(result));
     json_memo(json, compare->model);
@@ -522,6 +524,15 @@ static void text_cores(FILE *out, const struct as_compare *const *compares, size
     fputc('\n', out);
 }
 
+uint64_t as_compare_folded_calls(const struct as_compare *compare)
+{
+    const struct as_call_tracker *calls = as_model_calls(compare->model);
+    uint64_t folded = 0;
+    for (size_t i = 0; i < as_call_tracker_count_images(calls); i++)
+        folded += as_call_tree_folded(as_call_tracker_tree(calls, i));
+    return folded;
+}
+
 static void text_head(FILE *out, const struct as_compare *compare)
 {
     const struct as_model_result *result = &compare->result;
@@ -538,6 +549,9 @@ static void text_head(FILE *out, const struct as_compare *compare)
         fprintf(out, "note: %s\n", as_engine_clock_note(&result->engine));
     if (start_up)
         fprintf(out, "note: %.0f %% of %s\n", 100 * as_ratio(start.instructions, result->instructions), start_up);
+    if (as_compare_folded_calls(compare))
+        fprintf(out, "note: %s calls are part of their callers in call paths\n",
+                AS_COUNT(as_compare_folded_calls(compare)));
     free(part);
     free(start_up);
 }

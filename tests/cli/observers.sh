@@ -53,6 +53,20 @@ check "threads have a file each" compare -o /dev/null --commit-csv t.csv --count
 check_same "… and rows of their own" "1 2 3" "$(tail -n +2 t.counters | cut -d, -f1 | sort -u | xargs)"
 check "… the traces too" test -s t.csv -a -s t.csv.2 -a -s t.csv.3
 
+cat >deep.c <<'END'
+__attribute__((noinline)) long rec(long n) { volatile long x = n; return n ? rec(n - 1) + x : 0; }
+int main(void) { return (int)rec(6000) & 1; }
+END
+check "a program that calls deeper than paths are kept" cc -O1 -fno-optimize-sibling-calls -static -o deep deep.c
+check_json "… says how many calls are left out" 'd["folded_calls"] > 1900' "$ASSAY" compare --samplers none --json --calls deep.csv --from main -- ./deep
+check_same "… and those of the others there are rows" 6001 "$(python3 -IS - "$LOGS/out" <<'END'
+import json, sys
+rows = sum(line.rstrip().endswith(",rec") for line in open("deep.csv"))
+print(rows + json.load(open(sys.argv[1]))["folded_calls"])
+END
+)"
+check_same "… with a warning" 1 "$(grep -cE '^assay( compare)?: [0-9,]+ calls have no row in --calls' <<<"$err")"
+
 # ---- what is refused, and what is left behind ------------------------------------------------------------------------
 mkdir made && cd made || exit 1
 check_fails 125 'cannot write nowhere/k' "counters in a directory that is not there" some --counters nowhere/k
