@@ -107,14 +107,28 @@ static double fit_pairs(const struct shape *shape, size_t *groups)
     return *groups >= 2 && 2 * *groups == shape->active ? part(shape, sum) : 0;
 }
 
+/* Whether a thread has a quarter of its even share: one that only makes and awaits the others does not. */
+static bool is_busy(const struct shape *shape, size_t thread)
+{
+    return shape->sums[thread] * shape->n * 4 >= 2 * shape->total;
+}
+
+/* Busy threads among themselves: the share of pairs that are used, or that of what passes between them if it is less. */
 static double fit_all(const struct shape *shape)
 {
-    size_t used = 0, pairs = shape->active * (shape->active - 1) / 2;
+    size_t used = 0, busy = 0;
+    uint64_t within = 0;
+    for (size_t i = 0; i < shape->n; i++)
+        busy += is_busy(shape, i);
+    double pairs = (double)busy * ((double)busy - 1) / 2;
     for (size_t i = 0; i < shape->n; i++)
         for (size_t k = 0; k < i; k++)
-            used +=
-                shape->is_active[i] && shape->is_active[k] && 4 * part(shape, talk(shape, i, k)) * (double)pairs >= 1;
-    return shape->active >= 3 && pairs ? (double)used / (double)pairs : 0;
+            if (is_busy(shape, i) && is_busy(shape, k)) {
+                within += talk(shape, i, k);
+                used += 4 * part(shape, talk(shape, i, k)) * pairs >= 1;
+            }
+    double even = busy >= 3 ? (double)used / pairs : 0;
+    return even < part(shape, within) ? even : part(shape, within);
 }
 
 static uint32_t root_of(uint32_t *parents, uint32_t i)

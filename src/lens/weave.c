@@ -2,10 +2,11 @@
  * and how far apart they are. */
 #include "lens/weave.h"
 
+#include "base/random.h"
 #include "base/vec.h"
 
 /* MOST_WAITING: an instruction can make millions of accesses (rep stos), and time stands still meanwhile. */
-enum { FRACTION = 16, MOST_WAITING = 1 << 18 };
+enum { FRACTION = 16, MOST_WAITING = 1 << 18, ORDER_LASTS = 32 };
 
 struct segment {
     uint64_t clock; /* of its next access, in fractions */
@@ -30,6 +31,8 @@ struct as_weave {
     uint64_t now;                   /* all before it was given out */
     uint64_t late;                  /* accesses that were given out behind their time */
     uint64_t latest;                /* clock of any thread, in fractions */
+    uint64_t seed;                  /* of the orders of threads */
+    uint32_t quanta;                /* that had the present order */
     AS_VEC(struct thread *) all;    /* by number */
     AS_VEC(struct thread *) active; /* that have accesses waiting */
 };
@@ -198,11 +201,26 @@ static void drop_idle(struct as_weave *weave)
     weave->active.len = kept;
 }
 
-/* One quantum of every thread, always in the same order: a changing one would let a thread's last accesses of one quantum
- * and its first of the next follow each other, and halve what two threads hand over. Returns when the next access comes. */
+/* Threads in another order. */
+static void shuffle(struct as_weave *weave)
+{
+    for (size_t i = weave->active.len; i > 1; i--) {
+        size_t other = as_random_below(&weave->seed, i);
+        struct thread *thread = weave->active.data[i - 1];
+        weave->active.data[i - 1] = weave->active.data[other];
+        weave->active.data[other] = thread;
+    }
+    weave->quanta = 0;
+}
+
+/* One quantum of every thread. Many have the same order: a new one for each would let a thread's last accesses of one quantum and
+ * its first of the next follow each other, and halve what two threads hand over. But one order for all would let threads that
+ * work alike hand a line only to the next one, as no machine keeps them in step. Returns when the next access comes. */
 static uint64_t give_quantum(struct as_weave *weave, uint64_t limit)
 {
     uint64_t next = UINT64_MAX;
+    if (weave->active.len > 2 && ++weave->quanta >= ORDER_LASTS)
+        shuffle(weave);
     for (size_t i = 0; i < weave->active.len; i++) {
         uint64_t own = give_before(weave, weave->active.data[i], limit);
         next = own < next ? own : next;
