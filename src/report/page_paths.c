@@ -104,8 +104,8 @@ static void renumber(const struct as_page_paths *paths, struct as_page_entries *
 bool as_page_paths_make(struct as_page_document *document, struct as_error *err)
 {
     const struct as_view *view = document->view;
-    size_t n;
-    const struct as_store_series *series = as_store_series(view->store, &n);
+    size_t all, n = document->n_series; /* without replicates */
+    const struct as_store_series *series = as_store_series(view->store, &all);
     if (!view->has_calls)
         return true;
     struct as_page_paths *paths = document->paths = as_alloc(sizeof *paths);
