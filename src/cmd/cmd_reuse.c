@@ -246,11 +246,8 @@ static int write_result(struct session *session)
 static int show(struct session *session)
 {
     struct as_error err = AS_ERROR_INIT;
-    bool measured = as_access_stream_executed(session->stream) > 0 || session->result.end.interrupted ||
-                    session->result.region_troubles == 0;
-    if (!measured) {
+    if (!as_engine_check_reached(&session->result, as_access_stream_executed(session->stream), &err)) {
         as_output_drop(&session->output);
-        as_error_set(&err, "%s", session->result.region_trouble);
         return as_cli_fail(&as_command_reuse, &err);
     }
     int failed = write_result(session), status = as_run_report(&session->result, &session->options->run);

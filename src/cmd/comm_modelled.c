@@ -177,8 +177,10 @@ static int run_program(const struct as_comm_given *options, const struct as_comm
     ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, as_comm_run_sink(run), run, &result, &err);
     as_progress_end(&watch.progress);
     int status = AS_EXIT_FAILURE;
-    if (ok) {
+    if (ok)
         as_comm_run_finish(run);
+    ok = ok && as_engine_check_reached(&result, as_comm_run_instructions(run), &err);
+    if (ok) {
         struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
         status = show_program(options, comm, argv, run, &result, mpi ? &messages : NULL, &output);
         as_mpi_messages_free(&messages);

@@ -389,6 +389,9 @@ enum { AS_ENGINE_PART = 128 };
 /* After a run: which part of it `measured` instructions are, in words ("the first 1,000 instructions of an unknown
  * number"). False: all of it. */
 bool as_engine_part(const struct as_engine_result *result, uint64_t measured, char *text, size_t size);
+/* After a run: false with a message if nothing was measured because the part that was asked for never came. */
+bool as_engine_check_reached(const struct as_engine_result *result, uint64_t measured,
+                             struct as_error *err) AS_MUST_CHECK;
 
 /* Finds the program and QEMU and starts both. NULL: the program cannot be run, or Assay fails. `options` must live as
  * long as the engine. */

@@ -24,3 +24,9 @@ bool as_engine_part(const struct as_engine_result *result, uint64_t measured, ch
                  AS_COUNT(result->executed));
     return true;
 }
+
+bool as_engine_check_reached(const struct as_engine_result *result, uint64_t measured, struct as_error *err)
+{
+    return measured > 0 || result->end.interrupted || result->region_troubles == 0 ||
+           as_error_set(err, "%s", result->region_trouble);
+}

@@ -291,6 +291,7 @@ check_json "a program that forks: processes do not communicate" 'd["exact"]["tot
 check_json "a program that executes another" 'd["exact"]["total"] == 0' "$ASSAY" comm --json -- sh -c 'exec true'
 check_status 139 "a program that dies" "$ASSAY" comm -- sh -c 'kill -SEGV $$'
 check_status 127 "no such program" "$ASSAY" comm -- ./absent
+check_status 125 "a part that never comes" "$ASSAY" comm -q --from nosuch -- "$BUILD/workloads/sharing" false -t 2 -n 10
 cat >ends.c <<'END'
 #include <pthread.h>
 static _Alignas(64) volatile long word;
