@@ -143,7 +143,7 @@ export function reuse() {
             pairs: [{ use: place("copy", 10), reuse: place("sort", 12), count: 20, spatial: 10, false_sharing: 5, beyond_L1: 0, beyond_LLC: 0, octaves }] },
         caches: [{ name: "L1", bytes: 32768, ways: 8, predicted: 0.175, simulated: 0.18, misses: 180, cold: 60, capacity: 75, conflict: 5, coherence: 40 }],
         host_caches: [{ level: 2, bytes: 524288, ways: 8, predicted: 0.1 }],
-        pairs: [{ use: place("copy", 10), reuse: place("copy", 10), count: 675, spatial: 225, beyond_L1: 75, beyond_LLC: 0, octaves },
+        pairs: [{ use: place("copy", 10), reuse: place("copy", 10), count: 675, spatial: 225, beyond_L1: 75, conflicts: 5, beyond_LLC: 0, octaves },
             { use: { function: "gone", address: "0x7000" }, reuse: place("main", 3), count: 225, spatial: 75, beyond_L1: 0, beyond_LLC: 0, octaves }],
         code: [{ at: place("copy", 10), touches: 800, line_bytes_used: 8, L1: { cold: 60, capacity: 75, conflict: 5, coherence: 40 } }],
         objects: [{ kind: "variable", name: "table", misses: 180, cold: 60, capacity: 75, conflict: 5, coherence: 40, line_bytes_used: 8, distance: 1100, hottest: { name: "table+0x40", misses: 9 } }],

@@ -694,7 +694,7 @@ await test("reuse: distances, curve, working set, caches, pairs of code and obje
     const heights = await page.$$eval("#panel-reuse svg:first-of-type rect", (list) => list.map((one) => Number(one.getAttribute("height"))));
     assert.deepEqual(heights.slice(0, 4).map((height) => Math.round((1000 * height) / heights[3]) / 1000), [0.667, 0.25, 0.083, 1]);
     assert.deepEqual(await page.$$eval("#panel-reuse table tbody tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent).join("|"))), [
-        "32 KiB|17.5 %|18.0 %|60|75|5|40|L1", "675|75|0|33.3 %|copy at demo.c:10|copy at demo.c:10", "225|0|0|33.3 %|gone|main at demo.c:3", "20|0|0|50.0 %|copy at demo.c:10|sort at demo.c:12",
+        "32 KiB|17.5 %|18.0 %|60|75|5|40|L1", "675|75|5|0|33.3 %|copy at demo.c:10|copy at demo.c:10", "225|0|–|0|33.3 %|gone|main at demo.c:3", "20|0|–|0|50.0 %|copy at demo.c:10|sort at demo.c:12",
         "180|60|75|5|40|8.0|copy at demo.c:10", "180|60|75|5|40|8.0|1,100|table|table+0x40"]);
     assert.equal(await page.textContent("#panel-reuse li"), "order of loops (40.0 %): copy at demo.c:10: let the inner loop walk along the line");
     await page.click("#panel-reuse table a:text('main')");
