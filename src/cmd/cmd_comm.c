@@ -128,6 +128,8 @@ static int show_recording(const struct as_comm_given *options, const struct as_c
     bool written = true;
     if (!as_output_open(&output, options->output, &err))
         return as_cli_fail(&as_command_comm, &err);
+    if (c2c->partial)
+        as_log_warn("%s is not whole: %s; shown is what is there", path, c2c->partial);
     if (options->json)
         written = as_comm_recording_json(c2c, path, options->top, output.file);
     else if (options->csv)

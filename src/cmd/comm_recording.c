@@ -135,6 +135,8 @@ bool as_comm_recording_json(const struct as_c2c *c2c, const char *path, uint64_t
     as_json_object(json, NULL);
     as_json_string(json, "source", "recording");
     as_json_string(json, "file", path);
+    if (c2c->partial)
+        as_json_string(json, "partial", c2c->partial);
     as_json_u64(json, "samples_without_source", c2c->without_source);
     as_json_object(json, "counts");
     json_counts(json, &c2c->counts);

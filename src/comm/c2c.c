@@ -250,6 +250,22 @@ void as_c2c_sort(struct as_c2c *c2c)
         qsort(c2c->lines.data, c2c->lines.len, sizeof *c2c->lines.data, by_line);
 }
 
+static bool check_recording(struct as_c2c *c2c, const struct as_perf_reader *reader, const char *path,
+                            struct as_error *err)
+{
+    const struct as_perf_summary *summary = as_perf_reader_summary(reader);
+    if (summary->incomplete)
+        c2c->partial = as_strdup(summary->problem[0] ? summary->problem : "the recording ends early");
+    if (c2c->counts.records > 0)
+        return true;
+    if (c2c->partial)
+        return as_error_set(err, "%s: no sample with a data address and a data source: %s", path, c2c->partial);
+    return as_error_set(err,
+                        "%s: no sample has a data address and a data source; record with 'perf mem record' or "
+                        "'perf c2c record'",
+                        path);
+}
+
 bool as_c2c_read(struct as_c2c *c2c, const char *path, struct as_error *err)
 {
     struct reading reading = {.c2c = c2c};
@@ -258,12 +274,7 @@ bool as_c2c_read(struct as_c2c *c2c, const char *path, struct as_error *err)
         return false;
     struct as_perf_spaces_options options = {.recorded = as_perf_reader_info(reader)};
     reading.spaces = as_perf_spaces_new(&options);
-    bool ok = as_perf_reader_run(reader, &sink, &reading, err);
-    if (ok && c2c->counts.records == 0)
-        ok = as_error_set(err,
-                          "%s: no sample has a data address and a data source; record with 'perf mem record' or "
-                          "'perf c2c record'",
-                          path);
+    bool ok = as_perf_reader_run(reader, &sink, &reading, err) && check_recording(c2c, reader, path, err);
     as_c2c_sort(c2c);
     as_perf_spaces_free(reading.spaces);
     as_perf_reader_close(reader);
@@ -286,6 +297,7 @@ static void free_line(struct as_c2c_line *line)
 
 void as_c2c_free(struct as_c2c *c2c)
 {
+    free(c2c->partial);
     for (size_t i = 0; i < c2c->lines.len; i++)
         free_line(&c2c->lines.data[i]);
     as_vec_free(&c2c->lines);

@@ -61,6 +61,7 @@ struct as_c2c {
     struct as_c2c_counts counts;      /* of the whole recording */
     uint64_t without_source;          /* samples that say nothing about memory */
     bool modelled;                    /* by a modelled PMU: its stores reach the caches after their samples */
+    char *partial;                    /* why the recording is not whole; NULL: it is */
     AS_VEC(struct as_c2c_line) lines; /* most that moved first, then most stores, then most records */
 };
 

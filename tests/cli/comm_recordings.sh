@@ -58,6 +58,10 @@ else
 fi
 
 # Bad input.
+head -c $(($(stat -c %s c2c.data) * 8 / 10)) c2c.data >cut.data
+check "a recording that was cut off is read as far as it goes" "$ASSAY" comm --json -o cut.json cut.data
+holds "… and says so" '"partial" in d and 0 < d["counts"]["records"] < 47' cut.json
+check_stderr_line 'cut.data is not whole: ' "… to a person, too" "$ASSAY" comm cut.data
 head -c 300 c2c.data >cut.data
 check_status 125 "a recording that is cut off" "$ASSAY" comm cut.data
 printf 'PERFILE2' >tiny.data
