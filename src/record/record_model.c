@@ -204,7 +204,7 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
         as_store_add_quality(writer, "golden", NAN, "recorded without the golden reference: shares are estimates");
     if (in_turn && engine->threads > 1)
         as_store_add_quality(writer, "deterministic", NAN,
-                             "threads executed in turns of hundreds of instructions: locks are fought for less, and "
+                             "threads executed in turns of a quantum (--quantum): locks are fought for less, and "
                              "waits for other threads are fewer, than without --deterministic");
     if (engine->untraced)
         as_store_add_quality(writer, "untraced", engine->untraced, "programs that were executed outside the model");
