@@ -190,14 +190,23 @@ bool as_waits_read(struct as_waits *waits, const struct as_view *view, struct as
     return true;
 }
 
+static bool set_none(const struct as_view *view, struct as_error *err)
+{
+    const char *name = as_store_file_name(view->store);
+    if (view->summary.sampled)
+        return as_error_set(err,
+                            "%s: what threads waited for is not kept of a run that was sampled; 'assay record "
+                            "--budget=0' measures all of it and keeps that",
+                            name);
+    return as_error_set(err,
+                        "%s: no thread waited for another core's line in series %s; 'assay record' in the model keeps "
+                        "what the threads of a program wait for",
+                        name, view->summary.sampler ? view->summary.sampler : "?");
+}
+
 bool as_waits_make(struct as_waits *waits, const struct as_view *view, struct as_error *err)
 {
-    return as_waits_read(waits, view, err) &&
-           (waits->n_all ||
-            as_error_set(err,
-                         "%s: no thread waited for another core's line in series %s; 'assay record' in the model keeps "
-                         "what the threads of a program wait for",
-                         as_store_file_name(view->store), view->summary.sampler ? view->summary.sampler : "?"));
+    return as_waits_read(waits, view, err) && (waits->n_all || set_none(view, err));
 }
 
 void as_waits_free(struct as_waits *waits)

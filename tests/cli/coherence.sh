@@ -102,6 +102,8 @@ done
 check_same "… as CSV" pthread_mutex_t "$("$ASSAY" report locks.db --waits --csv | tr -d '\r' | awk -F, '$8 ~ /^guard/ { print $NF }' | sort -u)"
 "$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
+"$ASSAY" record -q --budget=100k -o parts.db -- "$WORKLOADS/sharing" false -t 2 -n 200000 >/dev/null
+check_stderr_line 'is not kept of a run that was sampled' "a run of which parts were measured" "$ASSAY" report parts.db --waits
 
 # ---- threads that take turns ------------------------------------------------------------------------------------------
 # Not in turn, so the host decides how long each looks; but the word moves by one load and one store with each of 50 turns, and the mutex
