@@ -462,6 +462,7 @@ walks s stride -o fields-stride.json
 walks w walk --method lines -o fields-lines.json
 "$ASSAY" reuse --json --method watch --exact --shared --period 500 --pmu zen4 -o fields-watch.json -- ./hard t
 "$ASSAY" reuse --csv --method watch --shared --period 500 -o fields-watch.csv -- ./hard t
+"$ASSAY" reuse --csv --method watch --period 100 -o fields-alone.csv -- ./walks w # in which distances are sure to be found
 check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" --all "$page" fields-*
 check "CSV has the document's numbers" python3 - <<'END'
 import csv, json
