@@ -6,14 +6,6 @@
 
 #include <inttypes.h>
 
-bool as_regions_weighted(const struct as_regions *regions)
-{
-    for (size_t i = 0; i < regions->list.len; i++)
-        if (regions->list.data[i].weight != 1)
-            return true;
-    return false;
-}
-
 struct sums {
     double instructions, cycles;
 };

@@ -11,8 +11,6 @@ struct as_regions_shown {
     const struct as_model *model; /* NULL: there are no cycles */
 };
 
-/* Whether any weight is not 1. */
-bool as_regions_weighted(const struct as_regions *regions);
 /* Members "regions" and, with a model and weights, "weighted". */
 void as_regions_json(struct as_json *json, const struct as_regions_shown *shown);
 /* Prints a table if there is more than one region, or a weight. */

@@ -60,8 +60,9 @@ static bool run_once(struct as_record *record, const struct as_record_source *so
                      struct as_error *err)
 {
     uint64_t instructions;
-    return as_record_is_weighted(record->options) ? as_record_run_weighted(record, source, result, err)
-                                                  : as_record_run_once(record, source, result, &instructions, err);
+    return as_regions_weighted(record->options->engine.regions)
+               ? as_record_run_weighted(record, source, result, err)
+               : as_record_run_once(record, source, result, &instructions, err);
 }
 
 /* ---- several runs, merged ---- */

@@ -24,15 +24,6 @@ struct parts {
     uint64_t instructions; /* that were measured */
 };
 
-bool as_record_is_weighted(const struct as_record_options *options)
-{
-    const struct as_regions *regions = options->engine.regions;
-    for (size_t i = 0; regions && i < regions->list.len; i++)
-        if (regions->list.data[i].weight != 1)
-            return true;
-    return false;
-}
-
 /* ---- the weights ---- */
 
 /* A weight as a fraction. Six decimals, so that times in a common denominator stay below 63 bits. */

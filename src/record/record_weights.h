@@ -9,8 +9,6 @@
 
 #include "record/record_internal.h"
 
-/* Whether a region has a weight that is not 1. */
-bool as_record_is_weighted(const struct as_record_options *options);
 /* Runs the program with one source, as often as there are weights, and merges into the record's writer. */
 bool as_record_run_weighted(struct as_record *record, const struct as_record_source *source,
                             struct as_record_result *result, struct as_error *err) AS_MUST_CHECK;

@@ -34,6 +34,14 @@ uint64_t as_region_length(const struct as_region *region)
     return length;
 }
 
+bool as_regions_weighted(const struct as_regions *regions)
+{
+    for (size_t i = 0; regions && i < regions->list.len; i++)
+        if (regions->list.data[i].weight != 1)
+            return true;
+    return false;
+}
+
 uint64_t as_regions_length(const struct as_regions *regions)
 {
     uint64_t sum = 0;

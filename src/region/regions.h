@@ -94,6 +94,8 @@ char *as_landmark_name(const struct as_landmark *landmark);
 uint64_t as_region_length(const struct as_region *region);
 /* The limit of instructions of all regions together; 0: no limit, or a plan that says nothing about the program. */
 uint64_t as_regions_length(const struct as_regions *regions);
+/* Whether any weight is not 1. NULL: there is no list. */
+bool as_regions_weighted(const struct as_regions *regions);
 
 /* Adds a region that covers the whole program, and returns it for the caller to fill. Valid until the next call. */
 struct as_region *as_regions_add(struct as_regions *regions);
