@@ -477,16 +477,22 @@ void put_spe_truncated(struct build *build)
     record_end(build, at);
 }
 
+/* What perf says of a trace before it comes: its kind, and the processors' clock. */
+static void put_spe_head(struct build *build)
+{
+    size_t at = record_begin(build, 70, 0);
+    put_u32(build, AS_PERF_AUX_ARM_SPE);
+    put_u32(build, 0);
+    put_u64(build, 8);
+    record_end(build, at);
+    put_words(build, 79, (uint64_t[]){SPE_TICKS_SHIFT, SPE_TICKS_MULTIPLIER, SPE_TICKS_ZERO}, 3);
+}
+
 /* In the order of perf: what it says of the trace, then the kernel's records with the trace among them, not sorted. */
 struct build spe_records(bool big, size_t piece)
 {
     struct build build = {.big = big};
-    size_t at = record_begin(&build, 70, 0);
-    put_u32(&build, AS_PERF_AUX_ARM_SPE);
-    put_u32(&build, 0);
-    put_u64(&build, 8);
-    record_end(&build, at);
-    put_words(&build, 79, (uint64_t[]){SPE_TICKS_SHIFT, SPE_TICKS_MULTIPLIER, SPE_TICKS_ZERO}, 3);
+    put_spe_head(&build);
     struct trace trace = {.piece = piece};
     put_spe_trace(&trace.build);
     put_buffer(&build, 0, UINT32_MAX, 0, &trace);
@@ -512,12 +518,7 @@ struct as_str spe_bits_file(void)
 {
     struct build build = {0};
     struct trace trace = {0};
-    size_t at = record_begin(&build, 70, 0);
-    put_u32(&build, AS_PERF_AUX_ARM_SPE);
-    put_u32(&build, 0);
-    put_u64(&build, 8);
-    record_end(&build, at);
-    put_words(&build, 79, (uint64_t[]){SPE_TICKS_SHIFT, SPE_TICKS_MULTIPLIER, SPE_TICKS_ZERO}, 3);
+    put_spe_head(&build);
     for (unsigned i = 0; i < SPE_EVENT_BITS; i++)
         put_spe(&trace.build, &(struct spe){.pc = 0x401000 + 4 * i,
                                             .context = TID,
