@@ -3,6 +3,7 @@
 #include "engine/handover.h"
 
 #include "base/clock.h"
+#include "engine/handover_marks.h"
 #include "engine/lane_bounds.h"
 #include "engine/lane_idle.h"
 #include "engine/reader_lanes.h"
@@ -11,7 +12,7 @@
 
 #include <linux/futex.h>
 
-enum { PROCESS_SHIFT = 45, FUTEX_BIT = 62, MOST_PASSED = 256, MOST_MARKS = 2048 }; /* that sinks remember */
+enum { PROCESS_SHIFT = 45, FUTEX_BIT = 62 };
 static const double most_patience = 5; /* seconds before nobody is waited for any more */
 static const uint32_t futex_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 202, [AS_ARCH_RISCV64] = 98};
 
@@ -23,96 +24,6 @@ struct look {
     double stalled;       /* seconds */
     bool gives_up;
 };
-
-/* ---- marks and waits ---- */
-
-static void set_stop(struct as_handover_lane *own)
-{
-    own->stop = own->allowed;
-    if (own->passed < own->marks.len && own->marks.data[own->passed].position < own->stop)
-        own->stop = own->marks.data[own->passed].position;
-    if (own->waited < own->waits.len && own->waits.data[own->waited].position < own->stop)
-        own->stop = own->waits.data[own->waited].position;
-}
-
-/* Keeps the list short; marks that were passed are asked for only by threads that are about to be read. */
-static void forget_marks(struct as_handover_lane *own)
-{
-    if (own->passed < MOST_PASSED)
-        return;
-    size_t gone = MOST_PASSED / 2;
-    memmove(own->marks.data, own->marks.data + gone, (own->marks.len - gone) * sizeof *own->marks.data);
-    own->marks.len -= gone;
-    own->passed -= gone;
-}
-
-/* The place in the list of the first mark at or behind a position. */
-static size_t find_mark(const struct as_handover_lane *own, uint64_t position)
-{
-    size_t at = own->marks.len;
-    while (at > 0 && own->marks.data[at - 1].position >= position)
-        at--;
-    return at;
-}
-
-static bool has_mark(const struct as_handover_lane *own, uint64_t position)
-{
-    size_t at = find_mark(own, position);
-    return at < own->marks.len && own->marks.data[at].position == position;
-}
-
-static uint32_t add_mark(struct as_handovers *all, struct as_handover_lane *own, uint64_t position)
-{
-    forget_marks(own);
-    size_t at = find_mark(own, position);
-    if (at < own->marks.len && own->marks.data[at].position == position)
-        return own->marks.data[at].number;
-    as_vec_push(&own->marks);
-    memmove(own->marks.data + at + 1, own->marks.data + at, (own->marks.len - 1 - at) * sizeof *own->marks.data);
-    own->marks.data[at] = (struct as_mark){.position = position, .number = ++all->marks};
-    return all->marks;
-}
-
-static uint64_t read_of(const struct as_reader *reader, uint32_t lane)
-{
-    return atomic_load(&reader->wire->lanes[lane].consumed);
-}
-
-/* The lane of the thread that wrote is gone: all of it has been read. */
-static void add_wait_for_ended(struct as_handovers *all, struct as_handover_lane *own, uint64_t position,
-                               uint32_t thread)
-{
-    const uint64_t *mark = as_map_get(&all->exits.marks, thread);
-    if (!mark || all->marks - (uint32_t)*mark >= MOST_MARKS)
-        return;
-    all->met++;
-    *as_vec_push(&own->waits) = (struct as_wait){.position = position, .mark = (uint32_t)*mark};
-}
-
-/* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
- * this thread is now, or hardly. */
-static void add_wait(struct look *look, struct as_handover_lane *own, uint64_t position,
-                     const struct as_word_writer *writer, bool atomic)
-{
-    for (uint32_t i = 0; i < look->used; i++) {
-        struct as_handover_lane *other = &look->all->lanes.data[i];
-        if (other->thread != writer->thread || other == own)
-            continue;
-        if (read_of(look->reader, i) >= writer->clock && !has_mark(other, writer->clock))
-            return;
-        look->all->met++;
-        uint32_t mark = add_mark(look->all, other, writer->clock);
-        set_stop(other);
-        *as_vec_push(&own->waits) = (struct as_wait){.position = position,
-                                                     .behind = writer->clock,
-                                                     .lane = i,
-                                                     .thread = other->thread,
-                                                     .mark = mark,
-                                                     .atomic = atomic};
-        return;
-    }
-    add_wait_for_ended(look->all, own, position, writer->thread);
-}
 
 /* ---- what a lane says ---- */
 
@@ -160,7 +71,7 @@ static void on_exit_call(struct look *look, uint32_t lane, uint64_t behind)
         return;
     (void)as_word_clocks_write(look->all->words, futex_of(look, lane, address), own->thread, behind);
     (void)as_word_clocks_write(look->all->words, word_number(look, lane, address), own->thread, behind);
-    *as_map_put(&look->all->exits.marks, own->thread) = add_mark(look->all, own, behind);
+    *as_map_put(&look->all->exits.marks, own->thread) = as_handover_add_mark(look->all, own, behind);
 }
 
 static void on_futex_call(struct look *look, uint32_t lane, uint64_t at, uint64_t behind)
@@ -179,7 +90,7 @@ static void on_futex_call(struct look *look, uint32_t lane, uint64_t at, uint64_
     case FUTEX_CMP_REQUEUE:
         look->all->met++;
         if (as_word_clocks_write(look->all->words, futex, own->thread, behind))
-            add_mark(look->all, own, behind);
+            as_handover_add_mark(look->all, own, behind);
         break;
     default:
         break;
@@ -328,7 +239,8 @@ static void see_words(struct look *look, uint32_t lane)
         struct as_word_writer writer;
         if ((index == deciders[0] || index == deciders[1]) &&
             as_word_clocks_see(look->all->words, word_number(look, lane, word), own->thread, &writer))
-            add_wait(look, own, own->end, &writer, own->block->insns[index]->flags & AS_INSN_ATOMIC);
+            as_handover_add_wait(look->reader, look->used, own, own->end, &writer,
+                                 own->block->insns[index]->flags & AS_INSN_ATOMIC);
     }
 }
 
@@ -342,7 +254,7 @@ static void note_stores(struct look *look, uint32_t lane)
             awaited |= as_word_clocks_write(look->all->words, word_number(look, lane, word), own->thread, own->behind);
     }
     if (awaited)
-        add_mark(look->all, own, own->behind);
+        as_handover_add_mark(look->all, own, own->behind);
     look->all->met += awaited;
 }
 
@@ -353,7 +265,7 @@ static void settle(struct look *look, uint32_t lane)
     struct as_word_writer writer;
     if (own->returns) {
         if (as_word_clocks_see(look->all->words, own->futex, own->thread, &writer))
-            add_wait(look, own, own->end, &writer, false);
+            as_handover_add_wait(look->reader, look->used, own, own->end, &writer, false);
         own->futex = 0;
         own->looked += 1u + as_wire_event_words[AS_WIRE_SYSCALL_RETURN];
         own->allowed = own->looked;
@@ -366,7 +278,7 @@ static void settle(struct look *look, uint32_t lane)
     own->complete = own->returns = false;
     own->block = NULL;
     look_on(look, lane);
-    set_stop(own);
+    as_handover_set_stop(own);
 }
 
 static bool decides(const struct as_handover_lane *own)
@@ -492,14 +404,14 @@ static void begin_lane(const struct as_reader *reader, uint32_t lane, struct as_
     own->shared = reader->sink->shared ? reader->sink->shared(reader->context, &stream->thread) : &none;
     own->time = stream->causal.time;
     own->stamped = own->time != 0;
-    allow(own, read_of(reader, lane));
-    set_stop(own);
+    allow(own, as_handover_read_of(reader, lane));
+    as_handover_set_stop(own);
 }
 
 /* Words that were read without being looked at, because nobody could be waited for. */
 static bool is_behind(const struct as_reader *reader, uint32_t lane, const struct as_handover_lane *own)
 {
-    return own->allowed == UINT64_MAX && own->looked < read_of(reader, lane);
+    return own->allowed == UINT64_MAX && own->looked < as_handover_read_of(reader, lane);
 }
 
 /* A thread that has begun counts, even if nothing of it has been read. Returns false if a trace is corrupt. */
@@ -541,7 +453,7 @@ static void finish_lane(struct look *look, uint32_t lane)
         return;
     if (!own->complete && own->over) /* its last block, or half a record */
         own->allowed = UINT64_MAX;
-    set_stop(own);
+    as_handover_set_stop(own);
     as_handover_arrive(look->reader, lane);
 }
 
@@ -609,63 +521,6 @@ bool as_handover_look(struct as_reader *reader, bool timed, bool *progress)
     else if (all->stalled == 0)
         all->stalled = as_clock_seconds();
     return true;
-}
-
-/* ---- while lanes are read ---- */
-
-/* Returns whether the other thread is where it has to be. */
-static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_wait *wait)
-{
-    const struct as_handover_lane *other = &reader->handovers.lanes.data[wait->lane];
-    struct as_thread *thread = &reader->streams[lane]->thread;
-    if (other->thread != wait->thread || !reader->streams[wait->lane]) {
-        reader->sink->await(reader->context, thread, wait->mark, wait->atomic);
-        return true;
-    }
-    size_t at = find_mark(other, wait->behind);
-    bool marked = at < other->marks.len && other->marks.data[at].position == wait->behind;
-    if (read_of(reader, wait->lane) < wait->behind || (marked && at >= other->passed))
-        return false;
-    if (marked)
-        reader->sink->await(reader->context, thread, other->marks.data[at].number, wait->atomic);
-    return true;
-}
-
-void as_handover_arrive(struct as_reader *reader, uint32_t lane)
-{
-    if (lane >= reader->handovers.lanes.len || !reader->streams[lane])
-        return;
-    struct as_handover_lane *own = &reader->handovers.lanes.data[lane];
-    uint64_t position = read_of(reader, lane);
-    if (!own->thread)
-        return;
-    for (; own->passed < own->marks.len && own->marks.data[own->passed].position <= position; own->passed++)
-        reader->sink->show(reader->context, &reader->streams[lane]->thread, own->marks.data[own->passed].number);
-    while (own->waited < own->waits.len && own->waits.data[own->waited].position <= position &&
-           may_go_on(reader, lane, &own->waits.data[own->waited]))
-        own->waited++;
-    if (own->waited == own->waits.len) {
-        as_vec_clear(&own->waits);
-        own->waited = 0;
-    }
-    set_stop(own);
-}
-
-uint64_t as_handover_limit(const struct as_reader *reader, uint32_t lane)
-{
-    const struct as_handovers *all = &reader->handovers;
-    bool ordered = all->on && lane < all->lanes.len && all->lanes.data[lane].thread;
-    uint64_t stop = ordered ? all->lanes.data[lane].stop : UINT64_MAX, bound = as_bounds_limit(reader, lane);
-    return stop < bound ? stop : bound;
-}
-
-bool as_handover_blocks(const struct as_reader *reader, uint32_t lane)
-{
-    const struct as_handovers *all = &reader->handovers;
-    if (!all->on || lane >= all->lanes.len || !all->lanes.data[lane].thread)
-        return false;
-    const struct as_handover_lane *own = &all->lanes.data[lane];
-    return own->waited < own->waits.len && own->waits.data[own->waited].position <= read_of(reader, lane);
 }
 
 void as_handover_free(struct as_reader *reader)

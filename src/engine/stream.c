@@ -1,120 +1,16 @@
 /* A block execution is reported to the sink when the next record shows where the thread continued.
  *
- * Did all of the block complete? It is cut short by a fault in the middle, by QEMU's single-stepped atomics and by code
- * that modifies its own block. A signal record holds where it interrupted the thread and whether the instruction there
- * raised it. The other two start again at the instruction that did not complete, a place to which the block's end does
- * not lead. Where accesses are recorded they must agree: they are reported after they happened, so an instruction that
- * always accesses memory and has no report did not complete.
- *
- * Where the thread continues also shows the outcome of the branch and whether a rep instruction iterates (its block
- * follows itself). A rep instruction that a signal interrupts continues after the handler.
+ * That shows whether all of the block completed (block_end.h), the outcome of its branch, and whether a rep instruction iterates
+ * (its block follows itself). A rep instruction that a signal interrupts continues after the handler.
  */
 #include "engine/stream.h"
 
-#include "base/log.h"
+#include "engine/block_end.h"
 #include "engine/loop_heads.h"
 #include "engine/stream_rules.h"
 #include "engine/wire.h"
 
 static const uint32_t sigreturn_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 15, [AS_ARCH_RISCV64] = 139};
-
-/* The first instruction that had to access memory and did not, or block->n. */
-static uint32_t first_missing(const struct as_block *block, const uint64_t *words, size_t n)
-{
-    size_t w = 0;
-    for (uint32_t i = 0; i < block->n; i++) {
-        uint32_t flags = block->insns[i]->flags;
-        bool loaded = false, stored = false;
-        for (; w < n && as_word_index(words[w]) == i; w++) {
-            loaded |= (words[w] & AS_WIRE_LOAD) != 0;
-            stored |= (words[w] & AS_WIRE_STORE) != 0;
-        }
-        if (flags & AS_INSN_VARIES || ((const struct as_code_insn *)block->insns[i])->silent)
-            continue;
-        if ((flags & AS_INSN_STORE && !stored) || (flags & AS_INSN_LOAD && !loaded && !stored))
-            return i;
-    }
-    return block->n;
-}
-
-/* QEMU went on as if all was well, so it does not report this instruction's accesses: remember that. */
-static void note_silent(struct as_stream *stream, struct as_block *block, uint32_t index)
-{
-    struct as_code_insn *code = (struct as_code_insn *)block->insns[index];
-    char text[128];
-    if (!code->silent) {
-        as_log_debug("no accesses reported for %s", as_insn_text(&code->insn, text, sizeof text));
-        ++*stream->disagreements;
-    }
-    code->silent = true;
-    block->flags |= AS_BLOCK_DISAGREES;
-    stream->code->doubts++;
-}
-
-/* The instruction of the block at an address, or block->n. */
-static uint32_t index_of(const struct as_block *block, uint64_t address)
-{
-    for (uint32_t i = 0; i < block->n; i++)
-        if (block->insns[i]->address == address)
-            return i;
-    return block->n;
-}
-
-/* How the block that a stream executes came to its end. */
-struct ending {
-    uint64_t next;                /* where the thread went on, or would have without a signal; 0 unknown */
-    bool fault;                   /* the instruction at `next` raised a signal and did not complete */
-    bool syscall;                 /* a system call follows */
-    bool signal;                  /* a handler follows */
-    const struct as_block *block; /* the block at `next`, where one follows */
-};
-
-/* Whether `next` is QEMU's second try of an instruction of `block`. */
-static bool is_second_try(const struct as_block *block, const struct as_block *next)
-{
-    return next && as_block_may_be_second_try(next) && index_of(block, next->address) < block->n;
-}
-
-/* How many instructions of the block completed. */
-static uint32_t completed(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
-{
-    struct as_block *block = stream->block;
-    bool leads = ending->next == 0 || as_block_leads_to(block, ending->next);
-    if (ending->fault || !leads || is_second_try(block, ending->block)) {
-        uint32_t cut = index_of(block, ending->next);
-        if (cut < block->n)
-            return cut;
-    }
-    if (stream->bare || as_looks_complete(block, words, n))
-        return block->n;
-    uint32_t missing;
-    while ((missing = first_missing(block, words, n)) < block->n) {
-        if (ending->next == 0 && !ending->syscall)
-            return missing; /* the thread was killed there */
-        note_silent(stream, block, missing);
-    }
-    return block->n;
-}
-
-/* The decoder determines what a block accesses; the first execution compares that with what QEMU reported. */
-static void check_accesses(struct as_stream *stream, struct as_block *block, const struct as_block_exec *exec)
-{
-    uint32_t loads = 0, stores = 0;
-    struct as_access access;
-    for (struct as_accesses all = as_accesses_of(exec); as_accesses_next(&all, &access);) {
-        bool sure = !(block->insns[access.index]->flags & AS_INSN_VARIES);
-        loads += sure && access.kind & AS_ACCESS_LOAD;
-        stores += sure && access.kind & AS_ACCESS_STORE;
-    }
-    block->flags |= AS_BLOCK_CHECKED;
-    if (loads == block->load_accesses && stores == block->store_accesses)
-        return;
-    block->flags |= AS_BLOCK_DISAGREES;
-    stream->code->doubts++;
-    ++*stream->disagreements;
-    as_log_debug("block at 0x%lx: %u loads and %u stores where the decoder expects %u and %u", block->address, loads,
-                 stores, block->load_accesses, block->store_accesses);
-}
 
 /* The instruction at `address` is about to be executed and may be a landmark. */
 static void pass_landmarks(struct as_stream *stream, uint64_t address)
@@ -249,38 +145,14 @@ static void seek_head(const struct as_stream *stream, const struct as_block_exec
         as_region_run_head(stream->regions);
 }
 
-/* QEMU 7 can leave a block's callbacks armed, and then reports what it does itself to deliver signals as accesses of
- * that block: it saves the FP state in the frame, which begins with three words of two bytes at a multiple of 64, and
- * reads segment descriptors. Returns how many words are the block's own. */
-static size_t without_frame(const struct as_block *block, const uint64_t *words, size_t n)
-{
-    static const struct {
-        uint64_t offset, size_shift;
-    } beginning[] = {{0, 1}, {2, 1}, {4, 1}, {8, 3}};
-    enum { LENGTH = sizeof beginning / sizeof *beginning, ALIGNMENT = 64 };
-    for (size_t i = 0; i + LENGTH <= n; i++) {
-        uint32_t index = as_word_index(words[i]), alike = 0;
-        if (words[i] % ALIGNMENT != 0 || (index < block->n && block->insns[index]->flags & AS_INSN_BULK_MEM))
-            continue;
-        uint64_t base = words[i] & ~(UINT64_C(7) << AS_WIRE_SIZE_SHIFT);
-        while (alike < LENGTH &&
-               words[i + alike] == (AS_WIRE_STORE | beginning[alike].size_shift << AS_WIRE_SIZE_SHIFT |
-                                    (base + beginning[alike].offset)))
-            alike++;
-        if (alike == LENGTH)
-            return i;
-    }
-    return n;
-}
-
-static void finish_block(struct as_stream *stream, const uint64_t *words, size_t n, const struct ending *ending)
+static void finish_block(struct as_stream *stream, const uint64_t *words, size_t n, const struct as_ending *ending)
 {
     struct as_block *block = stream->block;
     if (!block)
         return;
     stream->executed += block->n;
     if (ending->signal)
-        n = without_frame(block, words, n);
+        n = as_block_without_frame(block, words, n);
     struct as_block_exec exec = {.block = block,
                                  .continues = stream->continues,
                                  .next = ending->next,
@@ -288,12 +160,12 @@ static void finish_block(struct as_stream *stream, const uint64_t *words, size_t
                                  .n_words = n,
                                  .registers = stream->has_registers ? stream->registers : NULL};
     const struct as_insn *last = block->insns[block->n - 1];
-    exec.end = completed(stream, words, n, ending);
+    exec.end = as_block_completed(stream, words, n, ending);
     bool whole = exec.end == block->n;
     exec.taken = whole && (block->outcome == AS_OUTCOME_LEAVES ||
                            (block->outcome == AS_OUTCOME_EITHER && ending->next && ending->next != block->end));
     if (whole && !stream->bare && !(block->flags & (AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES)))
-        check_accesses(stream, block, &exec);
+        as_block_check_accesses(stream, block, &exec);
     bool rep = block->flags & AS_BLOCK_REP_LAST && (whole || (exec.end == block->n - 1 && stream->continues));
     stream->rep_address = rep ? last->address : 0;
     bool idle = exec.continues && exec.end == 1 && n == 0; /* QEMU's last look at a rep instruction's counter */
@@ -387,17 +259,17 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
 }
 
 /* What an event implies for the block before it. */
-static struct ending ending_by(uint64_t word, const uint64_t *operands)
+static struct as_ending ending_by(uint64_t word, const uint64_t *operands)
 {
     switch ((enum as_wire_event)(word >> AS_WIRE_EVENT_SHIFT)) {
     case AS_WIRE_SYSCALL:
-        return (struct ending){.syscall = true};
+        return (struct as_ending){.syscall = true};
     case AS_WIRE_SIGNAL:
-        return (struct ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1, .signal = true};
+        return (struct as_ending){.next = operands[0], .fault = word >> AS_WIRE_SYNCHRONOUS_BIT & 1, .signal = true};
     case AS_WIRE_DEATH:
-        return (struct ending){.next = operands[0], .fault = operands[0] && as_wire_is_fault((uint32_t)word)};
+        return (struct as_ending){.next = operands[0], .fault = operands[0] && as_wire_is_fault((uint32_t)word)};
     default:
-        return (struct ending){0};
+        return (struct as_ending){0};
     }
 }
 
@@ -415,7 +287,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
         return false;
     bool falls = next == block->end;
     if ((!falls && !as_block_leads_to(block, next)) ||
-        __builtin_expect(next_block->n == 1 && is_second_try(block, next_block), 0))
+        __builtin_expect(next_block->n == 1 && as_block_is_second_try(block, next_block), 0))
         return false;
     struct as_block_exec exec = {
         .block = block,
@@ -515,7 +387,7 @@ static size_t offer(struct as_stream *stream, const uint64_t *words, size_t from
 
 /* Ends the block that is being executed; its accesses are in carry and in words[from..at). */
 static void end_block(struct as_stream *stream, const uint64_t *words, size_t from, size_t at,
-                      const struct ending *ending)
+                      const struct as_ending *ending)
 {
     if (stream->carry.len == 0) {
         finish_block(stream, words + from, at - from, ending);
@@ -547,7 +419,7 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
         stream->continues = false;
         stream->block = block;
     } else {
-        end_block(stream, words, from, at, &(struct ending){.next = block->address, .block = block});
+        end_block(stream, words, from, at, &(struct as_ending){.next = block->address, .block = block});
         start_block(stream, block);
     }
     stream->block_id = (uint32_t)words[at];
@@ -610,7 +482,7 @@ static void on_event_word(struct as_stream *stream, const uint64_t *words, size_
         stream->has_registers = true;
         return;
     }
-    struct ending ending = ending_by(words[at], words + at + 1);
+    struct as_ending ending = ending_by(words[at], words + at + 1);
     end_block(stream, words, from, at, &ending);
     as_hops_tell(stream);
     on_event(stream, words[at], words + at + 1);
@@ -668,7 +540,7 @@ void as_stream_finish(struct as_stream *stream)
 {
     as_ways_report(stream);
     if (!stream->regions->over)
-        finish_block(stream, stream->carry.data, stream->carry.len, &(struct ending){0});
+        finish_block(stream, stream->carry.data, stream->carry.len, &(struct as_ending){0});
     as_vec_clear(&stream->carry);
 }
 

@@ -1,4 +1,4 @@
-/* Rules by which stream.c and ways.c decide whether a block completed. */
+/* Rules by which stream.c, block_end.c and ways.c decide whether a block completed. */
 #ifndef AS_ENGINE_STREAM_RULES_H
 #define AS_ENGINE_STREAM_RULES_H
 
