@@ -3,8 +3,8 @@
 #include "base/json.h"
 #include "base/ratio.h"
 #include "blocks/accuracy.h"
+#include "blocks/blocks_fit.h"
 #include "blocks/loops.h"
-#include "cmd/blocks_fit.h"
 #include "cmd/blocks_rows.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/show.h"
 #include "base/time_unit.h"
-#include "cmd/blocks_fit.h"
+#include "blocks/blocks_fit.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/ratio.h"
 #include "cmd/comm_show.h"
+#include "comm/comm_error.h"
 
 enum { MOST_INDENTED = 64 }; /* threads: matrices of more would be megabytes of spaces */
 enum part { ALL, TRUE_ONLY, FALSE_ONLY };

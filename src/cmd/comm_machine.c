@@ -1,11 +1,12 @@
 /* assay comm of a program or process on this machine: sampled, with watchpoints. See comm_given.h. */
 #include "agent/mpi_host.h"
 #include "base/log.h"
-#include "cmd/comm_blocks.h"
 #include "cmd/comm_given.h"
 #include "cmd/comm_uses.h"
 #include "cmd/commands.h"
+#include "comm/comm_blocks.h"
 #include "engine/program.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 
@@ -31,6 +32,20 @@ static bool settle_native(const struct as_comm_given *options, struct as_comm_na
         .notices = as_notices_to_log};
     native->detect.watch_published = true;
     return true;
+}
+
+/* With the agent in the program, if it is asked for and possible. */
+static bool open_blocks(const struct as_comm_given *options, const char *program, struct as_comm_blocks *blocks,
+                        struct as_error *err)
+{
+    struct as_error why = AS_ERROR_INIT;
+    if (!options->allocations)
+        blocks->note = as_strdup("--allocations loads the agent, which sees them");
+    else if (options->pid)
+        blocks->note = as_strdup("the agent has to be in a program from its start, and --pid comes later");
+    else if (!as_record_can_preload(program, getenv("PATH"), &why))
+        blocks->note = as_strdup(why.message);
+    return blocks->note || as_comm_blocks_open(blocks, err);
 }
 
 static void warn_about_native(const struct as_comm_native_info *info, const struct as_comm_result *result)
@@ -59,7 +74,7 @@ static int show_native(const struct as_comm_given *options, char **argv, struct 
     struct as_comm_result result = as_comm_native_result(native);
     struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};
     char *part = native_part(options, info);
-    as_comm_blocks_read(blocks, native);
+    as_comm_blocks_read(blocks, native, &as_notices_to_log);
     struct as_comm_shown shown = {.argv = argv,
                                   .result = &result,
                                   .native = info,
@@ -88,7 +103,7 @@ int as_comm_run_machine(const struct as_comm_given *options, char **argv)
     bool settled = (options->pid || (as_comm_is_operand(argv[0], getenv("PATH"), &err) &&
                                      !as_program_is_foreign(argv[0], getenv("PATH"), &err))) &&
                    settle_native(options, &asked, &err) && (!options->mpi || (mpi = as_mpi_open(&err))) &&
-                   as_comm_blocks_open(&blocks, options->allocations, options->pid ? NULL : argv[0], &err);
+                   open_blocks(options, argv[0], &blocks, &err);
     char *const *environment = as_comm_blocks_environment(&blocks);
     asked.environment = mpi ? as_mpi_environment(mpi, environment) : environment;
     struct as_comm_native *native = settled ? as_comm_native_new(&asked) : NULL;

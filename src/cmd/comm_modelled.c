@@ -6,8 +6,8 @@
 #include "cmd/comm_given.h"
 #include "cmd/comm_uses.h"
 #include "cmd/commands.h"
-#include "cmd/lens_unit.h"
 #include "cmd/progress.h"
+#include "lens/lens_unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -48,12 +48,4 @@ void as_comm_mpi_csv(const struct as_comm_shown *shown, FILE *out); /* a line fo
 /* Bytes: messages as true_, collective operations as false_. */
 void as_comm_mpi_matrix(const struct as_mpi_messages *mpi, struct as_pair_matrix *matrix);
 
-/* What the matrices of a run differ by: cells as shares of the largest exact one. */
-struct as_comm_error {
-    double total;         /* estimated / exact - 1; 0 where nothing was exchanged */
-    double mean, largest; /* of the cells with any communication, absolute */
-    double false_share;   /* estimated share of false sharing less the exact one */
-};
-struct as_comm_error as_comm_error(const struct as_pair_matrix *estimate, const struct as_pair_matrix *exact);
-
 #endif

@@ -2,6 +2,7 @@
 #include "base/ratio.h"
 #include "base/show.h"
 #include "cmd/comm_show.h"
+#include "comm/comm_error.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,15 +3,15 @@
 #define AS_CMD_REUSE_SHOW_H
 
 #include "base/json.h"
-#include "cmd/host_caches.h"
-#include "cmd/reuse_objects.h"
 #include "core/machine.h"
 #include "count/tracker.h"
 #include "engine/engine.h"
+#include "native/host_caches.h"
 #include "reuse/reuse.h"
 #include "reuse/reuse_advice.h"
 #include "reuse/reuse_estimate.h"
 #include "reuse/reuse_native.h"
+#include "reuse/reuse_objects.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #define AS_CMD_TRUST_PROFILES_H
 
 #include "base/strlist.h"
-#include "cmd/trust_again.h"
+#include "trust/trust_again.h"
 
 #include <stdio.h>
 

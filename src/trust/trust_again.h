@@ -2,8 +2,8 @@
  *
  * A few runs, each from one of the hottest functions on, stand for the functions that they consist of; the rest of the
  * samples keeps what the suite's programs have. */
-#ifndef AS_CMD_TRUST_AGAIN_H
-#define AS_CMD_TRUST_AGAIN_H
+#ifndef AS_TRUST_TRUST_AGAIN_H
+#define AS_TRUST_TRUST_AGAIN_H
 
 #include "base/notice.h"
 #include "view/view.h"

@@ -1,6 +1,7 @@
-/* See comm_show.h. */
+/* See comm_error.h. */
+#include "comm/comm_error.h"
+
 #include "base/ratio.h"
-#include "cmd/comm_show.h"
 
 static double false_share(const struct as_pair_matrix *matrix)
 {

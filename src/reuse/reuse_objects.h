@@ -1,7 +1,7 @@
 /* Misses by what they are misses of: globals, blocks by the place that allocated them, mappings, stacks by thread. From the
  * counts by line that the exact analysis keeps. */
-#ifndef AS_CMD_REUSE_OBJECTS_H
-#define AS_CMD_REUSE_OBJECTS_H
+#ifndef AS_REUSE_REUSE_OBJECTS_H
+#define AS_REUSE_REUSE_OBJECTS_H
 
 #include "model/guest_objects.h"
 #include "model/moved_memory.h"

@@ -1,5 +1,5 @@
 /* See blocks_fit.h. */
-#include "cmd/blocks_fit.h"
+#include "blocks/blocks_fit.h"
 
 #include "base/show.h"
 #include "base/str.h"

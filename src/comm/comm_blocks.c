@@ -1,34 +1,17 @@
 /* See comm_blocks.h. */
-#include "cmd/comm_blocks.h"
+#include "comm/comm_blocks.h"
 
 #include "agent/agent_host.h"
-#include "base/log.h"
 #include "base/show.h"
 #include "base/str.h"
-#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- before the run ---- */
 
-static bool can_load(struct as_comm_blocks *blocks, bool wanted, const char *program)
+bool as_comm_blocks_open(struct as_comm_blocks *blocks, struct as_error *err)
 {
-    struct as_error why = AS_ERROR_INIT;
-    if (!wanted)
-        blocks->note = as_strdup("--allocations loads the agent, which sees them");
-    else if (!program)
-        blocks->note = as_strdup("the agent has to be in a program from its start, and --pid comes later");
-    else if (!as_record_can_preload(program, getenv("PATH"), &why))
-        blocks->note = as_strdup(why.message);
-    return !blocks->note;
-}
-
-bool as_comm_blocks_open(struct as_comm_blocks *blocks, bool wanted, const char *program, struct as_error *err)
-{
-    *blocks = (struct as_comm_blocks){0};
-    if (!can_load(blocks, wanted, program))
-        return true;
     blocks->agent = as_agent_open(NULL, AS_GUEST_FRAMES, err);
     return blocks->agent && as_agent_want_blocks(blocks->agent, err);
 }
@@ -102,7 +85,7 @@ static void read_image(struct as_comm_blocks *blocks, uint32_t number, struct as
     as_vec_free(&seen.list);
 }
 
-void as_comm_blocks_read(struct as_comm_blocks *blocks, struct as_comm_native *native)
+void as_comm_blocks_read(struct as_comm_blocks *blocks, struct as_comm_native *native, const struct as_notices *notices)
 {
     struct totals totals = {0};
     if (!blocks->agent)
@@ -115,8 +98,9 @@ void as_comm_blocks_read(struct as_comm_blocks *blocks, struct as_comm_native *n
                                               : "the agent saw no allocation: the program makes none, or was started "
                                                 "without the agent's environment");
     if (totals.unplaced)
-        as_log_warn("%s of %s blocks found no room in the agent's table: not all heap objects are known",
-                    AS_COUNT(totals.unplaced), AS_COUNT(totals.taken));
+        as_notice(notices, AS_LOG_WARN,
+                  "%s of %s blocks found no room in the agent's table: not all heap objects are known",
+                  AS_COUNT(totals.unplaced), AS_COUNT(totals.taken));
 }
 
 void as_comm_blocks_close(struct as_comm_blocks *blocks)

@@ -1,5 +1,5 @@
 /* See lens_unit.h. A lens has no cycles. Two instructions a cycle are assumed, as the costs of the shipped files are. */
-#include "cmd/lens_unit.h"
+#include "lens/lens_unit.h"
 
 #include "pmu/pmu.h"
 

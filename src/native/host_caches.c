@@ -1,5 +1,5 @@
 /* See host_caches.h. */
-#include "cmd/host_caches.h"
+#include "native/host_caches.h"
 
 #include "base/alloc.h"
 

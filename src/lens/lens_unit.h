@@ -1,6 +1,6 @@
 /* A modelled PMU (--pmu) as the sampler of a lens: its shadow, random bits, interrupt and costs, in instructions. */
-#ifndef AS_CMD_LENS_UNIT_H
-#define AS_CMD_LENS_UNIT_H
+#ifndef AS_LENS_LENS_UNIT_H
+#define AS_LENS_LENS_UNIT_H
 
 #include "base/error.h"
 #include "lens/modelled_lens.h"

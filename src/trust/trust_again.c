@@ -1,5 +1,5 @@
 /* See trust_again.h. */
-#include "cmd/trust_again.h"
+#include "trust/trust_again.h"
 
 #include "core/machine.h"
 #include "record/record.h"

@@ -1,6 +1,6 @@
 /* The data caches of this machine, as its kernel describes them. */
-#ifndef AS_CMD_HOST_CACHES_H
-#define AS_CMD_HOST_CACHES_H
+#ifndef AS_NATIVE_HOST_CACHES_H
+#define AS_NATIVE_HOST_CACHES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* See reuse_objects.h. Lines are looked at in the order of their addresses, so most belong to the object of the one before. It is
  * leaves of 64 lines that are sorted: a list of all lines would take half as much again as what is known of them. */
-#include "cmd/reuse_objects.h"
+#include "reuse/reuse_objects.h"
 
 #include "base/str.h"
 

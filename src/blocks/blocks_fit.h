@@ -1,7 +1,7 @@
 /* Whether samples fit the code that they are counted in. Where many do not, the file is another one than the recorded one,
  * or the recording is damaged, and counts of the few that happen to fit mean nothing. */
-#ifndef AS_CMD_BLOCKS_FIT_H
-#define AS_CMD_BLOCKS_FIT_H
+#ifndef AS_BLOCKS_BLOCKS_FIT_H
+#define AS_BLOCKS_BLOCKS_FIT_H
 
 #include "blocks/estimate.h"
 
