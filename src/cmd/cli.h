@@ -81,8 +81,4 @@ void as_cli_help(const struct as_command *command, FILE *out);
  * column `column`, where the caller stopped. */
 void as_cli_wrap(FILE *out, const char *text, int column, int indent);
 
-/* The number of typing errors between two words (a letter more, less, changed, or two swapped). SIZE_MAX if the words
- * are unrelated: for "did you mean". */
-size_t as_cli_distance(const char *typed, const char *meant);
-
 #endif

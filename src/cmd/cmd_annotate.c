@@ -1,12 +1,12 @@
 /* assay annotate: one function of a profile, source and disassembly with the time of each instruction. */
 #include "base/log.h"
-#include "cmd/annotate_find.h"
 #include "cmd/commands.h"
 #include "cmd/operands.h"
 #include "cmd/output.h"
 #include "cmd/pager.h"
 #include "cmd/shared_options.h"
 #include "report/annotate.h"
+#include "view/find_function.h"
 
 struct annotate_options {
     bool json, blocks;
@@ -92,8 +92,8 @@ static bool annotate(const struct annotate_options *options, const char *symbol,
     struct as_sources *sources = as_sources_new(options->source_path);
     struct as_annotation annotation = {0};
     struct as_view view = {0};
-    struct as_annotate_found found;
-    bool ok = as_view_open(&view, &wanted, err) && as_annotate_find(&view, symbol, &found, err);
+    struct as_function_found found;
+    bool ok = as_view_open(&view, &wanted, err) && as_function_find(&view, symbol, &found, err);
     if (ok && found.function != AS_STORE_NONE)
         ok = as_annotation_make(&annotation, &view, found.function, sources, err);
     else if (ok)

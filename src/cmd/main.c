@@ -3,6 +3,7 @@
  * To add a command: write cmd_VERB.c, name it in meson.build, declare it in commands.h, add its line to the table here,
  * and write doc/man/assay-VERB.1 (a test compares it with -h).
  */
+#include "base/similar.h"
 #include "cmd/commands.h"
 #include "cmd/complete.h"
 
@@ -68,7 +69,7 @@ static int complain_unknown(const char *verb)
     const char *meant = NULL;
     size_t best = SIZE_MAX;
     for (size_t i = 0; commands[i]; i++) {
-        size_t distance = as_cli_distance(verb, commands[i]->name);
+        size_t distance = as_word_distance(verb, commands[i]->name);
         if (distance < best) {
             best = distance;
             meant = commands[i]->name;

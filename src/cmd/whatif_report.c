@@ -1,5 +1,5 @@
-/* What `assay whatif` prints. See whatif.h. */
-#include "cmd/whatif.h"
+/* What `assay whatif` prints. See whatif_shown.h. */
+#include "cmd/whatif_shown.h"
 
 #include "base/show.h"
 #include "cmd/regions_shown.h"
@@ -37,8 +37,8 @@ static bool subject_of(const struct as_whatif *whatif, const struct as_experimen
     *subject = (struct subject){0};
     if (!experiment->about_one)
         return false;
-    subject->insn = as_engine_insn(as_model_engine(whatif->as_is->model), experiment->insn);
-    as_model_locate(whatif->as_is->model, experiment->insn, &subject->location);
+    subject->insn = as_engine_insn(as_model_engine(whatif->as_is.model), experiment->insn);
+    as_model_locate(whatif->as_is.model, experiment->insn, &subject->location);
     as_insn_text(subject->insn, subject->text, sizeof subject->text);
     return true;
 }
@@ -78,7 +78,7 @@ static void json_experiment(struct as_json *json, const struct as_whatif *whatif
 {
     struct subject subject;
     char *name = name_of(experiment);
-    double cycles = (double)whatif->as_is->result.cycles, promise = as_experiment_promise(whatif, experiment);
+    double cycles = (double)whatif->as_is.result.cycles, promise = as_experiment_promise(whatif, experiment);
     as_json_object(json, NULL);
     as_json_string(json, "name", name);
     json_causes(json, experiment);
@@ -94,8 +94,8 @@ static void json_experiment(struct as_json *json, const struct as_whatif *whatif
     as_json_double(json, "promised_speedup", promise);
     as_json_bool(json, "happened", !experiment->skipped);
     as_json_bool(json, "same_work",
-                 experiment->skipped || experiment->result.instructions == whatif->as_is->result.instructions);
-    json_run(json, experiment->skipped ? &whatif->as_is->result : &experiment->result);
+                 experiment->skipped || experiment->result.instructions == whatif->as_is.result.instructions);
+    json_run(json, experiment->skipped ? &whatif->as_is.result : &experiment->result);
     as_json_double(json, "speedup", as_experiment_speedup(whatif, experiment));
     as_json_end(json);
     free(name);
@@ -105,18 +105,18 @@ void as_whatif_json(const struct as_whatif *whatif, struct as_json *json)
 {
     as_json_object(json, NULL);
     as_json_array(json, "program");
-    for (char **word = whatif->argv; *word; word++)
+    for (char *const *word = whatif->request->engine.argv; *word; word++)
         as_json_string(json, NULL, *word);
     as_json_end(json);
     as_json_string(json, "source", "model");
-    as_json_string(json, "core", whatif->as_is->machine.name);
-    as_json_u64(json, "threads", whatif->as_is->result.engine.threads);
-    json_run(json, &whatif->as_is->result);
-    const struct as_model *model = whatif->as_is->model;
+    as_json_string(json, "core", whatif->as_is.machine.name);
+    as_json_u64(json, "threads", whatif->as_is.result.engine.threads);
+    json_run(json, &whatif->as_is.result);
+    const struct as_model *model = whatif->as_is.model;
     as_regions_json(json, &(struct as_regions_shown){.engine = as_model_engine(model), .model = model});
     as_json_array(json, "experiments");
-    for (size_t i = 0; i < whatif->n; i++)
-        json_experiment(json, whatif, &whatif->experiments[i]);
+    for (size_t i = 0; i < whatif->experiments.len; i++)
+        json_experiment(json, whatif, &whatif->experiments.data[i]);
     as_json_end(json);
     as_json_end(json);
 }
@@ -139,7 +139,7 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
         fprintf(out, "%12s %9s", "-", "-");
     else
         fprintf(out, "%12s %7.2f %%", AS_COUNT(experiment->met),
-                100 * experiment->promised / (double)whatif->as_is->result.cycles);
+                100 * experiment->promised / (double)whatif->as_is.result.cycles);
     text_times(out, as_experiment_promise(whatif, experiment));
     text_times(out, as_experiment_speedup(whatif, experiment));
     fprintf(out, "  %s%s", isnan(experiment->promised) ? "with " : "", name);
@@ -158,18 +158,18 @@ static void text_experiment(FILE *out, const struct as_whatif *whatif, const str
 
 void as_whatif_text(const struct as_whatif *whatif, FILE *out)
 {
-    const struct as_model_result *result = &whatif->as_is->result;
+    const struct as_model_result *result = &whatif->as_is.result;
     char part[AS_ENGINE_PART];
     if (!as_engine_part(&result->engine, result->instructions, part, sizeof part))
         snprintf(part, sizeof part, "%s instructions", AS_COUNT(result->instructions));
-    fprintf(out, "'%s' on %s: %s, %s cycles, IPC %.2f\n\n", whatif->argv[0], whatif->as_is->machine.name, part,
-            AS_COUNT(result->cycles), ipc(result));
-    if (whatif->n == 0) {
+    fprintf(out, "'%s' on %s: %s, %s cycles, IPC %.2f\n\n", whatif->request->engine.argv[0], whatif->as_is.machine.name,
+            part, AS_COUNT(result->cycles), ipc(result));
+    if (whatif->experiments.len == 0) {
         fprintf(out, "No instruction met an event: there is nothing to remove.\n");
         return;
     }
     fprintf(out, "%12s %9s %9s %9s\n", "", "of all", "promised", "real");
     fprintf(out, "%12s %9s %9s %9s  %s\n", "met", "cycles", "speed-up", "speed-up", "without");
-    for (size_t i = 0; i < whatif->n; i++)
-        text_experiment(out, whatif, &whatif->experiments[i]);
+    for (size_t i = 0; i < whatif->experiments.len; i++)
+        text_experiment(out, whatif, &whatif->experiments.data[i]);
 }

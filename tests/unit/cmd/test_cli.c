@@ -258,28 +258,12 @@ static void prints_help(void **state)
     free(text);
 }
 
-static void measures_typing_errors(void **state)
-{
-    assert_int_equal(as_cli_distance("stat", "stat"), 0);
-    assert_int_equal(as_cli_distance("stta", "stat"), 1);
-    assert_int_equal(as_cli_distance("sat", "stat"), 1);
-    assert_int_equal(as_cli_distance("doctro", "doctor"), 1);
-    assert_int_equal(as_cli_distance("anotate", "annotate"), 1);
-    assert_true(as_cli_distance("sc", "script") < SIZE_MAX); /* a beginning */
-    assert_true(as_cli_distance("tree", "stat") == SIZE_MAX);
-    assert_true(as_cli_distance("", "stat") == SIZE_MAX);
-    char longer[200];
-    memset(longer, 'x', sizeof longer);
-    longer[sizeof longer - 1] = '\0';
-    assert_true(as_cli_distance(longer, "stat") == SIZE_MAX);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_defaults), cmocka_unit_test(reads_every_form),       cmocka_unit_test(reads_numbers),
-        cmocka_unit_test(gathers_lists),  cmocka_unit_test(complains_in_one_line),  cmocka_unit_test(prints_errors),
-        cmocka_unit_test(prints_help),    cmocka_unit_test(measures_typing_errors),
+        cmocka_unit_test(keeps_defaults), cmocka_unit_test(reads_every_form),      cmocka_unit_test(reads_numbers),
+        cmocka_unit_test(gathers_lists),  cmocka_unit_test(complains_in_one_line), cmocka_unit_test(prints_errors),
+        cmocka_unit_test(prints_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* See whatif_apart.h. */
-#include "cmd/whatif_apart.h"
+#include "whatif/whatif_apart.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Causes and their effects. See whatif.h. */
-#include "cmd/whatif.h"
+#include "whatif/whatif.h"
 
 #include "base/split.h"
 
@@ -73,7 +73,7 @@ uint32_t as_experiment_mask(const struct as_experiment *experiment, const struct
 
 double as_experiment_promise(const struct as_whatif *whatif, const struct as_experiment *experiment)
 {
-    double cycles = (double)whatif->as_is->result.cycles;
+    double cycles = (double)whatif->as_is.result.cycles;
     return experiment->promised < cycles ? cycles / (cycles - experiment->promised) : NAN;
 }
 
@@ -81,5 +81,5 @@ double as_experiment_speedup(const struct as_whatif *whatif, const struct as_exp
 {
     if (experiment->skipped)
         return 1;
-    return (double)whatif->as_is->result.elapsed / (double)experiment->result.elapsed;
+    return (double)whatif->as_is.result.elapsed / (double)experiment->result.elapsed;
 }

@@ -1,5 +1,5 @@
 /* See whatif_heap.h. */
-#include "cmd/whatif_heap.h"
+#include "whatif/whatif_heap.h"
 
 #include "model/guest_memory.h"
 

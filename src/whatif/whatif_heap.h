@@ -3,8 +3,8 @@
  * on, so it does not matter whether they lie at the same addresses in every run.
  *
  * Blocks of the program's first process; a forked child has them at the same addresses. */
-#ifndef AS_CMD_WHATIF_HEAP_H
-#define AS_CMD_WHATIF_HEAP_H
+#ifndef AS_WHATIF_WHATIF_HEAP_H
+#define AS_WHATIF_WHATIF_HEAP_H
 
 #include "base/error.h"
 #include "base/map.h"

@@ -1,7 +1,7 @@
 /* Variables that an experiment puts on cache lines of their own: each element of an array, each word of anything else. What a
  * program computes stays the same; in the model's caches the variable lies elsewhere, a line for each part. */
-#ifndef AS_CMD_WHATIF_APART_H
-#define AS_CMD_WHATIF_APART_H
+#ifndef AS_WHATIF_WHATIF_APART_H
+#define AS_WHATIF_WHATIF_APART_H
 
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,11 +1,11 @@
-/* See annotate_find.h. */
-#include "cmd/annotate_find.h"
+/* See find_function.h. */
+#include "view/find_function.h"
 
 #include "base/alloc.h"
 #include "base/cpp_name.h"
+#include "base/similar.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "cmd/cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static bool say_several(const struct as_view *view, const char *symbol, const nu
 /* The distance of a name from what was typed: typing errors, or a part of the name. */
 static size_t distance_of(const char *symbol, const char *name)
 {
-    size_t distance = as_cli_distance(symbol, name);
+    size_t distance = as_word_distance(symbol, name);
     if (distance == SIZE_MAX && strlen(symbol) > 2 && strstr(name, symbol))
         return 100 + strlen(name);
     return distance;
@@ -271,11 +271,11 @@ static bool say_none(const struct as_view *view, const char *symbol, struct as_e
                                near[0] ? "?" : "");
 }
 
-bool as_annotate_find(const struct as_view *view, const char *symbol, struct as_annotate_found *found,
+bool as_function_find(const struct as_view *view, const char *symbol, struct as_function_found *found,
                       struct as_error *err)
 {
     numbers functions = {0}, hosts = {0};
-    *found = (struct as_annotate_found){.function = AS_STORE_NONE, .instruction = AS_STORE_NONE};
+    *found = (struct as_function_found){.function = AS_STORE_NONE, .instruction = AS_STORE_NONE};
     find_all(view, symbol, &functions);
     if (functions.len == 1)
         found->function = functions.data[0];
