@@ -203,6 +203,23 @@ static void add_data(struct as_store_writer *writer, const struct run *run)
                                                           .units = 20 * run->scale * run->times});
 }
 
+static void add_loose(struct as_store_writer *writer, const struct run *run)
+{
+    const uint32_t thread = at(run, 1, THREADS), instruction = at(run, 2, INSTRUCTIONS), none = AS_STORE_NONE;
+    as_store_add_access(writer, &(struct as_store_access){0, thread, instruction, 0x5000, 4, AS_STORE_LOAD,
+                                                          AS_STORE_HOW_EXACT, none, 7, 1});
+    as_store_add_access_component(
+        writer, &(struct as_store_access_component){0, thread, instruction, 0x5000, AS_STORE_LOAD, none, 1, 7, 1});
+    as_store_add_wait(writer, &(struct as_store_wait){.thread = thread,
+                                                      .instruction = instruction,
+                                                      .culprit = none,
+                                                      .line = 0x5000,
+                                                      .object = none,
+                                                      .place = none,
+                                                      .units = 7,
+                                                      .transfers = 1});
+}
+
 void merge_bed_write(const char *path, const struct run *run)
 {
     struct as_store_writer *writer = bed_writer(path);
@@ -212,6 +229,8 @@ void merge_bed_write(const char *path, const struct run *run)
     add_times(writer, run);
     add_paths(writer, run);
     add_data(writer, run);
+    if (run->loose)
+        add_loose(writer, run);
     if (!run->lacks_sampler) {
         as_store_add_estimate(writer, &(struct as_store_estimate){1, "estimate", "function", 0.5});
         as_store_add_estimate(writer, &(struct as_store_estimate){1, "error", "instruction", 0.5});

@@ -16,6 +16,7 @@ struct run {
     int64_t process;
     const char *unit, *core, *program, *first_event;
     bool lacks_sampler;
+    bool loose;        /* also an access, its component and a wait at an address of no object, the same in every run */
     bool nameless;     /* also paths to code without a name: at the first address of each module */
     uint8_t rewritten; /* added to the second byte of each instruction, as a JIT would */
 };

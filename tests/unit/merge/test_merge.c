@@ -203,6 +203,22 @@ static void nameless_code_moves(void **state)
     assert_number(bed_path("out.db"), "SELECT count(*) FROM paths WHERE function IS NULL AND address = 0x101010", 1);
 }
 
+/* Nobody knows whether it moved: the address stays. */
+static void data_of_no_object_stays(void **state)
+{
+    struct run here = RUN_INIT, there = RUN_INIT;
+    here.loose = there.loose = true;
+    there.base = 0x7f0000001000;
+    merge_bed_write(bed_path("a.db"), &here);
+    merge_bed_write(bed_path("b.db"), &there);
+    const char *const paths[] = {bed_path("a.db"), bed_path("b.db")};
+    merge_bed_merge(bed_path("out.db"), 2, paths, NULL);
+    const char *out = bed_path("out.db");
+    assert_number(out, "SELECT samples FROM accesses WHERE object IS NULL AND address = 0x5000", 2);
+    assert_number(out, "SELECT samples FROM access_components WHERE object IS NULL AND address = 0x5000", 2);
+    assert_number(out, "SELECT transfers FROM waits WHERE object IS NULL AND line = 0x5000", 2);
+}
+
 /* Other bytes at the same address are another instruction. */
 static void rewritten_code_stays_apart(void **state)
 {
@@ -358,6 +374,31 @@ static void shares_count_by_cycles(void **state)
                   "SELECT CAST(round(10000 * value) AS INTEGER) FROM quality WHERE key = 'lone_chains'", 4375);
 }
 
+/* Shares of instructions: 0.25 of 300 and, of a run that was not sampled, all of 100; the start took 0.5 of the latter. */
+static void shares_count_by_instructions(void **state)
+{
+    char *one = strdup(bed_path("a.db")), *other = strdup(bed_path("b.db"));
+    const char *out = bed_path("out.db");
+    merge_bed_write(one, &plain);
+    merge_bed_write(other, &plain);
+    bed_sql(one, "INSERT OR REPLACE INTO meta VALUES('instructions', '300');"
+                 "INSERT INTO quality SELECT max(id) + 1, 'sampled', 0.25, 'SAMPLED: 300 instructions' FROM quality");
+    bed_sql(
+        other,
+        "INSERT OR REPLACE INTO meta VALUES('instructions', '100');"
+        "INSERT INTO quality SELECT max(id) + 1, 'start_up', 0.5, 'the start (50 instructions) is much' FROM quality");
+    merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    assert_number(out, "SELECT CAST(round(10000 * value) AS INTEGER) FROM quality WHERE key = 'sampled'", 4375);
+    assert_number(out,
+                  "SELECT text = 'SAMPLED: an estimate for all 400 instructions of 2 merged profiles; 175 of them were"
+                  " measured' FROM quality WHERE key = 'sampled'",
+                  1);
+    assert_number(out, "SELECT CAST(round(10000 * value) AS INTEGER) FROM quality WHERE key = 'start_up'", 1250);
+    assert_number(out, "SELECT text = 'the start (at least 50) is much' FROM quality WHERE key = 'start_up'", 1);
+    free(one);
+    free(other);
+}
+
 /* Of arguments that are not the same, the program's name is left: also where one list is the beginning of the other. */
 static void arguments_that_differ(void **state)
 {
@@ -470,6 +511,7 @@ int main(void)
         cmocka_unit_test(one_is_itself),
         cmocka_unit_test(runs_elsewhere),
         cmocka_unit_test(nameless_code_moves),
+        cmocka_unit_test(data_of_no_object_stays),
         cmocka_unit_test(rewritten_code_stays_apart),
         cmocka_unit_test(halves_are_the_whole),
         cmocka_unit_test(every_table_is_merged),
@@ -477,6 +519,7 @@ int main(void)
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(force_leaves_out),
         cmocka_unit_test(shares_count_by_cycles),
+        cmocka_unit_test(shares_count_by_instructions),
         cmocka_unit_test(arguments_that_differ),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(estimates_are_made_again),

@@ -2,6 +2,7 @@
  * reader crash. And older formats, which are read. */
 #include "unit.h"
 
+#include "store/store_header.h"
 #include "store/store_internal.h"
 #include "store_bed.h"
 
@@ -28,6 +29,23 @@ static void other_files(void **state)
     bed_write_small(bed_path("other.db"));
     bed_sql(bed_path("other.db"), "PRAGMA application_id = 7");
     bed_refused(bed_path("other.db"), "another program");
+}
+
+/* Asking opens files, and leaves none open. */
+static void what_is_a_profile(void **state)
+{
+    int free_descriptor = dup(0);
+    assert_true(free_descriptor >= 0 && close(free_descriptor) == 0);
+    bed_write_small(bed_path("profile.db"));
+    bed_write(bed_path("text"), "hello\n", 6);
+    assert_true(as_store_is_profile(bed_path("profile.db")));
+    assert_false(as_store_is_profile(bed_path("text")));
+    assert_false(as_store_is_profile(bed_path("missing.db")));
+    bed_sql(bed_path("profile.db"), "PRAGMA application_id = 7");
+    assert_false(as_store_is_profile(bed_path("profile.db")));
+    int next = dup(0);
+    assert_int_equal(next, free_descriptor);
+    close(next);
 }
 
 static void hostile_names_stay_one_line(void **state)
@@ -401,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_files),
+        cmocka_unit_test(what_is_a_profile),
         cmocka_unit_test(hostile_names_stay_one_line),
         cmocka_unit_test(versions),
         cmocka_unit_test(truncated),

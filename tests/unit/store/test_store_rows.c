@@ -89,6 +89,35 @@ static void leaders(void **state)
     }
 }
 
+/* Equal times at equal addresses (of two modules) come by number, then by line, whichever was met first. */
+static void rows_that_are_equal(void **state)
+{
+    struct as_store_writer *writer = bed_writer(bed_path("equal.db"));
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_rows rows;
+    uint32_t file = as_store_add_file(writer, "equal.c");
+    as_store_add_series(writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1});
+    for (uint32_t i = 0; i < 2; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){.number = i + 1, .process = 1});
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct as_store_location location = {0x10, i, AS_STORE_NONE, AS_STORE_NONE, file, 20 - i, AS_STORE_NONE};
+        as_store_add_module(writer, &(struct as_store_module){.path = i ? "b" : "a"});
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = location});
+        as_store_add_time(writer, &(struct as_store_time){0, 1 - i, i, 10, 0, 1});
+    }
+    bed_commit(writer);
+    struct as_store *equal = bed_open(bed_path("equal.db"));
+    struct as_store_query query = by(AS_STORE_BY_THREAD);
+    assert_true(as_store_query(equal, &query, &rows, &err) && rows.n == 2);
+    assert_true(rows.rows[0].id == 0 && rows.rows[1].id == 1);
+    as_store_rows_free(&rows);
+    query.level = AS_STORE_BY_LINE;
+    assert_true(as_store_query(equal, &query, &rows, &err) && rows.n == 2);
+    assert_true(rows.rows[0].line == 19 && rows.rows[1].line == 20);
+    as_store_rows_free(&rows);
+    as_store_close(equal);
+}
+
 static void what_rows_have_in_common(void **state)
 {
     const uint32_t none = AS_STORE_NONE;
@@ -407,6 +436,7 @@ int main(void)
         cmocka_unit_test(raw_rows_are_those_of_the_file),
         cmocka_unit_test(levels),
         cmocka_unit_test(leaders),
+        cmocka_unit_test(rows_that_are_equal),
         cmocka_unit_test(what_rows_have_in_common),
         cmocka_unit_test(filters),
         cmocka_unit_test(parts),
