@@ -1,12 +1,10 @@
 /* assay points: phases of a program, the intervals that stand for it, and the CPI that they predict. */
-#include "base/clock.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/output.h"
-#include "cmd/points.h"
-#include "cmd/points_sweep.h"
+#include "cmd/points_shown.h"
 #include "cmd/progress.h"
 #include "cmd/shared_options.h"
 
@@ -159,51 +157,6 @@ static const struct as_option options_table[] = {
 
 /* ---- vectors ---- */
 
-static bool check_run(const struct as_points_session *session, struct as_error *err)
-{
-    const struct as_vectors *vectors = session->vectors;
-    uint64_t instructions = as_vectors_instructions(vectors);
-    if (instructions == 0)
-        return as_error_set(err, "the program executed no instruction");
-    bool is_long = instructions > session->options->interval;
-    if (vectors->list.len == 1 && !session->run.end.interrupted && session->options->loop && is_long)
-        return as_error_set(err, "no interval ends: '%s' was not executed after the first %" PRIu64 " instructions",
-                            session->options->loop, session->options->interval);
-    if (vectors->list.len == 1 && !session->run.end.interrupted)
-        return as_error_set(err,
-                            "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
-                            ": choose a shorter --interval, or 'assay record' it whole",
-                            instructions, session->options->interval);
-    return true;
-}
-
-static bool run_program(struct as_points_session *session, struct as_error *err)
-{
-    const struct as_points_options *options = session->options;
-    struct as_regions regions = {0};
-    struct as_progress_watch watch = {0};
-    struct as_engine_options engine = as_run_engine_options(&options->run, session->argv);
-    session->collect = as_collect_new(options->by_thread);
-    bool ok = !options->loop || as_collect_by_loop(session->collect, &regions, options->loop, options->interval, err);
-    if (!options->loop)
-        as_collect_region(&regions, options->interval);
-    engine.regions = &regions;
-    engine.blocks_only = true;
-    engine.stdout_to_stderr = (options->json || options->csv) && !options->output;
-    engine.tick = as_progress_tick;
-    engine.tick_context = &watch;
-    ok = ok && (session->engine = as_engine_start(&engine, err)) != NULL;
-    watch.engine = session->engine;
-    as_progress_start(&watch.progress, 0);
-    ok = ok && as_engine_run(session->engine, &as_collect_sink, session->collect, &session->run, err);
-    as_progress_end(&watch.progress);
-    as_regions_free(&regions);
-    if (!ok)
-        return false;
-    session->vectors = as_collect_finish(session->collect);
-    return check_run(session, err);
-}
-
 static FILE *open_input(const char *path, struct as_error *err)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
@@ -212,24 +165,22 @@ static FILE *open_input(const char *path, struct as_error *err)
     return in;
 }
 
-static bool read_vectors(struct as_points_session *session, struct as_error *err)
+static bool read_vectors(const char *path, struct as_predict *predict, struct as_error *err)
 {
-    const char *path = session->options->from_bb;
     FILE *in = open_input(path, err);
-    bool ok = in && as_vectors_read(&session->read, in, path, err);
+    bool ok = in && as_vectors_read(&predict->read, in, path, err);
     if (in && in != stdin)
         fclose(in);
-    session->vectors = &session->read;
+    predict->vectors = &predict->read;
     return ok;
 }
 
-static bool read_points(struct as_points_session *session, struct as_error *err)
+static bool read_points(const struct as_points_options *options, struct as_predict *predict, struct as_error *err)
 {
-    const struct as_points_options *options = session->options;
     FILE *points = open_input(options->from_simpoints, err);
     FILE *weights = points ? open_input(options->from_weights, err) : NULL;
     bool ok = weights &&
-              as_choice_read(&session->choice, points, options->from_simpoints, weights, options->from_weights, err);
+              as_choice_read(&predict->choice, points, options->from_simpoints, weights, options->from_weights, err);
     if (points && points != stdin)
         fclose(points);
     if (weights && weights != stdin)
@@ -239,124 +190,163 @@ static bool read_points(struct as_points_session *session, struct as_error *err)
 
 /* ---- files ---- */
 
-static bool write_bb(const struct as_points_session *session, FILE *out)
+static bool write_bb(const struct as_predict *predict, FILE *out)
 {
-    return as_vectors_write(session->vectors, out);
+    return as_vectors_write(predict->vectors, out);
 }
 
-static bool write_simpoints(const struct as_points_session *session, FILE *out)
+static bool write_simpoints(const struct as_predict *predict, FILE *out)
 {
-    return as_choice_write_points(&session->choice, out);
+    return as_choice_write_points(&predict->choice, out);
 }
 
-static bool write_weights(const struct as_points_session *session, FILE *out)
+static bool write_weights(const struct as_predict *predict, FILE *out)
 {
-    return as_choice_write_weights(&session->choice, out);
+    return as_choice_write_weights(&predict->choice, out);
 }
 
-static bool write_file(const struct as_points_session *session, const char *path,
-                       bool (*write)(const struct as_points_session *session, FILE *out), struct as_error *err)
+static bool write_file(const struct as_predict *predict, const char *path,
+                       bool (*write)(const struct as_predict *predict, FILE *out), struct as_error *err)
 {
     struct as_output output = {0};
     if (!path)
         return true;
     if (!as_output_open(&output, path, err))
         return false;
-    if (write(session, output.file))
+    if (write(predict, output.file))
         return as_output_finish(&output, err);
     as_error_set(err, "%s: %s", path, strerror(errno));
     as_output_drop(&output);
     return false;
 }
 
-static bool write_files(const struct as_points_session *session, struct as_error *err)
+static bool write_files(const struct as_points_options *options, const struct as_predict *predict, struct as_error *err)
 {
-    const struct as_points_options *options = session->options;
-    return (!session->vectors || write_file(session, options->bb, write_bb, err)) &&
-           write_file(session, options->simpoints, write_simpoints, err) &&
-           write_file(session, options->weights, write_weights, err);
+    return (!predict->vectors || write_file(predict, options->bb, write_bb, err)) &&
+           write_file(predict, options->simpoints, write_simpoints, err) &&
+           write_file(predict, options->weights, write_weights, err);
 }
 
 /* ---- the session ---- */
 
-static void choose(struct as_points_session *session)
+static bool settle(const struct as_points_options *options, char **argv, struct as_predict_request *request,
+                   struct as_error *err)
 {
-    const struct as_points_options *options = session->options;
-    struct as_choose_options how = {.dims = (uint32_t)options->dims,
-                                    .max_k = (uint32_t)options->max_k,
-                                    .tries = (uint32_t)options->tries,
-                                    .seed = options->seed,
-                                    .threshold = options->threshold,
-                                    .rule = (enum as_bic_rule)options->rule,
-                                    .threads = (uint32_t)options->jobs};
-    double before = as_clock_seconds();
-    as_choose(session->vectors, &how, &session->choice);
-    session->seconds = as_clock_seconds() - before;
+    *request = (struct as_predict_request){.engine = as_run_engine_options(&options->run, argv),
+                                           .interval = options->interval,
+                                           .loop = options->loop,
+                                           .by_thread = options->by_thread,
+                                           .choose = {.dims = (uint32_t)options->dims,
+                                                      .max_k = (uint32_t)options->max_k,
+                                                      .tries = (uint32_t)options->tries,
+                                                      .seed = options->seed,
+                                                      .threshold = options->threshold,
+                                                      .rule = (enum as_bic_rule)options->rule,
+                                                      .threads = (uint32_t)options->jobs},
+                                           .core = options->core,
+                                           .set = options->set,
+                                           .memo = as_run_memo_options(&options->run),
+                                           .meter = &as_progress_meter,
+                                           .notices = as_notices_to_log};
+    request->engine.stdout_to_stderr = (options->json || options->csv) && !options->output;
+    return as_run_read_warm("warm", options->warm, &request->warm, err);
 }
 
-static bool find_points(struct as_points_session *session, struct as_error *err)
+static bool find_points(const struct as_points_options *options, struct as_predict *predict, struct as_error *err)
 {
-    if (session->options->from_simpoints)
-        return read_points(session, err);
-    if (!(session->options->from_bb ? read_vectors(session, err) : run_program(session, err)))
+    if (options->from_simpoints)
+        return read_points(options, predict, err);
+    if (!(options->from_bb ? read_vectors(options->from_bb, predict, err) : as_predict_vectors(predict, err)))
         return false;
-    choose(session);
+    as_predict_choose(predict);
     return true;
 }
 
-static void warn(const struct as_points_session *session)
+static void warn(const struct as_predict *predict)
 {
     static const double tolerable = 0.01;
-    double most = 0;
-    size_t worst = 0;
-    for (size_t i = 0; i < session->results.len; i++)
-        if (session->results.data[i].differs > most) {
-            worst = i;
-            most = session->results.data[i].differs;
-        }
-    if (most > tolerable)
+    double part;
+    const struct as_chosen_point *worst = as_predict_worst(predict, &part);
+    if (part > tolerable)
         as_log_warn("the program does not do the same in every run: interval %" PRIu32 " differs in %.1f %% of its "
                     "instructions, so its point may stand for something else",
-                    session->choice.points.data[worst].interval, 100 * most);
+                    worst->interval, 100 * part);
 }
 
-static int show(const struct as_points_session *session, struct as_output *output)
+static bool show_sweep(const struct as_points_options *options, const struct as_sweep *sweep, FILE *out,
+                       struct as_error *err)
+{
+    if (options->json)
+        return as_sweep_json(sweep, out) || as_error_set(err, "cannot write the result");
+    if (options->csv)
+        as_sweep_csv(sweep, out);
+    else
+        as_sweep_text(sweep, out);
+    return true;
+}
+
+static bool run_sweep(const struct as_points_options *options, struct as_predict *predict, FILE *out,
+                      struct as_error *err)
+{
+    struct as_sweep sweep = {.predict = predict};
+    bool ok = as_sweep_run(&sweep, err) && show_sweep(options, &sweep, out, err) &&
+              as_sweep_write_intervals(&sweep, options->phases, err);
+    as_sweep_free(&sweep);
+    return ok;
+}
+
+static int show(const struct as_points_shown *shown, struct as_output *output)
 {
     struct as_error err = AS_ERROR_INIT;
     bool ok = true;
-    if (session->options->json)
-        ok = as_points_json(session, output->file);
-    else if (session->options->csv)
-        as_points_csv(session, output->file);
+    if (shown->options->json)
+        ok = as_points_json(shown, output->file);
+    else if (shown->options->csv)
+        as_points_csv(shown, output->file);
     else
-        as_points_text(session, output->file);
+        as_points_text(shown, output->file);
     if (!ok && !output->path)
         return as_cli_stdout_failed();
     return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_points, &err);
 }
 
-static int run_session(struct as_points_session *session)
+static int run_session(const struct as_points_options *options, char **argv, struct as_predict *predict)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_output output = {0};
-    bool twice = session->argv && strcmp(session->options->cpi, "on") == 0;
-    bool ok = as_output_open(&output, session->options->output, &err) &&
-              (!twice || as_input_keep(&session->input, &as_notices_to_log, &err)) && find_points(session, &err);
-    int status = ok && session->collect ? as_run_report(&session->run, &session->options->run) : AS_EXIT_OK;
-    ok = ok && write_files(session, &err);
-    if (ok && twice && (session->options->sweep || !session->run.end.interrupted))
-        ok = session->options->sweep ? as_points_sweep(session, output.file, &err) : as_points_predict(session, &err);
+    bool twice = argv && strcmp(options->cpi, "on") == 0;
+    bool ok = as_output_open(&output, options->output, &err) &&
+              (!twice || as_input_keep(&predict->input, &as_notices_to_log, &err)) &&
+              find_points(options, predict, &err);
+    int status = ok && predict->collect ? as_run_report(&predict->run, &options->run) : AS_EXIT_OK;
+    ok = ok && write_files(options, predict, &err);
+    if (ok && twice && (options->sweep || !predict->run.end.interrupted))
+        ok = options->sweep ? run_sweep(options, predict, output.file, &err) : as_predict_run(predict, &err);
     if (!ok) {
         as_output_drop(&output);
         return as_cli_fail(&as_command_points, &err);
     }
-    warn(session);
-    if (session->options->sweep && !as_output_finish(&output, &err))
+    warn(predict);
+    if (options->sweep && !as_output_finish(&output, &err))
         return as_cli_fail(&as_command_points, &err);
-    int shown = session->options->sweep ? AS_EXIT_OK : show(session, &output);
-    if (shown != AS_EXIT_OK)
-        return shown;
-    return session->collect ? status : session->argv ? as_run_report(&session->predicted, &session->options->run) : 0;
+    int failed = options->sweep ? AS_EXIT_OK : show(&(struct as_points_shown){options, argv, predict}, &output);
+    if (failed != AS_EXIT_OK)
+        return failed;
+    return predict->collect ? status : argv ? as_run_report(&predict->predicted, &options->run) : 0;
+}
+
+static int run(const struct as_points_options *options, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_predict_request request;
+    struct as_progress progress;
+    struct as_predict predict = {.request = &request};
+    if (!settle(options, argv, &request, &err))
+        return as_cli_fail(&as_command_points, &err);
+    request.meter_context = &progress;
+    int status = run_session(options, argv, &predict);
+    as_predict_free(&predict);
+    return status;
 }
 
 static const char *wrong_usage(const struct as_points_options *options, bool program)
@@ -388,15 +378,6 @@ static const char *wrong_usage(const struct as_points_options *options, bool pro
     return options->from_bb || program ? NULL : "no program given";
 }
 
-static void clean_up(struct as_points_session *session)
-{
-    as_choice_free(&session->choice);
-    as_collect_free(session->collect);
-    as_engine_free(session->engine);
-    as_vectors_free(&session->read);
-    as_vec_free(&session->results);
-}
-
 static int run_points(int argc, char **argv)
 {
     struct as_points_options options = {.run = AS_RUN_OPTIONS_DEFAULT,
@@ -424,9 +405,8 @@ static int run_points(int argc, char **argv)
     struct as_default_core core;
     if (rest < argc && !wrong)
         options.core = as_core_or_default(options.core, argv[rest], &core);
-    struct as_points_session session = {.options = &options, .argv = rest < argc ? argv + rest : NULL};
-    int status = wrong ? as_cli_usage(&as_command_points, "%s", wrong) : run_session(&session);
-    clean_up(&session);
+    int status =
+        wrong ? as_cli_usage(&as_command_points, "%s", wrong) : run(&options, rest < argc ? argv + rest : NULL);
     as_strlist_free(&options.set);
     as_run_options_free(&options.run);
     return status;

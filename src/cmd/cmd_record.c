@@ -7,11 +7,11 @@
 #include "cmd/default_core.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
-#include "cmd/record_points.h"
 #include "cmd/record_summary.h"
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "pmu/pmu.h"
+#include "record/choose_points.h"
 #include "record/record.h"
 
 #include <math.h>
@@ -33,6 +33,7 @@ struct record_command {
     const char *warm;
     struct as_sampled_options how;
     struct as_record_points_options points;
+    const char *point_warm;
     struct as_record_points chosen;
 };
 static const struct as_option options_table[] = {
@@ -125,7 +126,7 @@ static const struct as_option options_table[] = {
      .help = "The length of an interval in instructions (default 1M)."},
     {.name = "point-warm",
      .type = AS_OPTION_STRING,
-     .offset = offsetof(struct record_command, points.warm),
+     .offset = offsetof(struct record_command, point_warm),
      .value = "N|all",
      .help = "Warm everything with the N instructions before each point (default 1M), or with all; large caches "
              "are kept warm in any case."},
@@ -422,6 +423,8 @@ static bool check_points(const struct record_command *command, struct as_error *
         return true;
     if (!command->points.points)
         wrong = "--point-weights needs --points";
+    else if ((strcmp(command->points.points, "auto") != 0) != (command->points.weights != NULL))
+        wrong = "--points=FILE and --point-weights=FILE belong together";
     else if (command->sampled || command->budget)
         wrong = "--points is another way to sample than --sampled and --budget: give one of them";
     else if (command->run.regions.list.len > 0)
@@ -437,12 +440,18 @@ static bool check_points(const struct record_command *command, struct as_error *
 
 static bool choose_points(struct record_command *command, char **argv, struct as_error *err)
 {
+    struct as_progress progress;
     if (!command->points.points)
         return true;
     command->points.seed = command->record.seed;
     command->points.core = command->record.core;
     command->points.set = &command->record.set;
-    if (!as_record_points_choose(&command->points, &command->run, argv, &command->chosen, err))
+    command->points.engine = as_run_engine_options(&command->run, argv);
+    command->points.meter = &as_progress_meter;
+    command->points.meter_context = &progress;
+    command->points.notices = as_notices_to_log;
+    if (!as_run_read_warm("point-warm", command->point_warm, &command->points.warm, err) ||
+        !as_record_points_choose(&command->points, &command->chosen, err))
         return false;
     command->record.points = &command->chosen.plan;
     command->record.source = "model";
@@ -498,6 +507,7 @@ static int run_record(int argc, char **argv)
         .run = AS_RUN_OPTIONS_DEFAULT,
         .how = AS_SAMPLED_DEFAULT,
         .points = AS_RECORD_POINTS_DEFAULT,
+        .point_warm = "1M",
     };
     command.record.core = NULL; /* unless it is given, the program decides */
     command.unit = command.how.unit;

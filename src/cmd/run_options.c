@@ -98,6 +98,16 @@ static char *describe(const struct as_run_options *options)
     return as_str_take(&text);
 }
 
+bool as_run_read_warm(const char *option, const char *text, uint64_t *warm, struct as_error *err)
+{
+    if (strcmp(text, "all") == 0)
+        *warm = AS_REGION_ALL;
+    else if (!as_number_read(text, warm))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--%s=%s: not 'all' and not a number like 500k or 2M", option,
+                                   text);
+    return true;
+}
+
 static bool set_warm(const struct as_run_options *options, struct as_region *region, struct as_error *err)
 {
     if (!options->warm)
@@ -105,11 +115,7 @@ static bool set_warm(const struct as_run_options *options, struct as_region *reg
     if (!options->skip && region->start.kind == AS_POINT_NONE)
         return WRONG("--warm=%s: there is nothing before the region; use --skip or --from to start later",
                      options->warm);
-    if (strcmp(options->warm, "all") == 0)
-        region->warm = AS_REGION_ALL;
-    else if (!as_number_read(options->warm, &region->warm))
-        return WRONG("--warm=%s: neither 'all' nor a number like 1000, 10k or 5M", options->warm);
-    return true;
+    return as_run_read_warm("warm", options->warm, &region->warm, err);
 }
 
 static bool set_start(struct as_run_options *options, struct as_region *region, struct as_error *err)

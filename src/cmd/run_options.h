@@ -158,4 +158,7 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
 /* The name of an option of these that was given; NULL: none was. For verbs that have them in the model alone. */
 const char *as_run_options_given(const struct as_run_options *options);
 
+/* The value of an option for warming: a number of instructions, or "all". */
+bool as_run_read_warm(const char *option, const char *text, uint64_t *warm, struct as_error *err) AS_MUST_CHECK;
+
 #endif

@@ -3,7 +3,7 @@
 #ifndef AS_RECORD_METER_H
 #define AS_RECORD_METER_H
 
-#include <stdint.h>
+#include "engine/engine.h"
 
 struct as_meter {
     void (*start)(void *context, uint64_t goal); /* instructions; 0: unknown */
@@ -12,5 +12,11 @@ struct as_meter {
     void (*write)(void *context, uint64_t rows); /* of the profile, so far */
     void (*end)(void *context);                  /* of the run, and of writing */
 };
+
+/* Starts a program in the engine and runs it to its end; all of it counts as measured. `meter` may be NULL. The caller frees the
+ * engine in any case. */
+bool as_meter_run(const struct as_meter *meter, void *meter_context, struct as_engine_options options,
+                  const struct as_sink *sink, void *context, struct as_engine **engine, struct as_engine_result *result,
+                  struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -1,15 +1,11 @@
-/* See record_points.h. In the first run the program is counted in intervals, whose vectors are grouped into phases as 'assay
+/* See choose_points.h. In the first run the program is counted in intervals, whose vectors are grouped into phases as 'assay
  * points' does it. The interval that represents a phase is measured, and others of the phase, chosen at random: how much
  * they differ is the error bar.
  *
  * With --deterministic the first run goes through the model, which only warms: threads are kept in their order by simulated time. */
-#include "cmd/record_points.h"
+#include "record/choose_points.h"
 
-#include "base/log.h"
-#include "base/number.h"
 #include "base/random.h"
-#include "cmd/progress.h"
-#include "cmd/shared_options.h"
 #include "points/collect.h"
 #include "points/simpoints.h"
 #include "record/modelled.h"
@@ -18,16 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool read_warm(const char *text, uint64_t *warm, struct as_error *err)
-{
-    if (strcmp(text, "all") == 0)
-        *warm = AS_REGION_ALL;
-    else if (!as_number_read(text, warm))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--point-warm=%s: not 'all' and not a number like 500k or 2M",
-                                   text);
-    return true;
-}
 
 /* ---- from files ---- */
 
@@ -76,9 +62,9 @@ static bool check_run(const struct as_record_points_options *options, const stru
     return true;
 }
 
-static bool is_in_turn(const struct as_run_options *run)
+static bool is_in_turn(const struct as_record_points_options *options)
 {
-    return run->deterministic && run->quantum;
+    return options->engine.deterministic && options->engine.quantum;
 }
 
 /* The first run. The code of the vectors' blocks is there as long as this is. */
@@ -100,44 +86,37 @@ static void free_first(struct first_run *first)
     as_regions_free(&first->regions);
 }
 
-static bool count_intervals(struct first_run *first, struct as_error *err)
+static bool count_intervals(const struct as_record_points_options *options, struct first_run *first,
+                            struct as_error *err)
 {
-    struct as_progress_watch watch = {0};
     first->options.blocks_only = true;
-    first->options.tick = as_progress_tick;
-    first->options.tick_context = &watch;
-    watch.engine = first->engine = as_engine_start(&first->options, err);
-    as_progress_start(&watch.progress, 0);
-    bool ok = first->engine && as_engine_run(first->engine, &as_collect_sink, first->collect, &first->result, err);
-    as_progress_end(&watch.progress);
-    return ok;
+    return as_meter_run(options->meter, options->meter_context, first->options, &as_collect_sink, first->collect,
+                        &first->engine, &first->result, err);
 }
 
 static bool warm_intervals(const struct as_record_points_options *options, struct first_run *first,
                            struct as_error *err)
 {
-    struct as_progress progress = {0};
     if (!as_modelled_open(&first->modelled, options->core, options->set, err))
         return false;
     as_model_add_also(first->modelled.model, &as_collect_warm_sink, first->collect);
-    first->modelled.meter = &as_progress_meter;
-    first->modelled.meter_context = &progress;
+    first->modelled.meter = options->meter;
+    first->modelled.meter_context = options->meter_context;
     bool ok = as_modelled_run(&first->modelled, first->options, err);
     first->result = first->modelled.result.engine;
     return ok;
 }
 
-static bool run_first(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
-                      struct first_run *first, struct as_error *err)
+static bool run_first(const struct as_record_points_options *options, struct first_run *first, struct as_error *err)
 {
     first->collect = as_collect_new(false);
-    first->options = as_run_engine_options(run, argv);
+    first->options = options->engine;
     as_collect_region(&first->regions, options->interval);
-    if (is_in_turn(run))
+    if (is_in_turn(options))
         first->regions.list.data[0].mode = AS_MODE_WARM;
     first->options.regions = &first->regions;
     first->options.discard_stdout = true; /* the second run shows it */
-    return is_in_turn(run) ? warm_intervals(options, first, err) : count_intervals(first, err);
+    return is_in_turn(options) ? warm_intervals(options, first, err) : count_intervals(options, first, err);
 }
 
 /* The intervals of a phase besides the one that represents it, in a random order. */
@@ -198,43 +177,42 @@ static void plan_phases(const struct as_record_points_options *options, const st
     qsort(points->points.data, points->points.len, sizeof *points->points.data, by_start);
 }
 
-static bool choose(const struct as_record_points_options *options, const struct as_run_options *run, char **argv,
-                   struct as_record_points *points, struct as_choice *choice, struct as_error *err)
+static bool choose(const struct as_record_points_options *options, struct as_record_points *points,
+                   struct as_choice *choice, struct as_error *err)
 {
     struct as_choose_options how = AS_CHOOSE_DEFAULT;
     struct first_run first = {0};
     how.max_k = (uint32_t)options->max_k;
     how.seed = options->seed;
-    bool ok = run_first(options, run, argv, &first, err);
+    bool ok = run_first(options, &first, err);
     const struct as_vectors *vectors = ok ? as_collect_finish(first.collect) : NULL;
-    ok = ok && check_run(options, vectors, &first.result, is_in_turn(run), err);
+    ok = ok && check_run(options, vectors, &first.result, is_in_turn(options), err);
     if (ok) {
         as_choose(vectors, &how, choice);
         points->plan.instructions = as_vectors_instructions(vectors);
-        points->plan.again = is_in_turn(run) && first.result.threads > 1;
+        points->plan.again = is_in_turn(options) && first.result.threads > 1;
         plan_phases(options, choice, points);
         for (size_t i = 0; i < points->points.len; i++)
             as_collect_lines(first.collect, vectors, (uint32_t)(points->points.data[i].start / options->interval),
                              &points->points.data[i].lines);
         as_input_rewind(&points->plan.input);
-        as_log_debug("%zu simulation points of %" PRIu32 " phases", points->points.len, choice->k);
+        as_notice(&options->notices, AS_LOG_DEBUG, "%zu simulation points of %" PRIu32 " phases", points->points.len,
+                  choice->k);
     }
     free_first(&first);
     return ok;
 }
 
-bool as_record_points_choose(const struct as_record_points_options *options, const struct as_run_options *run,
-                             char **argv, struct as_record_points *points, struct as_error *err)
+bool as_record_points_choose(const struct as_record_points_options *options, struct as_record_points *points,
+                             struct as_error *err)
 {
     struct as_choice choice = {0};
     bool from_files = strcmp(options->points, "auto") != 0;
-    if (from_files != (options->weights != NULL))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--points=FILE and --point-weights=FILE belong together");
     points->plan.input.start = -1;
-    points->plan.again = from_files && is_in_turn(run); /* whether it has threads is not known */
-    bool ok = read_warm(options->warm, &points->plan.warm, err) &&
-              ((from_files && !points->plan.again) || as_input_keep(&points->plan.input, &as_notices_to_log, err)) &&
-              (from_files ? read_files(options, &choice, err) : choose(options, run, argv, points, &choice, err));
+    points->plan.again = from_files && is_in_turn(options); /* whether it has threads is not known */
+    points->plan.warm = options->warm;
+    bool ok = ((from_files && !points->plan.again) || as_input_keep(&points->plan.input, &options->notices, err)) &&
+              (from_files ? read_files(options, &choice, err) : choose(options, points, &choice, err));
     if (ok && from_files)
         plan_files(options, &choice, points);
     points->plan.points = points->points.data;

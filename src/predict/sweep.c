@@ -1,4 +1,4 @@
-/* assay points sweep: how good simulation points are for a program, by how they are chosen.
+/* How good simulation points are for a program, by how they are chosen.
  *
  * The program runs twice, whole: once for its vectors, once on the modelled core, interval by interval, so that the CPI of
  * every interval is known. Then each choice of points is only arithmetic: its prediction is the weighted mean of the CPI of
@@ -9,12 +9,9 @@
  *
  * How good a choice is depends on the seed of projection and k-means, too, and the best of thousands of choices is one that was lucky. So the
  * choices that differ in length and max-k alone are made with other seeds as well; which of them to recommend is decided over all seeds. */
-#include "cmd/points_sweep.h"
-#include "base/log.h"
+#include "predict/sweep.h"
+
 #include "base/show.h"
-#include "cmd/points_sweep_inside.h"
-#include "cmd/progress.h"
-#include "record/modelled.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -30,17 +27,17 @@ struct choices {
 
 /* ---- the truth ---- */
 
-static void cut(const struct as_points_session *session, struct as_regions *regions)
+static void cut(const struct as_predict *predict, struct as_regions *regions)
 {
-    for (size_t i = 0; i < session->vectors->list.len; i++) {
+    for (size_t i = 0; i < predict->vectors->list.len; i++) {
         struct as_region *region = as_regions_add(regions);
-        region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = i * session->options->interval};
-        region->max = session->options->interval;
+        region->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = i * predict->request->interval};
+        region->max = predict->request->interval;
         region->text = as_format("interval %zu", i);
     }
     struct as_region *never = as_regions_add(regions); /* so that the program runs to its end */
     never->start = (struct as_point){.kind = AS_POINT_INSTRUCTION, .number = UINT64_MAX / 4};
-    never->max = session->options->interval;
+    never->max = predict->request->interval;
     never->text = as_strdup("behind the program's end");
     regions->open_ended = true;
 }
@@ -57,7 +54,7 @@ static bool check_end(const struct as_run_end *end, struct as_error *err)
 static bool take_cpi(struct as_sweep *sweep, const struct as_modelled *modelled, struct as_error *err)
 {
     uint64_t cycles = 0, instructions = 0;
-    for (uint32_t i = 0; i < sweep->session->vectors->list.len; i++) {
+    for (uint32_t i = 0; i < sweep->predict->vectors->list.len; i++) {
         const struct as_counters *counters = as_model_region(modelled->model, i);
         if (counters->instructions == 0)
             return as_error_set(
@@ -74,16 +71,18 @@ static bool take_cpi(struct as_sweep *sweep, const struct as_modelled *modelled,
 static void compare_runs(struct as_sweep *sweep, const struct as_modelled *modelled)
 {
     static const double tolerable = 0.001, cut_off = 0.01; /* of an interval: blocks at its ends */
-    uint64_t first = as_vectors_instructions(sweep->session->vectors), second = modelled->result.engine.executed;
+    uint64_t first = as_vectors_instructions(sweep->predict->vectors), second = modelled->result.engine.executed;
     uint64_t longer = second > first ? second : first;
-    struct as_apart apart = as_points_blame_apart(sweep->blame);
+    struct as_interval_apart apart = as_point_blame_apart(sweep->blame);
     sweep->differs = (double)(longer - (second > first ? first : second)) / (double)longer;
     if (sweep->differs > tolerable)
-        as_log_warn("the program does not do the same in every run: it executed %s instructions for its vectors and %s "
-                    "in the model, so the true CPI and all errors are those of other intervals",
-                    AS_COUNT(first), AS_COUNT(second));
+        as_notice(&sweep->predict->request->notices, AS_LOG_WARN,
+                  "the program does not do the same in every run: it executed %s instructions for its vectors and %s "
+                  "in the model, so the true CPI and all errors are those of other intervals",
+                  AS_COUNT(first), AS_COUNT(second));
     else if (apart.part > cut_off)
-        as_log_warn(
+        as_notice(
+            &sweep->predict->request->notices, AS_LOG_WARN,
             "the program does not do the same in every run: in the model interval %" PRIu32
             " executed other code than for its vector, %.1f %% of its instructions, so the true CPI and all errors "
             "are those of other intervals",
@@ -94,24 +93,23 @@ static void compare_runs(struct as_sweep *sweep, const struct as_modelled *model
 
 static bool measure(struct as_sweep *sweep, struct as_error *err)
 {
-    const struct as_points_options *options = sweep->session->options;
-    struct as_memo_options memo = as_run_memo_options(&options->run);
-    struct as_engine_options engine = as_run_engine_options(&options->run, sweep->session->argv);
+    const struct as_predict_request *request = sweep->predict->request;
+    struct as_engine_options engine = request->engine;
     struct as_regions regions = {0};
-    struct as_modelled modelled = {0};
-    cut(sweep->session, &regions);
-    as_input_rewind(&sweep->session->input);
+    struct as_modelled modelled = {.meter = request->meter, .meter_context = request->meter_context};
+    cut(sweep->predict, &regions);
+    as_input_rewind(&sweep->predict->input);
     engine.regions = &regions;
     engine.discard_stdout = true;
-    bool ok = as_modelled_open(&modelled, options->core, &options->set, err) && as_modelled_watch(&modelled, err);
+    bool ok = as_modelled_open(&modelled, request->core, &request->set, err) && as_modelled_watch(&modelled, err);
     if (ok) {
-        as_model_set_memo(modelled.model, &memo);
-        sweep->blame = as_points_blame_new(&modelled, sweep->session->collect, sweep->session->vectors);
+        as_model_set_memo(modelled.model, &request->memo);
+        sweep->blame = as_point_blame_new(&modelled, sweep->predict->collect, sweep->predict->vectors);
     }
-    ok = ok && as_progress_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
+    ok = ok && as_modelled_run(&modelled, engine, err) && check_end(&modelled.result.engine.end, err) &&
          take_cpi(sweep, &modelled, err);
     if (ok) {
-        as_points_blame_end(sweep->blame, sweep->cpi.len);
+        as_point_blame_end(sweep->blame, sweep->cpi.len);
         compare_runs(sweep, &modelled);
     }
     as_modelled_free(&modelled);
@@ -124,7 +122,7 @@ static bool measure(struct as_sweep *sweep, struct as_error *err)
 /* The run in intervals that are so many of its own; the last is perhaps shorter. */
 static void join(const struct as_sweep *sweep, uint32_t joined, struct choices *choices)
 {
-    const struct as_vectors *from = sweep->session->vectors;
+    const struct as_vectors *from = sweep->predict->vectors;
     double cycles = 0, instructions = 0;
     *choices = (struct choices){0};
     for (size_t i = 0; i < from->list.len; i++) {
@@ -161,14 +159,12 @@ static void predict(const struct as_sweep *sweep, const struct choices *from, co
 
 static struct as_choose_options how_to(const struct as_sweep *sweep, const struct as_sweep_trial *trial)
 {
-    const struct as_points_options *options = sweep->session->options;
-    return (struct as_choose_options){.dims = trial->dims,
-                                      .max_k = trial->max_k,
-                                      .tries = (uint32_t)options->tries,
-                                      .seed = trial->seed,
-                                      .threshold = trial->threshold,
-                                      .rule = (enum as_bic_rule)options->rule,
-                                      .threads = (uint32_t)options->jobs};
+    struct as_choose_options how = sweep->predict->request->choose;
+    how.dims = trial->dims;
+    how.max_k = trial->max_k;
+    how.seed = trial->seed;
+    how.threshold = trial->threshold;
+    return how;
 }
 
 /* What points of the part of the run are chosen with that the trial covers. */
@@ -204,7 +200,7 @@ static void try_one(struct as_sweep *sweep, const struct choices *from, struct a
 static void try_phases(struct as_sweep *sweep, const struct choices *from, struct as_chooser *chooser,
                        struct as_sweep_trial trial)
 {
-    for (trial.max_k = 1; trial.max_k <= sweep->session->options->max_k; trial.max_k++)
+    for (trial.max_k = 1; trial.max_k <= sweep->predict->request->choose.max_k; trial.max_k++)
         try_with(sweep, from, chooser, trial);
 }
 
@@ -247,7 +243,7 @@ static void try_seeds(struct as_sweep *sweep, const struct choices *from, struct
 {
     trial.sweep = "seed";
     for (int i = 0; i < OTHER_SEEDS; i++) {
-        trial.seed += sweep->session->options->tries;
+        trial.seed += sweep->predict->request->choose.tries;
         struct as_chooser *chooser = chooser_for(sweep, from, &trial);
         try_phases(sweep, from, chooser, trial);
         as_chooser_free(chooser);
@@ -286,14 +282,14 @@ static void try_long_point(struct as_sweep *sweep, struct as_sweep_trial usual)
 /* The last two: as the options ask for it, and the long point. */
 static void try_all(struct as_sweep *sweep)
 {
-    const struct as_points_options *options = sweep->session->options;
+    const struct as_choose_options *how = &sweep->predict->request->choose;
     struct choices own;
-    struct as_sweep_trial usual = {.dims = (uint32_t)options->dims,
-                                   .threshold = options->threshold,
+    struct as_sweep_trial usual = {.dims = how->dims,
+                                   .threshold = how->threshold,
                                    .coverage = 1,
                                    .joined = 1,
-                                   .seed = options->seed,
-                                   .max_k = (uint32_t)options->max_k};
+                                   .seed = how->seed,
+                                   .max_k = how->max_k};
     try_lengths(sweep, usual);
     join(sweep, 1, &own);
     usual.sweep = "default";
@@ -302,56 +298,18 @@ static void try_all(struct as_sweep *sweep)
     free_choices(&own);
 }
 
-static int compare_trials(const void *a, const void *b)
+bool as_sweep_run(struct as_sweep *sweep, struct as_error *err)
 {
-    const struct as_sweep_trial *x = *(struct as_sweep_trial *const *)a, *y = *(struct as_sweep_trial *const *)b;
-    if (x->simulated != y->simulated)
-        return x->simulated < y->simulated ? -1 : 1;
-    return (x->error > y->error) - (x->error < y->error);
-}
-
-/* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
-static void find_front(struct as_sweep *sweep)
-{
-    struct as_sweep_trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
-    size_t n = 0;
-    for (size_t i = 0; i < sweep->trials.len; i++)
-        if (as_sweep_is_own(sweep, &sweep->trials.data[i]))
-            order[n++] = &sweep->trials.data[i];
-    qsort(order, n, sizeof *order, compare_trials);
-    double cheaper = INFINITY; /* the least error of those that cost less … */
-    for (size_t i = 0, first = 0; i < n; i++) {
-        if (order[i]->simulated != order[first]->simulated) {
-            cheaper = fmin(cheaper, order[first]->error); /* … which the first of a cost has */
-            first = i;
-        }
-        order[i]->front = order[i]->error < cheaper && order[i]->error == order[first]->error;
-    }
-    free(order);
-}
-
-static bool show(const struct as_sweep *sweep, FILE *out, struct as_error *err)
-{
-    if (sweep->session->options->json)
-        return as_sweep_json(sweep, out) || as_error_set(err, "cannot write the result");
-    if (sweep->session->options->csv)
-        as_sweep_csv(sweep, out);
-    else
-        as_sweep_text(sweep, out);
+    if (!check_end(&sweep->predict->run.end, err) || !measure(sweep, err))
+        return false;
+    try_all(sweep);
+    as_sweep_find_front(sweep);
     return true;
 }
 
-bool as_points_sweep(struct as_points_session *session, FILE *out, struct as_error *err)
+void as_sweep_free(struct as_sweep *sweep)
 {
-    struct as_sweep sweep = {.session = session};
-    bool ok = check_end(&session->run.end, err) && measure(&sweep, err);
-    if (ok) {
-        try_all(&sweep);
-        find_front(&sweep);
-        ok = show(&sweep, out, err) && as_sweep_write_intervals(&sweep, err);
-    }
-    as_points_blame_free(sweep.blame);
-    as_vec_free(&sweep.cpi);
-    as_vec_free(&sweep.trials);
-    return ok;
+    as_point_blame_free(sweep->blame);
+    as_vec_free(&sweep->cpi);
+    as_vec_free(&sweep->trials);
 }

@@ -1,5 +1,5 @@
-/* See points_blame.h. The Oracle's sums only grow: an interval has what they grew by. */
-#include "cmd/points_blame.h"
+/* See point_blame.h. The Oracle's sums only grow: an interval has what they grew by. */
+#include "predict/point_blame.h"
 
 #include "base/map.h"
 
@@ -8,7 +8,7 @@ struct spent {
     double cycles;
 };
 
-struct as_points_blame {
+struct as_point_blame {
     struct as_modelled *modelled;
     struct as_strings *functions;
     AS_VEC(uint32_t) function_of; /* by instruction */
@@ -19,10 +19,10 @@ struct as_points_blame {
     AS_VEC(size_t) ends;          /* by interval: where its entries end */
     const struct as_collect *collect;
     const struct as_vectors *vectors;
-    struct as_apart apart; /* the interval that executed the most else than in the run of the vectors */
+    struct as_interval_apart apart; /* the interval that executed the most else than in the run of the vectors */
 };
 
-static uint32_t function_of(struct as_points_blame *blame, uint32_t id)
+static uint32_t function_of(struct as_point_blame *blame, uint32_t id)
 {
     struct as_location location;
     while (blame->function_of.len <= id) {
@@ -39,7 +39,7 @@ struct charged {
     double units, executions;
 };
 
-static struct charged charged_to(const struct as_points_blame *blame, uint32_t id)
+static struct charged charged_to(const struct as_point_blame *blame, uint32_t id)
 {
     struct charged sum = {0};
     for (uint32_t number = 0; number == 0 || as_model_process(blame->modelled->model, number); number++) {
@@ -52,7 +52,7 @@ static struct charged charged_to(const struct as_points_blame *blame, uint32_t i
 }
 
 /* Counts what an instruction executed in the interval, by lines of code. */
-static void take_executions(struct as_points_blame *blame, uint32_t id, double executions, struct as_map *lines)
+static void take_executions(struct as_point_blame *blame, uint32_t id, double executions, struct as_map *lines)
 {
     double more = executions - blame->executed.data[id];
     if (more <= 0)
@@ -64,7 +64,7 @@ static void take_executions(struct as_points_blame *blame, uint32_t id, double e
 }
 
 /* Holds an interval against its vector. */
-static void compare(struct as_points_blame *blame, uint32_t interval, const struct as_map *lines)
+static void compare(struct as_point_blame *blame, uint32_t interval, const struct as_map *lines)
 {
     struct as_map first = {0};
     if (interval >= blame->vectors->list.len)
@@ -72,13 +72,13 @@ static void compare(struct as_points_blame *blame, uint32_t interval, const stru
     as_collect_lines(blame->collect, blame->vectors, interval, &first);
     double part = as_map_apart(&first, lines);
     if (part > blame->apart.part)
-        blame->apart = (struct as_apart){interval, part};
+        blame->apart = (struct as_interval_apart){interval, part};
     as_map_free(&first);
 }
 
 static void on_measured(void *context, uint32_t region)
 {
-    struct as_points_blame *blame = context;
+    struct as_point_blame *blame = context;
     size_t n = as_engine_count_insns(as_model_engine(blame->modelled->model));
     struct as_map lines = {0};
     for (uint32_t id = 0; id < n; id++) {
@@ -102,21 +102,21 @@ static void on_measured(void *context, uint32_t region)
     *as_vec_push(&blame->ends) = blame->all.len;
 }
 
-void as_points_blame_end(struct as_points_blame *blame, size_t intervals)
+void as_point_blame_end(struct as_point_blame *blame, size_t intervals)
 {
     if (blame->ends.len < intervals)
         on_measured(blame, (uint32_t)intervals - 1);
 }
 
-struct as_apart as_points_blame_apart(const struct as_points_blame *blame)
+struct as_interval_apart as_point_blame_apart(const struct as_point_blame *blame)
 {
     return blame->apart;
 }
 
-struct as_points_blame *as_points_blame_new(struct as_modelled *modelled, const struct as_collect *collect,
-                                            const struct as_vectors *vectors)
+struct as_point_blame *as_point_blame_new(struct as_modelled *modelled, const struct as_collect *collect,
+                                          const struct as_vectors *vectors)
 {
-    struct as_points_blame *blame = as_alloc(sizeof *blame);
+    struct as_point_blame *blame = as_alloc(sizeof *blame);
     blame->collect = collect;
     blame->vectors = vectors;
     blame->modelled = modelled;
@@ -125,7 +125,7 @@ struct as_points_blame *as_points_blame_new(struct as_modelled *modelled, const 
     return blame;
 }
 
-void as_points_blame_free(struct as_points_blame *blame)
+void as_point_blame_free(struct as_point_blame *blame)
 {
     if (!blame)
         return;
@@ -140,7 +140,7 @@ void as_points_blame_free(struct as_points_blame *blame)
 }
 
 /* Adds the cycles of an interval by function, each time `part`. */
-static void add_interval(const struct as_points_blame *blame, size_t interval, double part, double *sums)
+static void add_interval(const struct as_point_blame *blame, size_t interval, double part, double *sums)
 {
     if (interval >= blame->ends.len)
         return;
@@ -148,8 +148,8 @@ static void add_interval(const struct as_points_blame *blame, size_t interval, d
         sums[blame->all.data[i].function] += part * blame->all.data[i].cycles;
 }
 
-struct as_blamed as_points_blame_find(const struct as_points_blame *blame, const struct as_choice *choice,
-                                      uint32_t phase, const struct as_vectors *vectors)
+struct as_blamed as_point_blame_find(const struct as_point_blame *blame, const struct as_choice *choice, uint32_t phase,
+                                     const struct as_vectors *vectors)
 {
     size_t n = as_strings_count(blame->functions);
     double *sums = as_alloc_array(n + 1, sizeof *sums), instructions = 0, difference = 0;
