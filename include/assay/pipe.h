@@ -12,7 +12,7 @@
 enum as_pipe_flag {
     AS_PIPE_TAKEN = 1 << 0,        /* a control transfer that left the fall-through path */
     AS_PIPE_MISPREDICTED = 1 << 1, /* … and was predicted wrong: what follows was fetched after it had resolved */
-    AS_PIPE_FLUSHES = 1 << 2,   /* the pipeline behind it was flushed when it committed (CSR, FP flags, memory order) */
+    AS_PIPE_FLUSHES = 1 << 2,   /* the pipeline behind it was flushed when it committed (CSR, FP flags, system calls) */
     AS_PIPE_EXCEPTION = 1 << 3, /* it raised an exception first (page fault, system call); then see `exception` */
     AS_PIPE_CONTINUES = 1 << 4, /* a further iteration of the rep instruction before; not an instruction of its own */
     AS_PIPE_SERIALISED = 1 << 5,  /* dispatched only when everything older had committed */

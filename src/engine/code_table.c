@@ -235,7 +235,7 @@ static struct as_code_insn *find_insn(struct as_code_table *table, struct as_ima
     return code;
 }
 
-/* Where the block's prefetches and flushes point. */
+/* Where the block's prefetches and line flushes point. */
 static void find_hints(struct as_block *block)
 {
     struct as_linear registers[AS_LINEAR_REGISTERS];

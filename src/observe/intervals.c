@@ -118,9 +118,10 @@ static inline void count_record(struct as_interval *row, uint32_t flags, uint32_
     row->counts[AS_INTERVAL_INSTRUCTIONS] += !(flags & AS_PIPE_CONTINUES);
     row->counts[AS_INTERVAL_UOPS] += uops;
     row->counts[AS_INTERVAL_TAKEN] += flags & AS_PIPE_TAKEN;
-    if (__builtin_expect(flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES | AS_PIPE_EXCEPTION), 0)) {
+    enum { AGAIN = AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED };
+    if (__builtin_expect(flags & (AS_PIPE_MISPREDICTED | AS_PIPE_FLUSHES | AGAIN), 0)) {
         row->counts[AS_INTERVAL_MISPREDICTED] += (flags & AS_PIPE_MISPREDICTED) != 0;
-        row->counts[AS_INTERVAL_FLUSHES] += (flags & AS_PIPE_FLUSHES) != 0;
+        row->counts[AS_INTERVAL_FLUSHES] += ((flags & AS_PIPE_FLUSHES) != 0) + ((flags & AGAIN) != 0);
         row->counts[AS_INTERVAL_EXCEPTIONS] += (flags & AS_PIPE_EXCEPTION) != 0;
     }
     for (uint32_t events = met & AS_EVENTS_ALL; events; events &= events - 1)

@@ -17,7 +17,7 @@ enum as_interval_count {
     AS_INTERVAL_UOPS,
     AS_INTERVAL_TAKEN,
     AS_INTERVAL_MISPREDICTED,
-    AS_INTERVAL_FLUSHES,
+    AS_INTERVAL_FLUSHES, /* as the counter: behind instructions that flush, and before a second try */
     AS_INTERVAL_EXCEPTIONS,
     AS_INTERVAL_EVENTS,
     AS_INTERVAL_COUNTS = AS_INTERVAL_EVENTS + AS_EVENT_COUNT

@@ -14,7 +14,7 @@ some() { compare --from main --max 200k "$@" -- "$demo" 1; }
 # ---- traces, counters, calls, flames ---------------------------------------------------------------------------------
 check_json "all of them in one run" 'd["instructions"] == 200000' some --json --commit-csv c.csv --commit-trace c.bin \
     --counters k.csv --interval 5000 --calls calls.csv --flame flame.txt --observer counters,k.json,5000
-cycles=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$LOGS/out")
+read -r cycles flushes < <(python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(d["cycles"], d["counters"]["flushes"])' "$LOGS/out")
 check "the CSV has every instruction, and every iteration of rep" test "$(wc -l <c.csv)" -gt 200000
 same_commits() {
     python3 - <<'END'
@@ -30,6 +30,7 @@ check_same "the last commit is the last cycle" "$cycles" "$(tail -n 1 c.csv | cu
 column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { sum += $at } END { print sum }' k.csv; }
 check_same "the intervals hold all cycles" "$cycles" "$(column cycles)"
 check_same "… and all instructions" 200000 "$(column instructions)"
+check_same "… and all flushes, whatever their cause" "$flushes" "$(column flushes)"
 check_same "JSON has the same intervals" "$cycles 200000" "$(python3 -c '
 import json
 d = json.load(open("k.json"))

@@ -258,15 +258,18 @@ static void check_counts(const struct as_intervals *intervals, const struct as_p
     assert_int_equal(thread->cycles, pipes[n - 1].commit);
     uint64_t cycles = 0;
     for (size_t row = 0; row < as_intervals_count_rows(intervals, thread); row++) {
-        uint32_t instructions = 0, mispredicted = 0, first_event = 0;
+        uint32_t instructions = 0, mispredicted = 0, flushes = 0, first_event = 0;
         for (size_t i = 0; i < n; i++)
             if ((pipes[i].commit - 1) / intervals->length == row) {
                 instructions += !(pipes[i].flags & AS_PIPE_CONTINUES);
                 mispredicted += (pipes[i].flags & AS_PIPE_MISPREDICTED) != 0;
+                flushes += (pipes[i].flags & AS_PIPE_FLUSHES) != 0;
+                flushes += (pipes[i].flags & (AS_PIPE_EXCEPTION | AS_PIPE_REFETCHED)) != 0;
                 first_event += pipes[i].events & 1;
             }
         assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_INSTRUCTIONS], instructions);
         assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_MISPREDICTED], mispredicted);
+        assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_FLUSHES], flushes);
         assert_int_equal(thread->rows.data[row].counts[AS_INTERVAL_EVENTS], first_event);
         cycles += as_intervals_cycles(intervals, thread, row);
     }
