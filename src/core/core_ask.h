@@ -62,11 +62,12 @@ static inline bool as_core_ask_load(struct as_core *core, const struct as_core_a
     const struct store *store = find_store(core, access, cycle);
     struct as_memory *memory = core->memory;
     if (!store) {
-        if (__builtin_expect(load_kind(access) == AS_MEMORY_LOAD, 1) &&
-            __builtin_expect(as_memory_hits_load(memory, cycle + core->offset, access->address, access->size), 1))
+        if (__builtin_expect(load_kind(access) != AS_MEMORY_LOAD, 0))
+            *answer = as_core_ask_access(core, AS_MEMORY_OWN, cycle, access);
+        else if (__builtin_expect(as_memory_hits_load(memory, cycle + core->offset, access->address, access->size), 1))
             *answer = (struct as_memory_answer){.done = cycle + memory->l1d.hit};
         else
-            *answer = as_core_ask_access(core, load_kind(access), cycle, access);
+            *answer = as_core_load_slowly(core, access, cycle);
         return true;
     }
     if (core->ideal & AS_EVENT_FL_MO)

@@ -13,8 +13,9 @@ static uint64_t drain_start(const struct as_core *core)
 
 struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start)
 {
-    struct as_memory_answer answer = in_core_time(
-        core, as_memory_store(core->memory, start + core->offset, pending->address, pending->size, pending->insn));
+    struct as_memory_answer answer =
+        in_core_time(core, as_memory_store_slowly(core->memory, start + core->offset, pending->address, pending->size,
+                                                  pending->insn));
     if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
         as_memory_name_insn(core->memory, pending->insn);
     return (struct as_memory_answer){.done = later(start, answer.done), .events = answer.events & AS_EVENT_COHERENCE};

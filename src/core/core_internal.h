@@ -286,6 +286,7 @@ struct as_memory_answer as_core_translate_slowly(struct as_core *core, uint64_t 
                                                  const struct as_core_access *access);
 struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_kind kind, uint64_t cycle,
                                            const struct as_core_access *access);
+struct as_memory_answer as_core_load_slowly(struct as_core *core, const struct as_core_access *access, uint64_t cycle);
 /* Micro-operations that the memory unit carries out; operands are ready in cycle `ready`. */
 struct uop_times as_core_run_load(struct passage *p, const struct as_micro *micro, uint64_t ready);
 struct uop_times as_core_run_store(struct passage *p, const struct as_micro *micro, uint64_t ready);

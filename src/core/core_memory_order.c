@@ -22,6 +22,15 @@ struct as_memory_answer as_core_ask_access(struct as_core *core, enum as_memory_
     return whole ? answer : (struct as_memory_answer){0}; /* nobody waits for the others */
 }
 
+struct as_memory_answer as_core_load_slowly(struct as_core *core, const struct as_core_access *access, uint64_t cycle)
+{
+    struct as_memory_answer answer =
+        in_core_time(core, as_memory_load_slowly(core->memory, cycle + core->offset, access->address, access->size));
+    if (__builtin_expect(answer.events & AS_EVENT_COHERENCE, 0))
+        as_memory_name_insn(core->memory, insn_of(core, access));
+    return answer;
+}
+
 static uint16_t number_of(const struct as_core *core, const struct as_core_access *access)
 {
     return (uint16_t)(access - core->script->accesses);

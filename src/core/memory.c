@@ -450,6 +450,31 @@ struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle
     return access_bank(memory, AS_MEMORY_STORE, cycle, address, size, insn);
 }
 
+/* Where there is one core, nobody asks what a load wanted. */
+struct as_memory_answer as_memory_load_slowly(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t size)
+{
+    struct as_cache *l1 = &memory->l1d;
+    if (memory->uncore->coherent || memory->ideal || l1->banks.limited || !as_memory_is_in_line(memory, address, size))
+        return access_bank(memory, AS_MEMORY_LOAD, cycle, address, size, AS_TRANSFER_NO_INSN);
+    struct as_translation translation =
+        as_tlb_translate(&memory->dtlb, &memory->walker, cycle, as_memory_page(memory, address), AS_TOUCH_DATA);
+    uint32_t events = translation.missed ? AS_EVENT_ST_TLB : 0;
+    if (translation.fault)
+        return (struct as_memory_answer){.done = translation.done, .events = events, .fault = true};
+    l1->accesses++;
+    struct as_memory_answer answer = load_slowly(l1, translation.done, as_memory_line(memory, address));
+    answer.events |= events;
+    return answer;
+}
+
+struct as_memory_answer as_memory_store_slowly(struct as_memory *memory, uint64_t cycle, uint64_t address,
+                                               uint32_t size, uint32_t insn)
+{
+    if (memory->l1d.banks.limited)
+        return access_bank(memory, AS_MEMORY_STORE, cycle, address, size, insn);
+    return access_slowly(memory, AS_MEMORY_STORE, cycle, address, size, insn);
+}
+
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
     if (__builtin_expect(as_memory_hits_page(memory, cycle, address), 1))
@@ -501,6 +526,8 @@ struct as_memory_answer as_memory_fetch(struct as_memory *memory, uint64_t cycle
 void as_memory_announce(const struct as_memory *memory, uint64_t address)
 {
     uint64_t line = as_memory_line(memory, address);
+    if (as_tags_hit(&memory->l1d.tags, UINT64_MAX, line) != AS_TAGS_NONE)
+        return;
     if (memory->has_l2)
         as_tags_announce(&memory->l2.tags, line);
     as_tags_announce(&memory->llc->tags, line);

@@ -21,6 +21,7 @@ static void copy_tags(struct as_tags *to, const struct as_tags *from)
         to->entries[i].latency = 0;
     }
     to->clock = from->clock;
+    to->n_old = 0;
 }
 
 static void copy_core(struct as_memory *to, const struct as_memory *from)

@@ -85,6 +85,12 @@ static inline bool as_memory_hits_store(struct as_memory *memory, uint64_t cycle
     return true;
 }
 
+/* as_memory_access of a load, and as_memory_store, where the functions above have said no. */
+struct as_memory_answer as_memory_load_slowly(struct as_memory *memory, uint64_t cycle, uint64_t address,
+                                              uint32_t size);
+struct as_memory_answer as_memory_store_slowly(struct as_memory *memory, uint64_t cycle, uint64_t address,
+                                               uint32_t size, uint32_t insn);
+
 /* as_memory_translate: done at once. */
 static inline bool as_memory_hits_page(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {

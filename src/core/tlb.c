@@ -74,9 +74,8 @@ static bool faults(struct as_walker *walker, uint64_t page, enum as_touch touch)
 
 static void insert(struct as_tags *tags, uint64_t page, uint64_t cycle, uint64_t done)
 {
-    struct as_entry *entry = as_tags_put(tags, as_tags_victim(tags, page), page);
-    entry->ready = done;
-    entry->latency = (uint32_t)(done - cycle);
+    as_tags_put(tags, as_tags_victim(tags, page), page,
+                (struct as_entry){.ready = done, .latency = (uint32_t)(done - cycle)});
 }
 
 static struct as_translation translate_second(struct as_walker *walker, uint64_t cycle, uint64_t page,
