@@ -87,18 +87,21 @@ static inline void as_use_write(struct as_use *use, uint32_t slot, const struct 
     memcpy(to + 1, &words[1], sizeof *to);
 }
 
-/* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. */
-static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use,
-                                                   const struct as_touch *touch, uint32_t thread, uint64_t now)
+/* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. The result is
+ * written in place: GCC copies a returned one by vectors, which wait for the members that were just stored. */
+static inline void as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use, const struct as_touch *touch,
+                                      uint32_t thread, uint64_t now, struct as_touched *touched)
 {
-    struct as_touched touched = {.kind = AS_TOUCH_COLD, .last = *use};
+    touched->last = *use;
+    touched->kind = AS_TOUCH_COLD;
+    touched->time = 0;
     struct as_slot_moved moved = {.slot = use->slot};
     bool reuse = moved.slot && !use->invalid;
     if (reuse) {
-        touched.kind = AS_TOUCH_REUSE;
-        touched.time = now - use->time - 1;
+        touched->kind = AS_TOUCH_REUSE;
+        touched->time = now - use->time - 1;
     } else if (use->invalid) {
-        touched.kind = AS_TOUCH_INVALIDATED;
+        touched->kind = AS_TOUCH_INVALIDATED;
     } else {
         stack->granules++;
     }
@@ -108,9 +111,8 @@ static inline struct as_touched as_lru_stack_touch(struct as_lru_stack *stack, s
         moved = reuse && !stack->holes.len ? as_slot_order_renew(&stack->order, use->slot)
                                            : as_lru_stack_place(stack, use->slot, reuse);
     }
-    touched.distance = moved.behind;
+    touched->distance = moved.behind;
     as_use_write(use, moved.slot, touch, thread, now);
-    return touched;
 }
 
 #endif

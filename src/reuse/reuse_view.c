@@ -92,6 +92,17 @@ static inline struct as_recent_pair *recent_of(struct as_reuse_view *view, uint3
     return &view->recent[key * AS_RANDOM_STEP >> 40 & (view->n_recent - 1)];
 }
 
+/* A pair whose place is taken may stand in the place beside it: with one place each, a fifth of all pairs would be looked up in the map. */
+static inline struct as_recent_pair *beside(const struct as_reuse_view *view, const struct as_recent_pair *recent)
+{
+    return &view->recent[(size_t)(recent - view->recent) ^ 1];
+}
+
+static inline bool is_pair(const struct as_recent_pair *recent, uint32_t use, uint32_t reuse)
+{
+    return recent->place && recent->use == use && recent->reuse == reuse;
+}
+
 static __attribute__((noinline)) struct as_reuse_pair *find_pair(struct as_reuse_view *view, uint32_t use,
                                                                  uint32_t reuse)
 {
@@ -106,16 +117,18 @@ static __attribute__((noinline)) struct as_reuse_pair *find_pair(struct as_reuse
         if (view->pairs.len * 4 > view->n_recent && view->n_recent < MOST_RECENT)
             make_recent(view, view->n_recent * 4);
     }
-    *recent_of(view, use, reuse) = (struct as_recent_pair){use, reuse, (uint32_t)*place};
+    struct as_recent_pair *recent = recent_of(view, use, reuse);
+    *beside(view, recent) = *recent;
+    *recent = (struct as_recent_pair){use, reuse, (uint32_t)*place};
     return &view->pairs.data[*place - 1];
 }
 
 static inline struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
     const struct as_recent_pair *recent = recent_of(view, use, reuse);
-    if (recent->place && recent->use == use && recent->reuse == reuse)
-        return &view->pairs.data[recent->place - 1];
-    return find_pair(view, use, reuse);
+    if (__builtin_expect(!is_pair(recent, use, reuse), 0))
+        recent = beside(view, recent);
+    return is_pair(recent, use, reuse) ? &view->pairs.data[recent->place - 1] : find_pair(view, use, reuse);
 }
 
 struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
@@ -135,14 +148,15 @@ static inline uint8_t levels_beyond(const struct as_reuse_view *view, uint32_t d
 }
 
 /* Which pair it is, and soon it is counted. */
-static inline struct paired find_paired(struct as_reuse_view *view, const struct as_touch *touch,
-                                        const struct as_touched *touched)
+static inline void find_paired(struct as_reuse_view *view, const struct as_touch *touch,
+                               const struct as_touched *touched, struct paired *paired)
 {
     struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
     uint32_t octave = as_distance_octave(touched->distance);
     __builtin_prefetch(&pair->count, 1);
     __builtin_prefetch(&pair->octaves[octave], 1);
-    return (struct paired){.place = (uint32_t)(pair - view->pairs.data), .octave = (uint8_t)octave};
+    paired->place = (uint32_t)(pair - view->pairs.data);
+    paired->octave = (uint8_t)octave;
 }
 
 static inline void count_pairs(struct as_reuse_view *view, const struct paired *paired, uint64_t n)
@@ -285,8 +299,8 @@ static void end_interval(struct as_reuse_view *view)
 }
 
 /* `n` reuses that are alike. */
-static inline struct paired count_reuses(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
-                                         const struct as_touched *touched, uint8_t beyond, uint64_t n)
+static inline void count_reuses(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
+                                const struct as_touched *touched, uint8_t beyond, uint64_t n, struct paired *paired)
 {
     bool spatial = touched->last.offset != touch->offset, first_writes = touched->last.write;
     enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
@@ -297,7 +311,7 @@ static inline struct paired count_reuses(struct as_reuse_view *view, uint32_t th
         as_distances_add(&view->all, touched->distance, weight);
     if (outcome != AS_REUSE_REUSE) {
         view->counts.other += weight;
-        return (struct paired){.place = NO_PAIR};
+        return;
     }
     view->counts.reuses += weight;
     view->counts.temporal += !spatial * weight;
@@ -306,23 +320,22 @@ static inline struct paired count_reuses(struct as_reuse_view *view, uint32_t th
     as_distances_add(&view->distances, touched->distance, weight);
     if (!view->shape->sampled)
         as_distances_add(&view->times, touched->time, n);
-    struct paired paired = find_paired(view, touch, touched);
-    paired.spatial = spatial;
-    paired.false_sharing = false_sharing;
-    paired.beyond = beyond;
-    return paired;
+    find_paired(view, touch, touched, paired);
+    paired->spatial = spatial;
+    paired->false_sharing = false_sharing;
+    paired->beyond = beyond;
 }
 
-static inline struct paired take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
-                                 struct as_use *use)
+static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use,
+                        struct paired *paired)
 {
-    struct paired paired = {.place = NO_PAIR};
     if (touch->first) {
         if (view->now - view->interval_start == view->shape->interval)
             end_interval(view);
         view->now++;
     }
-    struct as_touched touched = as_lru_stack_touch(&view->stack, use, touch, thread & 0xfff, view->now - 1);
+    struct as_touched touched;
+    as_lru_stack_touch(&view->stack, use, touch, thread & 0xfff, view->now - 1, &touched);
     uint64_t weight = UINT64_C(1) << view->scale;
     touched.distance <<= view->scale;
     view->counts.touches += weight;
@@ -332,16 +345,15 @@ static inline struct paired take(struct as_reuse_view *view, uint32_t thread, st
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         view->beyond[level] += (beyond >> level & 1) * weight;
     if (touched.kind == AS_TOUCH_REUSE)
-        paired = count_reuses(view, thread & 0xfff, touch, &touched, beyond, 1);
+        count_reuses(view, thread & 0xfff, touch, &touched, beyond, 1, paired);
     else if (touched.kind == AS_TOUCH_COLD)
         view->counts.cold += weight;
     else
         view->counts.after_invalidation += weight;
     if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
-        paired.conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
+        paired->conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
     if (!view->shared)
         code_of(view, touch->code)->touches += weight;
-    return paired;
 }
 
 /* So many accesses to a granule that the interval has. */
@@ -375,7 +387,8 @@ static __attribute__((noinline)) void take_others(struct as_reuse_view *view, ui
     view->counts.touches += weight;
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         view->beyond[level] += (beyond >> level & 1) * weight;
-    struct paired paired = count_reuses(view, thread, one, &touched, beyond, n);
+    struct paired paired = {.place = NO_PAIR};
+    count_reuses(view, thread, one, &touched, beyond, n, &paired);
     count_pairs(view, &paired, n);
     if (view->shared)
         return;
@@ -389,18 +402,17 @@ static __attribute__((noinline)) void take_others(struct as_reuse_view *view, ui
     as_lru_cache_access(&view->caches[AS_REUSE_L1], touch->key, one->code, bytes_of(view, &all), &out);
 }
 
-static inline struct paired take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
-                                               struct as_use *use)
+/* `paired` is the touch's, if it is a reuse. */
+static inline void take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
+                                      struct as_use *use, struct paired *paired)
 {
+    *paired = (struct paired){.place = NO_PAIR};
     if (__builtin_expect(touch->bytes != 0, 1))
-        return take(view, thread, touch, use);
-    if (!touch->invalidate) {
+        take(view, thread, touch, use, paired);
+    else if (!touch->invalidate)
         take_others(view, thread & 0xfff, touch, use);
-        return (struct paired){.place = NO_PAIR};
-    }
-    if (!view->shared)
+    else if (!view->shared)
         as_reuse_view_invalidate(view, touch->key);
-    return (struct paired){.place = NO_PAIR};
 }
 
 /* The records of touches first to end. Where a leaf grew, those of touches that are not taken yet may have moved as well. */
@@ -438,7 +450,7 @@ static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_t
         break;
     case TAKE:
         for (size_t i = first; i < end; i++)
-            line->pairs[i % RING] = take_or_invalidate(view, thread, &touches[i], line->uses[i % RING]);
+            take_or_invalidate(view, thread, &touches[i], line->uses[i % RING], &line->pairs[i % RING]);
         break;
     default:
         for (size_t i = first; i < end; i++)

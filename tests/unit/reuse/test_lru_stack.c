@@ -44,7 +44,9 @@ static uint64_t key_of(uint64_t i)
 static struct as_touched touch(struct as_lru_stack *stack, uint64_t key, uint64_t now)
 {
     struct as_touch made = {.key = key, .code = (uint32_t)now, .offset = now % 7};
-    return as_lru_stack_touch(stack, as_lru_stack_use(stack, key), &made, 1, now);
+    struct as_touched touched;
+    as_lru_stack_touch(stack, as_lru_stack_use(stack, key), &made, 1, now, &touched);
+    return touched;
 }
 
 /* The example of the definition: a b c b d d a. */
