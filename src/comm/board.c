@@ -108,6 +108,17 @@ bool as_board_put(struct as_board *board, const struct as_board_entry *entry)
     return to && write_slot(to, entry);
 }
 
+void as_board_mark(struct as_board *board, const struct as_board_entry *entry, uint32_t thread)
+{
+    struct slot *bucket = bucket_of(board, entry->process, entry->address);
+    struct as_board_entry seen;
+    for (size_t i = 0; i < WAYS && thread < AS_BOARD_MARKS; i++)
+        if (read_slot(&bucket[i], &seen) && is_same_line(&seen, entry->process, entry->address) &&
+            seen.time == entry->time)
+            atomic_fetch_or_explicit(&bucket[i].words[offsetof(struct as_board_entry, marks) / sizeof(uint64_t)],
+                                     UINT64_C(1) << thread, memory_order_relaxed);
+}
+
 bool as_board_pick(struct as_board *board, bool (*fits)(void *context, const struct as_board_entry *entry),
                    void *context, uint64_t random, struct as_board_entry *entry)
 {

@@ -18,7 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AS_BOARD_BUCKETS = 127, AS_BOARD_LINE = 64 };
+enum {
+    AS_BOARD_BUCKETS = 127,
+    AS_BOARD_LINE = 64,
+    AS_BOARD_MARKS = 64 /* threads whose numbers are below that can mark an entry */
+};
 
 struct as_board_entry {
     uint64_t address; /* that was stored to; its line is the key, together with the process */
@@ -30,6 +34,7 @@ struct as_board_entry {
     uint64_t period;  /* accesses for which it stands */
     uint64_t since;   /* when its thread's samples of the line without another's between them began */
     uint64_t written; /* bytes of the line that its thread has been sampled to store to, by bit */
+    uint64_t marks;   /* as_board_mark: bit n for thread n; 0 when it is published */
 };
 
 struct as_board;
@@ -41,6 +46,9 @@ bool as_board_get(struct as_board *board, uint32_t process, uint64_t address, st
 /* Replaces the line's entry; otherwise takes a free slot of the bucket, or the oldest entry's. False: somebody else is
  * writing there. */
 bool as_board_put(struct as_board *board, const struct as_board_entry *entry);
+/* Sets the thread's bit in the marks of the line's entry, if that is still the one of `entry`. A writer that comes between may get the
+ * mark for its new entry instead. */
+void as_board_mark(struct as_board *board, const struct as_board_entry *entry, uint32_t thread);
 /* One of the entries that `fits`, each with the same probability. `random` 64 random bits. */
 bool as_board_pick(struct as_board *board, bool (*fits)(void *context, const struct as_board_entry *entry),
                    void *context, uint64_t random, struct as_board_entry *entry);

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-enum { CHUNK = 8, CHUNKS = AS_BOARD_LINE / CHUNK, LINES_KNOWN = 64, KEPT = 4096 };
+enum { CHUNK = 8, CHUNKS = AS_BOARD_LINE / CHUNK, SETS = 64, WAYS = 4 };
 
 struct pair_count {
     uint64_t true_, false_;
@@ -19,17 +19,18 @@ struct pair_count {
 struct known_line {
     uint64_t line, counted; /* counted: when that was published */
     uint64_t sampled;       /* its samples then, + 1; 0: none */
+    uint64_t used;          /* … when it was last learned, + 1; 0: the place is free */
     uint64_t written;       /* bytes that its samples stored to, by bit */
 };
 
 struct thread {
     uint32_t number, process;
     uint64_t seed;
-    uint64_t samples;               /* of either kind */
-    _Atomic uint64_t store_samples; /* others ask whether its entries still live: relaxed, a little late is fine */
-    uint64_t last_sample;           /* when; 0: none */
-    _Atomic uint64_t until;         /* if it still runs, it will be sampled by then; 0: it does */
-    struct known_line known[LINES_KNOWN]; /* by line */
+    uint64_t samples;                    /* of either kind */
+    _Atomic uint64_t store_samples;      /* others ask whether its entries still live: relaxed, a little late is fine */
+    uint64_t last_sample;                /* when; 0: none */
+    _Atomic uint64_t until;              /* if it still runs, it will be sampled by then; 0: it does */
+    struct known_line known[SETS][WAYS]; /* by line */
     struct as_board_entry watched;
     uint32_t armed;    /* registers */
     uint64_t armed_at; /* its samples then */
@@ -99,17 +100,42 @@ static uint32_t space_of(const struct thread *thread, uint64_t address)
 
 /* ---- counting ---- */
 
-/* Another line may have had its place: then nothing is known. */
+static struct known_line *set_of(struct thread *thread, uint64_t line)
+{
+    return thread->known[as_random_hash(line) % SETS];
+}
+
+/* Other lines may have taken its place: then nothing is known. */
 static struct known_line know(struct thread *thread, uint64_t address)
 {
     uint64_t line = address / AS_BOARD_LINE;
-    struct known_line known = thread->known[as_random_hash(line) % LINES_KNOWN];
-    return known.line == line ? known : (struct known_line){.line = line};
+    const struct known_line *set = set_of(thread, line);
+    for (size_t i = 0; i < WAYS; i++)
+        if (set[i].used && set[i].line == line)
+            return set[i];
+    return (struct known_line){.line = line};
 }
 
+/* The line's own place, or that of the one of its set that was learned longest ago. */
 static void learn(struct thread *thread, const struct known_line *known)
 {
-    thread->known[as_random_hash(known->line) % LINES_KNOWN] = *known;
+    struct known_line *set = set_of(thread, known->line), *to = set;
+    for (size_t i = 0; i < WAYS; i++) {
+        bool own = set[i].used && set[i].line == known->line;
+        if (own || set[i].used < to->used)
+            to = &set[i];
+        if (own)
+            break;
+    }
+    *to = *known;
+    to->used = thread->samples + 1;
+}
+
+/* The mark stays with the entry when this thread has forgotten the line. */
+static bool is_counted(struct thread *thread, const struct as_board_entry *entry)
+{
+    bool marked = thread->number < AS_BOARD_MARKS && entry->marks >> thread->number & 1;
+    return marked || entry->time <= know(thread, entry->address).counted;
 }
 
 /* The bytes of a line that lie in a range, by bit. */
@@ -164,6 +190,7 @@ static void count_pair(const struct as_detect *detect, struct thread *thread, co
     struct known_line known = know(thread, entry->address);
     known.counted = entry->time;
     learn(thread, &known);
+    as_board_mark(detect->board, entry, thread->number);
     keep(detect, thread, &detection);
 }
 
@@ -188,7 +215,7 @@ static bool is_worth_watching(void *context, const struct as_board_entry *entry)
     struct known_line known = know(thread, entry->address);
     bool looked_up = known.sampled && thread->samples + 1 - known.sampled < wish->detect->options.own_samples;
     return entry->thread != thread->number && entry->process == space_of(thread, entry->address) &&
-           entry->time > thread->last_sample && entry->time > known.counted && !looked_up && lives(wish->detect, entry);
+           entry->time > thread->last_sample && !is_counted(thread, entry) && !looked_up && lives(wish->detect, entry);
 }
 
 /* The published bytes were not touched. Where several others may have been, one of 7 / (D - 1) of them was watched. */
@@ -320,8 +347,7 @@ static void look_up(struct as_detect *detect, struct thread *thread, const struc
     struct as_board_entry entry;
     bool found =
         as_board_get(detect->board, space_of(thread, sample->access.address), sample->access.address, &entry) &&
-        entry.thread != thread->number && entry.thread < AS_DETECT_THREADS &&
-        entry.time > know(thread, entry.address).counted;
+        entry.thread != thread->number && entry.thread < AS_DETECT_THREADS && !is_counted(thread, &entry);
     if (found) {
         bool turn = is_turn(detect, &entry, &sample->access);
         thread->counts.found++;

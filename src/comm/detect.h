@@ -11,11 +11,12 @@
  *                 sampled store always replaces the line's entry. Its own is as old as its sample before, so by the rule
  *                 for readers it has expired; keeping another's would hide every second writer of a line that all write.
  *   recent        a thread takes an entry as recent, to watch it, only if it was published between its last two samples.
- *   life          an entry is dead, for look-ups and for watching, when its thread has taken `entry_life` further samples
- *                 of stores (2).
+ *   life          an entry is not watched any more when its thread has taken `entry_life` further samples of stores (2). A
+ *                 look-up takes it until another one replaces it, as line 11 does.
  *   watchpoints   expire after `watch_life` samples of their thread (2), loads included.
  *   t_prev        is kept for each of the last few lines, not once for all of them, and a trap sets it as well: what was
- *                 counted on one line says nothing about another, and an entry counts once for each thread.
+ *                 counted on one line says nothing about another, and an entry counts once for each thread. For lines that the thread
+ *                 has forgotten, the entry itself has a mark of each thread (of the first 64) that counted it.
  *   turns         where threads take turns on a processor, a line that both use all the time changes hands once a turn, not
  *                 once for each period that a sample stands for. A look-up whose reader did not run when the entry was
  *                 published, or whose publisher does not run any more, counts 1 if the publisher had sampled the line before.
@@ -34,7 +35,7 @@
 
 enum {
     AS_DETECT_THREADS = 2048,
-    AS_DETECT_OWN_SAMPLES = 32
+    AS_DETECT_OWN_SAMPLES = 4096
 }; /* threads: those whose numbers are below that are seen */
 
 struct as_detect_options {

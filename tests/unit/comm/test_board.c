@@ -41,6 +41,21 @@ static void by_line(void **state)
     as_board_free(board);
 }
 
+/* A mark belongs to one entry of a line: neither an older nor a newer one gets it. */
+static void marks(void **state)
+{
+    struct as_board *board = as_board_new(127);
+    struct as_board_entry old = entry_of(0x1008, 3, 10), entry = entry_of(0x1008, 3, 11), found;
+    assert_true(as_board_put(board, &old) && as_board_put(board, &entry));
+    as_board_mark(board, &old, 5);
+    as_board_mark(board, &entry, 0);
+    as_board_mark(board, &entry, 63);
+    as_board_mark(board, &entry, 64); /* has no bit */
+    assert_true(as_board_get(board, 1, 0x1008, &found) && found.marks == (UINT64_C(1) << 63 | 1));
+    assert_true(as_board_put(board, &old) && as_board_get(board, 1, 0x1008, &found) && !found.marks);
+    as_board_free(board);
+}
+
 /* One bucket has room for eight lines; the ninth takes the oldest one's place. */
 static void oldest_goes(void **state)
 {
@@ -126,9 +141,8 @@ static void whole_under_storm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_line),
-        cmocka_unit_test(oldest_goes),
-        cmocka_unit_test(picks_evenly),
+        cmocka_unit_test(by_line),           cmocka_unit_test(marks),
+        cmocka_unit_test(oldest_goes),       cmocka_unit_test(picks_evenly),
         cmocka_unit_test(whole_under_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,6 +214,26 @@ static void earlier_stores_count(void **state)
     as_detect_free(bed.detect);
 }
 
+/* An entry counts once for each thread, however many lines the thread has sampled since. */
+static void forgotten_lines(void **state)
+{
+    struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+    struct bed bed;
+    open_bed(&bed, &options, 0);
+    sample(&bed, 0, A, STORE);
+    for (int round = 0; round < 2; round++) {
+        sample(&bed, 1, A, LOAD);
+        sample(&bed, 2, A, LOAD);
+        for (uint64_t i = 1; i <= 1000; i++)
+            sample(&bed, 1, C + 64 * i, LOAD);
+    }
+    assert_int_equal(as_detect_counts(bed.detect).found, 2);
+    sample(&bed, 0, A, STORE); /* a new one */
+    sample(&bed, 1, A, LOAD);
+    assert_int_equal(as_detect_counts(bed.detect).found, 3);
+    as_detect_free(bed.detect);
+}
+
 /* Only entries from between the last two samples are watched; watchpoints expire after two samples, of either kind. */
 static void expiry(void **state)
 {
@@ -249,6 +269,8 @@ static void sampled_lines_are_looked_up(void **state)
     struct bed bed;
     open_bed(&bed, &options, 4);
     sample(&bed, 1, A, LOAD);
+    for (int i = 0; i < 1000; i++) /* long ago */
+        sample(&bed, 1, B, LOAD);
     sample(&bed, 0, A, STORE);
     sample(&bed, 1, B, LOAD);
     assert_int_equal(scripted_lens_armed(&bed.script, 1), 0);
@@ -409,6 +431,7 @@ int main(void)
         cmocka_unit_test(sampled_lines_are_looked_up),
         cmocka_unit_test(published_bytes_decide),
         cmocka_unit_test(earlier_stores_count),
+        cmocka_unit_test(forgotten_lines),
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(faults),
         cmocka_unit_test(contacts),
