@@ -1,5 +1,6 @@
-/* See comm_advice.h. Three cases can be told apart by the names of the two places: elements of an array ("a[0].x", "a[1].x"),
- * members of a struct ("s.x", "s.y"), and two variables that the linker put side by side. */
+/* See comm_advice.h. Types tell apart elements of an array, at whatever depth, and members of a structure; names tell apart variables that
+ * the linker put side by side; and the blocks of the allocator are known by the place that asked for them. Nothing is said of what is not
+ * the program's to change: variables of the system's libraries, words of one lock. */
 #include "comm/comm_advice.h"
 
 #include "comm/lock_object.h"
@@ -10,60 +11,180 @@ enum { MOST_LOOKED_AT = 4096, MOST = 20, LINE = 64 };
 
 struct place {
     struct as_variable variable;
+    const struct as_guest_block *block; /* NULL: a variable */
     uint64_t address;
     struct as_space *space;
-    bool is_inside; /* a type of the C library */
 };
+
+/* ---- whose it is ---- */
+
+static bool is_of_system(const char *module)
+{
+    static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+    for (size_t i = 0; module && i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(module, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A static program has the C library's variables in itself: those without a type in a file that has types. */
+static bool is_of_program(struct place *place)
+{
+    if (!place->variable.is_object || is_of_system(place->variable.module))
+        return false;
+    char *member = as_space_member(place->space, place->address);
+    bool untyped = !member && as_space_has_debug(place->space, place->address);
+    free(member);
+    return !untyped;
+}
 
 static bool find_place(struct place *place, const struct as_comm_result *result, const struct as_contact *contact,
                        const struct as_contact_side *side)
 {
-    place->space = as_comm_space(result, side->process, side->insn);
-    place->address = contact->line + side->offset;
-    return place->space && as_space_variable(place->space, place->address, &place->variable) &&
-           place->variable.is_object;
+    *place = (struct place){.space = as_comm_space(result, side->process, side->insn),
+                            .address = contact->line + side->offset};
+    if (place->space && as_space_variable(place->space, place->address, &place->variable))
+        return is_of_program(place);
+    place->block = as_comm_block(result, contact->process, place->address);
+    return place->block != NULL;
 }
 
-/* How far apart elements of the outermost array are, if the two places lie in different ones; 0: no array. */
-static uint64_t element_size(const struct place *from, const struct place *to)
+/* ---- names ---- */
+
+/* The place that allocated a block, without its callers: an object of the rows has it. NULL: none has. */
+static char *site_of(const struct as_comm_rows *rows, const struct as_guest_block *block)
 {
-    uint64_t size = as_space_element(from->space, from->address);
-    if (!size || (from->address - from->variable.start) / size == (to->address - to->variable.start) / size)
-        return 0;
-    return size;
+    static const char before[] = "blocks of ";
+    for (size_t i = 0; i < rows->objects.len; i++) {
+        const struct as_guest_object *what = &rows->objects.data[i].what;
+        if (what->kind != AS_GUEST_BLOCKS || what->site != block->site ||
+            strncmp(what->name, before, sizeof before - 1) != 0)
+            continue;
+        char *name = as_strdup(what->name + sizeof before - 1), *callers = strstr(name, " < ");
+        if (callers)
+            *callers = '\0';
+        return name;
+    }
+    return NULL;
 }
+
+/* The name of a place; of one inside a type of the C library (the lock and the owner of a mutex), which a program cannot change, that of
+ * the whole. */
+static char *name_of(const struct as_comm_rows *rows, const struct place *place, const struct place *beside)
+{
+    if (place->block) {
+        bool second = beside && beside->block && beside->block->site == place->block->site &&
+                      beside->block->start != place->block->start;
+        char *site = site_of(rows, place->block);
+        char *name = as_format("byte %" PRIu64 " of %s block of %s", place->address - place->block->start,
+                               second ? "another" : "a", site ? site : "an unknown place");
+        free(site);
+        return name;
+    }
+    char *name = as_comm_address_text(place->space, place->address), *inside = strstr(name, ".__");
+    if (inside)
+        *inside = '\0';
+    return name;
+}
+
+/* ---- what to do ---- */
 
 static uint64_t to_lines(uint64_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* A member on a line of its own: what comes before it is padded, and its structure becomes a number of lines. */
-static char *advise_member(const struct place *place, const char *name)
+/* ", which makes counters 1024 bytes instead of 192"; "" where the padded thing is all of it. */
+static char *growth(const struct as_member_split *split, const char *variable)
 {
-    uint64_t line = LINE, size = as_space_element(place->space, place->address);
-    size = size ? size : place->variable.size;
-    if (!size || place->is_inside) /* where what is moved begins is not known */
-        return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it", name, line);
-    uint64_t at = (place->address - place->variable.start) % size;
-    return as_format("put %s on a line of its own: _Alignas(%" PRIu64 ") before it makes its structure %" PRIu64
-                     " bytes longer",
-                     name, line, to_lines(to_lines(at) + size - at) - size);
+    if (!split->whole_padded || split->whole == split->bytes)
+        return as_strdup("");
+    return as_format(", which makes %s %" PRIu64 " bytes instead of %" PRIu64, variable, split->whole_padded,
+                     split->whole);
 }
 
-static char *advise(const struct place *from, const struct place *to, const char *one, const char *other)
+/* Elements that are whole lines collide where the array begins within one. */
+static char *advise_elements(const struct as_member_split *split, const char *variable)
 {
     uint64_t line = LINE;
-    if (from->variable.start != to->variable.start)
-        return as_format("align both to %" PRIu64 " bytes (_Alignas(%" PRIu64 ")): they are two variables on one line",
-                         line, line);
-    uint64_t size = element_size(from, to);
-    if (size)
-        return as_format("pad each element of %s from %" PRIu64 " to %" PRIu64 " bytes (%" PRIu64
-                         " more) and align the array to %" PRIu64,
-                         from->variable.name, size, to_lines(size), to_lines(size) - size, line);
-    return from->address < to->address ? advise_member(to, other) : advise_member(from, one);
+    if (split->bytes == split->padded)
+        return as_format("align %s to %" PRIu64 " bytes (_Alignas(%" PRIu64
+                         ")): its elements are whole lines that begin within one",
+                         variable, line, line);
+    char *grown = growth(split, variable);
+    char *text =
+        as_format("pad each element of %s%s from %" PRIu64 " to %" PRIu64 " bytes and align it to %" PRIu64 "%s",
+                  variable, split->name, split->bytes, split->padded, line, grown);
+    free(grown);
+    return text;
 }
+
+static char *advise_member(const struct as_member_split *split, const char *variable)
+{
+    uint64_t line = LINE;
+    char *grown = growth(split, variable);
+    char *text = as_format("put the member %s on a line of its own: _Alignas(%" PRIu64
+                           ") before it makes its structure %" PRIu64 " bytes instead of %" PRIu64 "%s",
+                           split->name[0] ? split->name : "without a name", line, split->padded, split->bytes, grown);
+    free(grown);
+    return text;
+}
+
+/* Two places of one variable: only types say what may be done. NULL: they do not. */
+static char *advise_variable(const struct place *from, const struct place *to)
+{
+    struct as_member_split split;
+    if (!as_space_split(from->space, from->address, to->address, LINE, &split))
+        return NULL;
+    char *text = split.part == AS_PART_ELEMENTS ? advise_elements(&split, from->variable.name)
+                                                : advise_member(&split, from->variable.name);
+    free(split.name);
+    return text;
+}
+
+static char *advise_variables(const struct place *from, const struct place *to)
+{
+    uint64_t line = LINE;
+    bool swap = from->address > to->address; /* one text for both ways */
+    return as_format("align %s and %s to %" PRIu64 " bytes (_Alignas(%" PRIu64
+                     ") before each): they are two variables on one line",
+                     (swap ? to : from)->variable.name, (swap ? from : to)->variable.name, line, line);
+}
+
+/* Apart by a line, whatever they are, two places never share one; blocks do not if each has lines of its own. */
+static char *advise_blocks(const struct as_comm_rows *rows, const struct place *from, const struct place *to)
+{
+    uint64_t line = LINE, bytes = from->block->end - from->block->start;
+    char *site = site_of(rows, from->block), *other = site_of(rows, to->block), *text = NULL;
+    if (!site || !other)
+        text = NULL;
+    else if (from->block->start == to->block->start)
+        text = as_format("in blocks of %s, put at least %" PRIu64
+                         " bytes between what different threads touch: members by _Alignas(%" PRIu64
+                         "), elements by padding, and the block by aligned_alloc(%" PRIu64 ", …)",
+                         site, line, line, line);
+    else if (from->block->site == to->block->site)
+        text = as_format("give each block of %s lines of its own: aligned_alloc(%" PRIu64 ", %" PRIu64
+                         ") for its %" PRIu64 " bytes",
+                         site, line, to_lines(bytes), bytes);
+    else
+        text = as_format("give blocks of %s and of %s lines of their own: aligned_alloc(%" PRIu64
+                         ", …) with a multiple of %" PRIu64 " bytes",
+                         site, other, line, line);
+    free(site);
+    free(other);
+    return text;
+}
+
+/* NULL: nothing certain. */
+static char *advise(const struct as_comm_rows *rows, const struct place *from, const struct place *to)
+{
+    if (from->block || to->block)
+        return from->block && to->block ? advise_blocks(rows, from, to) : NULL;
+    return from->variable.start == to->variable.start ? advise_variable(from, to) : advise_variables(from, to);
+}
+
+/* ---- the list ---- */
 
 /* The same two were told already, or the same text for other elements of the array. */
 static struct as_comm_advice *find_told(const struct as_comm_rows *rows, const char *from, const char *to,
@@ -79,15 +200,19 @@ static struct as_comm_advice *find_told(const struct as_comm_rows *rows, const c
     return NULL;
 }
 
-/* The name of a place; of one inside a type of the C library (the lock and the owner of a mutex), which a program cannot change, that of
- * the whole. */
-static char *name_of(struct place *place)
+static void tell(struct as_comm_rows *rows, const struct as_contact *contact, char *names[2], char *text)
 {
-    char *name = as_comm_address_text(place->space, place->address), *inside = strstr(name, ".__");
-    place->is_inside = inside != NULL;
-    if (inside)
-        *inside = '\0';
-    return name;
+    struct as_comm_advice *told = find_told(rows, names[0], names[1], text);
+    if (!told && strcmp(names[0], names[1]) != 0) {
+        *as_vec_push(&rows->advice) = (struct as_comm_advice){
+            .line = contact->line, .count = contact->count, .from = names[0], .to = names[1], .text = text};
+        return;
+    }
+    if (told)
+        told->count += contact->count;
+    free(names[0]);
+    free(names[1]);
+    free(text);
 }
 
 static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_comm_result *result)
@@ -96,18 +221,9 @@ static void look_at(struct as_comm_rows *rows, const struct as_contact *contact,
     if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to) ||
         as_lock_object(result, contact))
         return;
-    char *one = name_of(&from), *other = name_of(&to), *text = advise(&from, &to, one, other);
-    struct as_comm_advice *told = find_told(rows, one, other, text);
-    if (!told && strcmp(one, other) != 0) {
-        *as_vec_push(&rows->advice) = (struct as_comm_advice){
-            .line = contact->line, .count = contact->count, .from = one, .to = other, .text = text};
-        return;
-    }
-    if (told)
-        told->count += contact->count;
-    free(one);
-    free(other);
-    free(text);
+    char *text = advise(rows, &from, &to);
+    if (text)
+        tell(rows, contact, (char *[2]){name_of(rows, &from, NULL), name_of(rows, &to, &from)}, text);
 }
 
 static int by_total(const void *a, const void *b)
@@ -120,6 +236,18 @@ static int by_count(const void *a, const void *b)
 {
     const struct as_contact *const *x = a, *const *y = b;
     return (*x)->count < (*y)->count ? 1 : (*x)->count > (*y)->count ? -1 : 0;
+}
+
+/* Exact transfers that each thread has hardly more than one of are those of starting and joining: a change would gain nothing. */
+static void drop_seldom(struct as_comm_rows *rows, const struct as_comm_result *result)
+{
+    while (result->exact && rows->advice.len &&
+           rows->advice.data[rows->advice.len - 1].count <= 2 * result->n_threads) {
+        struct as_comm_advice *last = &rows->advice.data[--rows->advice.len];
+        free(last->from);
+        free(last->to);
+        free(last->text);
+    }
 }
 
 void as_comm_advice_make(struct as_comm_rows *rows, const struct as_comm_result *result)
@@ -137,5 +265,6 @@ void as_comm_advice_make(struct as_comm_rows *rows, const struct as_comm_result 
             look_at(rows, all.data[i], result);
     if (rows->advice.len)
         qsort(rows->advice.data, rows->advice.len, sizeof *rows->advice.data, by_total);
+    drop_seldom(rows, result);
     as_vec_free(&all);
 }

@@ -46,7 +46,6 @@ struct as_comm_far {
 
 /* Two places that collide: bytes of the same line, of which each side touches its own. */
 struct as_comm_advice {
-    uint32_t object, other; /* those of the two places: the same or two */
     uint64_t line, count;
     char *from, *to; /* "counters[0].hits" */
     char *text;      /* what to do */

@@ -219,6 +219,12 @@ uint64_t as_debug_element(struct as_debug *debug, uint64_t variable)
     return as_members_element(members_of(debug), variable);
 }
 
+bool as_debug_split(struct as_debug *debug, uint64_t variable, const uint64_t offsets[2], uint64_t line,
+                    struct as_member_split *split)
+{
+    return as_members_split(members_of(debug), variable, offsets, line, split);
+}
+
 static uint32_t number_of(const struct as_scope *scope, unsigned attribute)
 {
     Dwarf_Attribute attr;

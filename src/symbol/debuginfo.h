@@ -25,6 +25,8 @@ size_t as_debug_inline(struct as_debug *debug, uint64_t address, struct as_inlin
 /* The element and member of a variable, and the size of an element: symbol/members.h. */
 char *as_debug_member(struct as_debug *debug, uint64_t variable, uint64_t offset);
 uint64_t as_debug_element(struct as_debug *debug, uint64_t variable);
+bool as_debug_split(struct as_debug *debug, uint64_t variable, const uint64_t offsets[2], uint64_t line,
+                    struct as_member_split *split);
 
 /* The same as compilers' sample profiles want it, innermost first: where in its function the instruction is, or the call
  * of the frame before it. Strings live as long as the debug information. Returns how many were written; 0: unknown. */

@@ -222,3 +222,162 @@ uint64_t as_members_element(struct as_members *members, uint64_t address)
         return 0;
     return size_of(&element) * inner_count(&type, 0);
 }
+
+/* ---- parting two places ---- */
+
+/* What encloses both: an element of so many, or a member with what comes before and behind it. */
+struct level {
+    bool is_array;
+    uint64_t count;         /* of elements; 0: unknown */
+    uint64_t before, after; /* of a member: bytes of the structure */
+};
+
+struct walk {
+    Dwarf_Die type;
+    uint64_t offsets[2]; /* in it */
+    struct level levels[2 * DEEPEST];
+    size_t n;
+    struct as_str name;
+    struct as_member_split *split;
+};
+
+static uint64_t round_up(uint64_t bytes, uint64_t line)
+{
+    return (bytes + line - 1) / line * line;
+}
+
+static bool push_level(struct walk *walk, struct level level)
+{
+    if (walk->n == sizeof walk->levels / sizeof *walk->levels)
+        return false;
+    walk->levels[walk->n++] = level;
+    return true;
+}
+
+/* Elements of one dimension of an array. */
+static uint64_t count_in(Dwarf_Die *array, unsigned i)
+{
+    Dwarf_Die range;
+    unsigned at = 0;
+    if (dwarf_child(array, &range) != 0)
+        return 0;
+    do
+        if (dwarf_tag(&range) == DW_TAG_subrange_type && at++ == i)
+            return count_of(&range);
+    while (dwarf_siblingof(&range, &range) == 0);
+    return 0;
+}
+
+/* One element of each dimension, until the two are in different ones. */
+static bool walk_array(struct walk *walk, uint64_t line)
+{
+    Dwarf_Die element;
+    uint64_t size = type_of(&walk->type, &element) ? size_of(&element) : 0;
+    unsigned n = count_dimensions(&walk->type);
+    for (unsigned i = 0; i < n && n <= DEEPEST; i++) {
+        uint64_t stride = size * inner_count(&walk->type, i);
+        if (!stride || !push_level(walk, (struct level){.is_array = true, .count = count_in(&walk->type, i)}))
+            return false;
+        uint64_t index = walk->offsets[0] / stride;
+        if (index != walk->offsets[1] / stride) {
+            walk->split->part = AS_PART_ELEMENTS;
+            walk->split->bytes = stride;
+            walk->split->padded = round_up(stride, line);
+            return true;
+        }
+        as_str_addf(&walk->name, "[%" PRIu64 "]", index);
+        walk->offsets[0] %= stride;
+        walk->offsets[1] %= stride;
+    }
+    walk->type = element;
+    return size && n && n <= DEEPEST;
+}
+
+/* The first member that covers an offset. */
+static bool member_at(Dwarf_Die *type, uint64_t offset, Dwarf_Die *member, Dwarf_Die *inner, uint64_t *start)
+{
+    if (dwarf_child(type, member) != 0)
+        return false;
+    do {
+        int tag = dwarf_tag(member);
+        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && covers(member, inner, offset, start))
+            return !dwarf_hasattr(member, DW_AT_bit_size);
+    } while (dwarf_siblingof(member, member) == 0);
+    return false;
+}
+
+static void part_members(struct walk *walk, Dwarf_Die *later, uint64_t at, uint64_t line)
+{
+    const char *name = dwarf_diename(later);
+    uint64_t size = size_of(&walk->type);
+    as_str_free(&walk->name);
+    walk->name = (struct as_str){0};
+    as_str_add(&walk->name, name ? name : "");
+    walk->split->part = AS_PART_MEMBERS;
+    walk->split->bytes = size;
+    walk->split->padded = round_up(round_up(at, line) + size - at, line);
+}
+
+static bool walk_struct(struct walk *walk, uint64_t line)
+{
+    Dwarf_Die members[2], inner[2];
+    uint64_t starts[2];
+    for (int i = 0; i < 2; i++)
+        if (!member_at(&walk->type, walk->offsets[i], &members[i], &inner[i], &starts[i]))
+            return false;
+    if (starts[0] != starts[1]) {
+        int later = starts[1] > starts[0];
+        bool is_member = dwarf_tag(&members[later]) == DW_TAG_member;
+        if (is_member && dwarf_tag(&walk->type) != DW_TAG_union_type)
+            part_members(walk, &members[later], starts[later], line);
+        return walk->split->part != 0;
+    }
+    const char *name = dwarf_tag(&members[0]) == DW_TAG_member ? dwarf_diename(&members[0]) : NULL;
+    struct level level = {.before = starts[0], .after = size_of(&walk->type) - starts[0] - size_of(&inner[0])};
+    if (name)
+        as_str_addf(&walk->name, ".%s", name);
+    walk->offsets[0] -= starts[0];
+    walk->offsets[1] -= starts[0];
+    walk->type = inner[0];
+    return push_level(walk, level);
+}
+
+static bool walk_type(struct walk *walk, uint64_t line)
+{
+    int tag = dwarf_tag(&walk->type);
+    if (tag == DW_TAG_array_type)
+        return walk_array(walk, line);
+    return (tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type) &&
+           walk_struct(walk, line);
+}
+
+/* What was padded is a number of lines that begins with one, and so is everything around it. 0: an array has no length. */
+static uint64_t grow(const struct walk *walk, uint64_t line)
+{
+    uint64_t size = walk->split->padded;
+    for (size_t i = walk->n; i-- > 0;) {
+        const struct level *level = &walk->levels[i];
+        size =
+            level->is_array ? size * level->count : round_up(round_up(level->before, line) + size + level->after, line);
+    }
+    return size;
+}
+
+bool as_members_split(struct as_members *members, uint64_t address, const uint64_t offsets[2], uint64_t line,
+                      struct as_member_split *split)
+{
+    const uint64_t *place = as_map_get(&members->by_address, address);
+    if (!place)
+        return false;
+    struct walk walk = {.type = members->types.data[*place - 1], .offsets = {offsets[0], offsets[1]}, .split = split};
+    *split = (struct as_member_split){.whole = size_of(&walk.type)};
+    bool inside = offsets[0] < split->whole && offsets[1] < split->whole;
+    for (int depth = 0; inside && depth < DEEPEST && !split->part && walk_type(&walk, line);)
+        depth++;
+    if (split->part) {
+        split->whole_padded = grow(&walk, line);
+        split->name = as_strdup(walk.name.data ? walk.name.data : "");
+    }
+    as_str_free(&walk.name);
+    return split->part != 0;
+}

@@ -3,7 +3,10 @@
 #ifndef AS_SYMBOL_MEMBERS_H
 #define AS_SYMBOL_MEMBERS_H
 
+#include "symbol/member_split.h"
+
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct as_members;
@@ -15,5 +18,9 @@ void as_members_free(struct as_members *members);
 char *as_members_name(struct as_members *members, uint64_t address, uint64_t offset);
 /* Bytes of an element, where the variable is an array; 0: it is none. */
 uint64_t as_members_element(struct as_members *members, uint64_t address);
+
+/* False: no type, no such two, members of a union, or bit-fields. The caller frees the name. */
+bool as_members_split(struct as_members *members, uint64_t address, const uint64_t offsets[2], uint64_t line,
+                      struct as_member_split *split);
 
 #endif

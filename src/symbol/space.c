@@ -556,6 +556,7 @@ bool as_space_variable(struct as_space *space, uint64_t address, struct as_varia
     if (symbol == NULL || symbol->raw == NULL)
         return false;
     *variable = (struct as_variable){.name = as_module_symbol_name(symbol, space->strings),
+                                     .module = map->module->path,
                                      .module_name = map->module->name,
                                      .start = symbol->address + map->bias,
                                      .size = symbol->size,
@@ -588,6 +589,20 @@ uint64_t as_space_element(struct as_space *space, uint64_t address)
     uint64_t start, offset;
     struct as_debug *debug = debug_of_data(space, address, &start, &offset);
     return debug != NULL ? as_debug_element(debug, start) : 0;
+}
+
+bool as_space_has_debug(struct as_space *space, uint64_t address)
+{
+    uint64_t start, offset;
+    return debug_of_data(space, address, &start, &offset) != NULL;
+}
+
+bool as_space_split(struct as_space *space, uint64_t one, uint64_t other, uint64_t line, struct as_member_split *split)
+{
+    uint64_t start, second, offsets[2];
+    struct as_debug *debug = debug_of_data(space, one, &start, &offsets[0]);
+    bool same = debug != NULL && debug_of_data(space, other, &second, &offsets[1]) == debug && start == second;
+    return same && as_debug_split(debug, start, offsets, line, split);
 }
 
 const char *as_space_build_id(struct as_space *space, uint64_t address)

@@ -11,6 +11,7 @@
 #include "assay/insn.h"
 #include "base/error.h"
 #include "symbol/jitcode.h"
+#include "symbol/member_split.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -98,16 +99,20 @@ size_t as_space_resolve_short(struct as_space *space, const char *module, const 
 /* The variable that covers an address of data; of a section (".bss"), where no symbol does. Strings stay valid as long as
  * the space. False: no file's data lies there. */
 struct as_variable {
-    const char *name; /* demangled */
-    const char *module_name;
-    uint64_t start, size; /* size 0: unknown */
-    bool is_object;       /* false: a section */
+    const char *name;                 /* demangled */
+    const char *module, *module_name; /* path, and its last component */
+    uint64_t start, size;             /* size 0: unknown */
+    bool is_object;                   /* false: a section */
 };
 bool as_space_variable(struct as_space *space, uint64_t address, struct as_variable *variable);
 /* What of the variable lies there, by its type: "[3].hits", "" for the variable itself. The caller frees. NULL: unknown. */
 char *as_space_member(struct as_space *space, uint64_t address);
 /* Bytes of an element, where the variable is an array; 0: it is none, or has no type. */
 uint64_t as_space_element(struct as_space *space, uint64_t address);
+/* Whether the module of a variable has DWARF, about this one or about others. */
+bool as_space_has_debug(struct as_space *space, uint64_t address);
+/* Where the types of two places of one variable part (symbol/members.h). False: they are not of one, or it has no type. */
+bool as_space_split(struct as_space *space, uint64_t one, uint64_t other, uint64_t line, struct as_member_split *split);
 
 /* Hexadecimal build-id of the module mapped at an address, or NULL. */
 const char *as_space_build_id(struct as_space *space, uint64_t address);

@@ -6,6 +6,8 @@
 #include "comm/comm_rows.h"
 #include "own_space.h"
 
+#include <stdio.h>
+
 enum { LINE = 64, HEAP = 0x10000, STACK = 0x20000, NOWHERE = 0x40 };
 
 struct counter {
@@ -266,22 +268,36 @@ static void by_far_code(void **state)
 
 /* ---- advice ---- */
 
+struct expected {
+    uint64_t count;
+    const char *from, *to, *text;
+};
+
+static void check_advice(const struct as_comm_rows *rows, const struct expected *expected, size_t n)
+{
+    assert_int_equal(rows->advice.len, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(rows->advice.data[i].count, expected[i].count);
+        assert_string_equal(rows->advice.data[i].from, expected[i].from);
+        assert_string_equal(rows->advice.data[i].to, expected[i].to);
+        assert_string_equal(rows->advice.data[i].text, expected[i].text);
+    }
+}
+
 static void advice(void **state)
 {
-    static const struct {
-        uint64_t count;
-        const char *from, *to, *text;
-    } expected[] = {
+    static const struct expected expected[] = {
         {1900, "counters[0].hits", "counters[1].hits",
-         "pad each element of counters from 24 to 64 bytes (40 more) and align the array to 64"},
-        {700, "left_word", "right_word+0x4",
-         "align both to 64 bytes (_Alignas(64)): they are two variables on one line"},
+         "pad each element of counters from 24 to 64 bytes and align it to 64, which makes counters 512 bytes instead "
+         "of 192"},
         {500, "point.y", "point.x",
-         "put point.y on a line of its own: _Alignas(64) before it makes its structure 112 bytes longer"},
+         "put the member y on a line of its own: _Alignas(64) before it makes its structure 128 bytes instead of 16"},
         {400, "guarded", "guarded.hot",
-         "put guarded.hot on a line of its own: _Alignas(64) before it makes its structure 104 bytes longer"},
+         "put the member hot on a line of its own: _Alignas(64) before it makes its structure 128 bytes instead of 24"},
         {11, "counters[1].hits", "counters[1].seen",
-         "put counters[1].seen on a line of its own: _Alignas(64) before it makes its structure 104 bytes longer"},
+         "put the member seen on a line of its own: _Alignas(64) before it makes its structure 128 bytes instead of "
+         "24, which "
+         "makes counters 1024 bytes instead of 192"},
     };
     struct program program;
     struct as_comm_rows rows = {0};
@@ -293,21 +309,148 @@ static void advice(void **state)
     add(&program, (uintptr_t)&mutex, 0, 8, 800);     /* not the program's to change */
     add(&program, (uintptr_t)&guarded, 0, 16, 300);  /* beside it: the program's */
     add(&program, (uintptr_t)&guarded, 8, 16, 100);
-    add(&program, HEAP, 0, 8, 600);                  /* no variable */
-    add(&program, (uintptr_t)counters, 8, 8, 5000);  /* true */
-    add(&program, (uintptr_t)left_word, 0, 12, 700); /* two variables */
-    add(&program, (uintptr_t)counters, 24, 40, 11);  /* members of one element */
-    add(&program, (uintptr_t)counters, 24, 32, 10);  /* too rare: a hundredth of the worst */
+    add(&program, HEAP, 0, 8, 600);                 /* no variable, and of no block that is known */
+    add(&program, (uintptr_t)counters, 8, 8, 5000); /* true */
+    add(&program, (uintptr_t)left_word, 0, 12,
+        700); /* not C: without types beside variables that have them, as in a static C library */
+    add(&program, (uintptr_t)counters, 24, 40, 11); /* members of one element */
+    add(&program, (uintptr_t)counters, 24, 32, 10); /* too rare: a hundredth of the worst */
     as_comm_rows_make(&rows, &program.result);
-    assert_int_equal(rows.advice.len, sizeof expected / sizeof *expected);
-    for (size_t i = 0; i < rows.advice.len; i++) {
-        assert_int_equal(rows.advice.data[i].count, expected[i].count);
-        assert_string_equal(rows.advice.data[i].from, expected[i].from);
-        assert_string_equal(rows.advice.data[i].to, expected[i].to);
-        assert_string_equal(rows.advice.data[i].text, expected[i].text);
-    }
+    check_advice(&rows, expected, sizeof expected / sizeof *expected);
     assert_int_equal(rows.advice.data[0].line, (uintptr_t)counters);
     as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+/* What the advice says is what the compiler makes of it. */
+struct inner {
+    uint64_t x, y;
+};
+static _Alignas(LINE) struct {
+    uint64_t head;
+    struct inner in[5];
+    uint64_t rows[2][4];
+} nest = {1, {{1, 1}}, {{1}}};
+struct inner_apart {
+    uint64_t x;
+    _Alignas(LINE) uint64_t y;
+};
+struct inner_padded {
+    _Alignas(LINE) uint64_t x;
+    uint64_t y;
+};
+struct padded_word {
+    _Alignas(LINE) uint64_t word;
+};
+struct nest_apart {
+    uint64_t head;
+    struct inner_apart in[5];
+    uint64_t rows[2][4];
+};
+struct nest_padded {
+    uint64_t head;
+    struct inner_padded in[5];
+    uint64_t rows[2][4];
+};
+struct nest_rows {
+    uint64_t head;
+    struct inner in[5];
+    struct padded_word rows[2][4];
+};
+
+static void nested_advice(void **state)
+{
+    struct program program;
+    struct as_comm_rows rows = {0};
+    char texts[3][200];
+    snprintf(texts[0], sizeof texts[0],
+             "put the member y on a line of its own: _Alignas(64) before it makes its structure %zu bytes instead of "
+             "%zu, which "
+             "makes nest %zu bytes instead of %zu",
+             sizeof(struct inner_apart), sizeof(struct inner), sizeof(struct nest_apart), sizeof nest);
+    snprintf(texts[1], sizeof texts[1],
+             "pad each element of nest.in from %zu to %zu bytes and align it to 64, which makes nest %zu bytes instead "
+             "of %zu",
+             sizeof(struct inner), sizeof(struct inner_padded), sizeof(struct nest_padded), sizeof nest);
+    snprintf(texts[2], sizeof texts[2],
+             "pad each element of nest.rows[0] from 8 to %zu bytes and align it to 64, which makes nest %zu bytes "
+             "instead of %zu",
+             sizeof(struct padded_word), sizeof(struct nest_rows), sizeof nest);
+    struct expected expected[] = {{30, "nest.in[0].x", "nest.in[0].y", texts[0]},
+                                  {20, "nest.in[0].y", "nest.in[1].y", texts[1]},
+                                  {10, "nest.rows[0][1]", "nest.rows[0][2]", texts[2]}};
+    open_program(&program);
+    add(&program, (uintptr_t)&nest, 8, 16, 30);
+    add(&program, (uintptr_t)&nest, 16, 32, 20);
+    add(&program, (uintptr_t)&nest + LINE, 32, 40, 10);
+    as_comm_rows_make(&rows, &program.result);
+    check_advice(&rows, expected, 3);
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+/* Three variables, whichever way round the compiler puts them: one of them aligned, so that the section begins with a line. */
+#define SIDE __attribute__((section(".data.side"), used))
+SIDE static _Alignas(LINE) uint64_t side_first = 1;
+SIDE static uint64_t side_a = 1;
+SIDE static uint64_t side_b = 1;
+SIDE static uint64_t side_c = 1;
+
+static void variables_on_a_line(void **state)
+{
+    const uint64_t *const places[] = {&side_a, &side_b, &side_c};
+    static const char *const names[] = {"side_a", "side_b", "side_c"};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    struct as_pair_matrix exact = {0};
+    assert_true(side_first && (uintptr_t)&side_a / LINE == (uintptr_t)&side_c / LINE);
+    open_program(&program);
+    for (int i = 0; i < 3; i++)
+        add(&program, (uintptr_t)&side_a / LINE * LINE, (uintptr_t)places[i] % LINE,
+            (uintptr_t)places[(i + 1) % 3] % LINE, (uint64_t)(30 - i));
+    add(&program, (uintptr_t)stdout / LINE * LINE, 0, 8, 40); /* a variable of the C library's */
+    add(&program, (uintptr_t)&point, 0, 8, 6);                /* exact, and two for each of three threads */
+    program.result.exact = &exact;
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.advice.len, 3);
+    for (int i = 0; i < 3; i++) {
+        const struct as_comm_advice *advice = &rows.advice.data[i];
+        assert_true(strcmp(advice->from, names[i]) == 0 && strcmp(advice->to, names[(i + 1) % 3]) == 0);
+        assert_true(strstr(advice->text, names[i]) && strstr(advice->text, names[(i + 1) % 3]) &&
+                    strstr(advice->text, "_Alignas(64) before each"));
+    }
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
+/* Blocks of the allocator: within one, two of one place, two of two places. */
+static void blocks_on_a_line(void **state)
+{
+    struct as_guest_site sites[] = {{.process = 1, .frames = {(uintptr_t)writes_it + 1}},
+                                    {.process = 1, .frames = {(uintptr_t)reads_it + 1}}};
+    static const char *const texts[] = {"give each block of writes_it", "in blocks of reads_it", "and of "};
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    program.result.blocks = as_guest_memory_new();
+    as_guest_memory_add(program.result.blocks, &sites[0], HEAP, 24);
+    as_guest_memory_add(program.result.blocks, &sites[0], HEAP + 32, 24);
+    as_guest_memory_add(program.result.blocks, &sites[1], HEAP + 128, 200);
+    as_guest_memory_add(program.result.blocks, &sites[0], HEAP + 328, 24);
+    add(&program, HEAP, 8, 40, 30);
+    add(&program, HEAP + 128, 0, 8, 20);
+    add(&program, HEAP + 128, 16, 8, 2); /* other bytes of it */
+    add(&program, HEAP + 320, 0, 16, 10);
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.advice.len, 3);
+    assert_int_equal(rows.advice.data[1].count, 22);
+    for (int i = 0; i < 3; i++)
+        assert_non_null(strstr(rows.advice.data[i].text, texts[i]));
+    assert_non_null(strstr(rows.advice.data[0].text, "aligned_alloc(64, 64) for its 24 bytes"));
+    assert_true(strncmp(rows.advice.data[0].from, "byte 8 of a block of writes_it", 30) == 0);
+    assert_true(strncmp(rows.advice.data[0].to, "byte 8 of another block of writes_it", 36) == 0);
+    as_comm_rows_free(&rows);
+    as_guest_memory_free(program.result.blocks);
     close_program(&program);
 }
 
@@ -410,9 +553,11 @@ static void thread_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_object),   cmocka_unit_test(by_line), cmocka_unit_test(by_pair),
-        cmocka_unit_test(by_far_code), cmocka_unit_test(advice),  cmocka_unit_test(advice_ends_with_the_list),
-        cmocka_unit_test(texts),       cmocka_unit_test(frames),  cmocka_unit_test(thread_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_object),        cmocka_unit_test(by_line),
+                                       cmocka_unit_test(by_pair),          cmocka_unit_test(by_far_code),
+                                       cmocka_unit_test(advice),           cmocka_unit_test(advice_ends_with_the_list),
+                                       cmocka_unit_test(nested_advice),    cmocka_unit_test(variables_on_a_line),
+                                       cmocka_unit_test(blocks_on_a_line), cmocka_unit_test(texts),
+                                       cmocka_unit_test(frames),           cmocka_unit_test(thread_names)};
     return writes_it() && reads_it() && start_thread() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
