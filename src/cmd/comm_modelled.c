@@ -163,6 +163,8 @@ static int run_program(const struct as_comm_given *options, const struct as_comm
     char **environment = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
+    void *context;
+    const struct as_sink *sink = as_comm_run_sink(run, &context);
     engine_options.stdout_to_stderr = as_comm_given_takes_stdout(options);
     engine_options.observed = engine_options.causal = true;
     engine_options.tick = as_progress_tick;
@@ -174,7 +176,7 @@ static int run_program(const struct as_comm_given *options, const struct as_comm
     ok = ok && (engine = as_engine_start(&engine_options, &err));
     watch.engine = engine;
     as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
-    ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, as_comm_run_sink(run), run, &result, &err);
+    ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, sink, context, &result, &err);
     as_progress_end(&watch.progress);
     int status = AS_EXIT_FAILURE;
     if (ok)

@@ -1,10 +1,10 @@
 /* See comm_run.h.
  *
- * On the engine's thread a sink passes everything on to the access stream and notes what memory the program asks for. On the
- * observer's thread the weave interleaves the accesses; between them lie records of the call path that a thread is in from
+ * On the engine's thread are the access stream and a sink that notes what memory the program asks for. On the observer's thread the weave interleaves the accesses; between them lie records of the call path that a thread is in from
  * there on (AS_ACCESS_PATH), at which spans are cut. */
 #include "comm/comm_run.h"
 
+#include "engine/sink_tee.h"
 #include "model/access_buffer.h"
 #include "model/access_stream.h"
 
@@ -22,6 +22,7 @@ struct walker {
 struct as_comm_run {
     struct as_comm_options options;
     const struct as_engine *engine;
+    struct as_sink_tee *sinks;
     struct as_fanout *fanout;
     struct as_access_stream *stream;
     struct as_weave *weave;
@@ -142,67 +143,9 @@ static void on_thread_start(void *context, struct as_thread *thread)
         *as_vec_push(&run->started) = (struct as_comm_thread){0};
     run->started.data[thread->number] = (struct as_comm_thread){
         .number = thread->number, .process = thread->process, .pid = thread->pid, .tid = thread->tid};
-    as_guest_memory_sink.thread_start(run->memory, thread);
-    as_access_stream_sink.thread_start(run->stream, thread);
 }
 
-static void on_thread_end(void *context, struct as_thread *thread)
-{
-    as_access_stream_sink.thread_end(((struct as_comm_run *)context)->stream, thread);
-}
-
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
-{
-    as_access_stream_sink.block(((struct as_comm_run *)context)->stream, thread, exec);
-}
-
-static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
-{
-    struct as_comm_run *run = context;
-    as_guest_memory_sink.syscall(run->memory, thread, number, args);
-    as_access_stream_sink.syscall(run->stream, thread, number, args);
-}
-
-static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
-{
-    struct as_comm_run *run = context;
-    as_guest_memory_sink.syscall_return(run->memory, thread, number, result);
-    as_access_stream_sink.syscall_return(run->stream, thread, number, result);
-}
-
-static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
-{
-    struct as_comm_run *run = context;
-    as_guest_memory_sink.mapping(run->memory, thread, mapping);
-    as_access_stream_sink.mapping(run->stream, thread, mapping);
-}
-
-static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
-{
-    as_access_stream_sink.signal(((struct as_comm_run *)context)->stream, thread, number, interrupted);
-}
-
-static void on_signal_return(void *context, struct as_thread *thread)
-{
-    as_access_stream_sink.signal_return(((struct as_comm_run *)context)->stream, thread);
-}
-
-static uint64_t on_clock(void *context, const struct as_thread *thread)
-{
-    return as_access_stream_sink.clock(((const struct as_comm_run *)context)->stream, thread);
-}
-
-static const struct as_sink comm_sink = {
-    .thread_start = on_thread_start,
-    .thread_end = on_thread_end,
-    .block = on_block,
-    .syscall = on_syscall,
-    .syscall_return = on_syscall_return,
-    .signal = on_signal,
-    .signal_return = on_signal_return,
-    .mapping = on_mapping,
-    .clock = on_clock,
-};
+static const struct as_sink start_sink = {.thread_start = on_thread_start};
 
 /* ---- the run ---- */
 
@@ -250,12 +193,16 @@ struct as_comm_run *as_comm_run_new(const struct as_comm_options *options)
         as_modelled_lens_set_client(run->lens, &as_detect_client, run->detect);
     }
     as_fanout_add(run->fanout, &comm_observer, run, false);
+    run->sinks = as_sink_tee_new();
+    as_sink_tee_add(run->sinks, &start_sink, run);
+    as_sink_tee_add(run->sinks, &as_guest_memory_sink, run->memory);
+    as_sink_tee_add(run->sinks, as_access_stream_choose_sink(run->stream), run->stream);
     return run;
 }
 
-const struct as_sink *as_comm_run_sink(const struct as_comm_run *run)
+const struct as_sink *as_comm_run_sink(struct as_comm_run *run, void **context)
 {
-    return &comm_sink;
+    return as_sink_tee_sink(run->sinks, context);
 }
 
 bool as_comm_run_start(struct as_comm_run *run, const struct as_engine *engine, struct as_error *err)
@@ -269,6 +216,7 @@ void as_comm_run_free(struct as_comm_run *run)
 {
     if (!run)
         return;
+    as_sink_tee_free(run->sinks);
     as_access_stream_free(run->stream);
     as_fanout_free(run->fanout);
     as_weave_free(run->weave);

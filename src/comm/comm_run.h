@@ -23,7 +23,8 @@ uint32_t as_comm_node(const struct as_comm_options *options, uint32_t core);
 
 struct as_comm_run;
 struct as_comm_run *as_comm_run_new(const struct as_comm_options *options);
-const struct as_sink *as_comm_run_sink(const struct as_comm_run *run); /* its context is the run */
+/* What to give to as_engine_run. */
+const struct as_sink *as_comm_run_sink(struct as_comm_run *run, void **context);
 bool as_comm_run_start(struct as_comm_run *run, const struct as_engine *engine, struct as_error *err) AS_MUST_CHECK;
 void as_comm_run_finish(struct as_comm_run *run);
 void as_comm_run_free(struct as_comm_run *run);

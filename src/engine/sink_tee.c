@@ -7,10 +7,12 @@ struct branch {
     const struct as_sink *sink;
     void (*block)(void *context, struct as_thread *thread, const struct as_block_exec *exec); /* the sink's */
     void *context;
+    size_t user; /* its place among the branches */
 };
 
 struct as_sink_tee {
     AS_VEC(struct branch) branches;
+    AS_VEC(struct branch) lookers; /* those that look at executions */
     struct as_sink sink;
     enum as_mode mode;     /* of what comes now: sinks that do not want it are not given it */
     AS_VEC(void **) users; /* of threads that run: freed at the end if the run broke off */
@@ -25,7 +27,10 @@ struct as_sink_tee *as_sink_tee_new(void)
 
 void as_sink_tee_add(struct as_sink_tee *tee, const struct as_sink *sink, void *context)
 {
-    *as_vec_push(&tee->branches) = (struct branch){.sink = sink, .block = sink->block, .context = context};
+    *as_vec_push(&tee->branches) =
+        (struct branch){.sink = sink, .block = sink->block, .context = context, .user = tee->branches.len - 1};
+    if (sink->block)
+        *as_vec_push(&tee->lookers) = tee->branches.data[tee->branches.len - 1];
 }
 
 void as_sink_tee_free(struct as_sink_tee *tee)
@@ -36,6 +41,7 @@ void as_sink_tee_free(struct as_sink_tee *tee)
         free(tee->users.data[i]);
     as_vec_free(&tee->users);
     as_vec_free(&tee->branches);
+    as_vec_free(&tee->lookers);
     free(tee);
 }
 
@@ -80,12 +86,12 @@ static void on_thread_end(void *context, struct as_thread *thread)
     thread->user = NULL;
 }
 
-static inline __attribute__((always_inline)) void tell_block(const struct branch *branch, void **user,
+static inline __attribute__((always_inline)) void tell_block(const struct branch *branch, void **users,
                                                              struct as_thread *thread, const struct as_block_exec *exec)
 {
-    thread->user = *user;
+    thread->user = users[branch->user];
     branch->block(branch->context, thread, exec);
-    *user = thread->user;
+    users[branch->user] = thread->user;
 }
 
 /* Called for every block. The calls of the first few sinks stand one behind the other, not in a loop: a processor foresees
@@ -97,17 +103,17 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         TELL_ALL(tee, thread, wants(tee, branch->sink), block, exec);
         return;
     }
-    const struct branch *branches = tee->branches.data;
+    const struct branch *lookers = tee->lookers.data;
     void **users = thread->user;
-    size_t n = tee->branches.len;
+    size_t n = tee->lookers.len;
     if (n > 0)
-        tell_block(&branches[0], &users[0], thread, exec);
+        tell_block(&lookers[0], users, thread, exec);
     if (n > 1)
-        tell_block(&branches[1], &users[1], thread, exec);
+        tell_block(&lookers[1], users, thread, exec);
     if (n > 2)
-        tell_block(&branches[2], &users[2], thread, exec);
+        tell_block(&lookers[2], users, thread, exec);
     for (size_t i = 3; i < n; i++)
-        tell_block(&branches[i], &users[i], thread, exec);
+        tell_block(&lookers[i], users, thread, exec);
     thread->user = users;
 }
 
@@ -260,8 +266,8 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     bool recorded = true, words = false, passed = false, trails = true, awaits = false, cut = false, shared = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
-        tallies &= sink->tally || sink->words;
-        recorded &= (sink->tally && sink->recorded_tallies) || sink->words;
+        tallies &= sink->tally || sink->words || !sink->block;
+        recorded &= (sink->tally && sink->recorded_tallies) || sink->words || !sink->block;
         words |= sink->words != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;

@@ -1,7 +1,8 @@
 /* Several sinks as one: each gets every call, in the order in which they were added. Each has a `user` of its own in
  * every thread, as if it were alone.
  *
- * Executions are only counted (as_sink.tally) or passed on as words (as_sink.words) if each sink takes one of the two.
+ * A sink that does not look at executions has no `block`, if another one has: it costs nothing for a block.
+ * Executions are only counted (as_sink.tally) or passed on as words (as_sink.words) if each sink that looks at them takes one of the two.
  * The clock is that of the first sink that has one.
  */
 #ifndef AS_ENGINE_SINK_TEE_H

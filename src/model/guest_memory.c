@@ -71,19 +71,6 @@ static void on_thread_start(void *context, struct as_thread *thread)
     *as_map_put(&memory->processes, thread->number) = thread->process;
 }
 
-static void on_thread_end(void *context, struct as_thread *thread)
-{
-}
-
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
-{
-}
-
-static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
-                     const struct as_tally *tally)
-{
-}
-
 /* Two sites with one hash would be one; with 64 bits that does not happen. */
 static uint32_t site_of(struct as_guest_memory *memory, const struct as_guest_site *site)
 {
@@ -190,10 +177,6 @@ static void on_mapping(void *context, struct as_thread *thread, const struct as_
 
 const struct as_sink as_guest_memory_sink = {
     .thread_start = on_thread_start,
-    .thread_end = on_thread_end,
-    .block = on_block,
-    .tally = on_tally,
-    .recorded_tallies = true,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .mapping = on_mapping,

@@ -254,19 +254,6 @@ static void on_thread_start(void *context, struct as_thread *thread)
     process->image = thread->image;
 }
 
-static void on_thread_end(void *context, struct as_thread *thread)
-{
-}
-
-static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
-{
-}
-
-static void on_tally(void *context, struct as_thread *thread, const struct as_block *block,
-                     const struct as_tally *tally)
-{
-}
-
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_moved_memory *moved = context;
@@ -312,10 +299,6 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
 
 const struct as_sink as_moved_memory_sink = {
     .thread_start = on_thread_start,
-    .thread_end = on_thread_end,
-    .block = on_block,
-    .tally = on_tally,
-    .recorded_tallies = true,
     .syscall = on_syscall,
     .syscall_return = on_syscall_return,
     .all_calls = true,

@@ -34,9 +34,11 @@ static void open_bed(struct bed *bed, const struct as_comm_options *comm)
     bed->options.plugin = plugin;
     bed->options.observed = bed->options.causal = true;
     bed->run = as_comm_run_new(comm);
+    void *context;
+    const struct as_sink *sink = as_comm_run_sink(bed->run, &context);
     bed->engine = as_engine_start(&bed->options, &err);
     if (!bed->engine || !as_comm_run_start(bed->run, bed->engine, &err) ||
-        !as_engine_run(bed->engine, as_comm_run_sink(bed->run), bed->run, &bed->ended, &err))
+        !as_engine_run(bed->engine, sink, context, &bed->ended, &err))
         fail_msg("%s", err.message);
     assert_int_equal(bed->ended.end.exit_status, 0);
     as_comm_run_finish(bed->run);
