@@ -105,9 +105,15 @@ void as_dram_write(struct as_dram *dram, uint64_t cycle)
     as_slots_hold(&dram->queue, cycle, data >> BUS_SHIFT);
 }
 
+uint64_t as_dram_latency(const struct as_dram *dram)
+{
+    return dram->rp + dram->rcd + dram->cas + (dram->bus.length >> BUS_SHIFT) + dram->overhead;
+}
+
 void as_dram_warm(struct as_dram *dram, uint64_t line)
 {
     uint64_t row = line >> dram->row_shift;
+    dram->warm_reads++;
     struct as_dram_row *bank = bank_of(dram, row), latest = bank[AS_DRAM_ROWS - 1];
     if (latest.row == row + 1)
         return;

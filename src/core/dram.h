@@ -33,6 +33,7 @@ struct as_dram {
     struct as_bus bus;                         /* in 1/256 cycles */
     struct as_slots queue;
     uint64_t reads, writes, row_hits;
+    uint64_t warm_reads; /* without time */
 };
 
 void as_dram_init(struct as_dram *dram, const struct as_machine *machine);
@@ -42,6 +43,8 @@ void as_dram_free(struct as_dram *dram);
 uint64_t as_dram_read(struct as_dram *dram, uint64_t cycle, uint64_t line);
 /* Nobody waits for a write. */
 void as_dram_write(struct as_dram *dram, uint64_t cycle);
+/* Of a read that nothing delays, from a bank with another row open. */
+uint64_t as_dram_latency(const struct as_dram *dram);
 /* A read without time: its row is the open one of its bank. */
 void as_dram_warm(struct as_dram *dram, uint64_t line);
 /* Which rows are open in another memory of the same kind. */

@@ -604,6 +604,16 @@ void as_memory_warm_fetch(struct as_memory *memory, uint64_t address)
     as_cache_warm(&memory->l1i, as_memory_line(memory, address), AS_REQUEST_DEMAND);
 }
 
+uint64_t as_uncore_reads(const struct as_uncore *uncore)
+{
+    return uncore->dram.reads + uncore->dram.warm_reads;
+}
+
+uint64_t as_uncore_read_latency(const struct as_uncore *uncore)
+{
+    return uncore->llc[0].latency + as_dram_latency(&uncore->dram);
+}
+
 #define COUNT_CACHE(level, cache)                                                                                      \
     do {                                                                                                               \
         counters->level##_accesses = (cache)->accesses;                                                                \

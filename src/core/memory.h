@@ -28,6 +28,10 @@ void as_uncore_set_transfers(struct as_uncore *uncore, as_on_transfer *on_transf
 /* The pages of [start, end) have been touched by the process: data in them does not fault. */
 void as_uncore_touch(struct as_uncore *uncore, const struct as_machine *machine, uint32_t process, uint64_t start,
                      uint64_t end);
+/* Lines that DRAM was read for so far, with times and without. */
+uint64_t as_uncore_reads(const struct as_uncore *uncore);
+/* What one takes that meets nothing but another row in its bank, in cycles from the last-level cache on. */
+uint64_t as_uncore_read_latency(const struct as_uncore *uncore);
 /* Caches, TLBs and pages are as in another uncore of the same machine, as far as both have the same cores. Nothing is under
  * way in either. Not for cores that share lines. */
 void as_uncore_copy(struct as_uncore *to, const struct as_uncore *from);

@@ -217,6 +217,16 @@ void as_model_set_measured(struct as_model *model, as_region_measured *measured,
     model->measured_context = context;
 }
 
+uint64_t as_model_reads(const struct as_model *model)
+{
+    return as_uncore_reads(model->uncore);
+}
+
+uint64_t as_model_read_latency(const struct as_model *model)
+{
+    return as_uncore_read_latency(model->uncore);
+}
+
 bool as_model_counts_all(const struct as_model *model)
 {
     for (size_t i = 0; i < model->also.len; i++)

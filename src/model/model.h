@@ -80,6 +80,11 @@ double as_model_idle_factor(const struct as_model *model);
 typedef void as_region_measured(void *context, uint32_t region);
 void as_model_set_measured(struct as_model *model, as_region_measured *measured, void *context);
 
+/* In such a call, or after the run: the lines that DRAM was read for so far, in all stretches; between regions as far as a sieve shows
+ * them. */
+uint64_t as_model_reads(const struct as_model *model);
+uint64_t as_model_read_latency(const struct as_model *model); /* in cycles, if nothing delays it */
+
 /* Makes a copy of the run (as_engine_twin) in which the stretch that has just begun has another mode, and which has the
  * observers of `fanout`, which nobody has started. Call this at a border. Returns 0 in the copy: `measured` is called there
  * at the end of the first measured stretch and must end the process; if the program ends before that stretch, the copy ends

@@ -293,7 +293,7 @@ static void add_rare(const struct as_record_series *all)
         return;
     as_store_add_quality(
         all->code->writer, "rare", rest * fmin(3.0 / fmax(summary->regions, 1), 1),
-        "part of the run can be slow for a reason of its own (cold data, rare work) and in no region, by "
+        "part of the run can be slow for a reason of its own other than cold data and in no region, by "
         "chance: the error does not allow for that. A shorter --sample-period lowers it");
 }
 
@@ -309,6 +309,10 @@ void as_record_sampled_quality(const struct as_record_series *all)
     free(text);
     add_difference(all);
     add_rare(all);
+    if (summary->unseen_reads > 0)
+        as_store_add_quality(all->code->writer, "unseen_reads", summary->unseen_reads,
+                             "of the time is what reads of DRAM can cost that the regions have too few or too many of: "
+                             "the error allows for it. A shorter --sample-period lowers it");
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,

@@ -334,12 +334,14 @@ static void join_waiting(struct as_sampled *sampled)
         add_numbers(&open->groups[i].units, &waiting->groups[i].units);
         add_numbers(&open->groups[i].executions, &waiting->groups[i].executions);
         add_numbers(&open->groups[i].paths, &waiting->groups[i].paths);
+        open->groups[i].reads += waiting->groups[i].reads;
     }
     as_counters_append(&open->counters, &waiting->counters);
     open->instructions += waiting->instructions;
     open->iterations += waiting->iterations;
     open->timed += waiting->timed;
     open->regions += waiting->regions;
+    open->reads += waiting->reads;
     as_stratum_free(waiting);
     sampled->waits = false;
 }
@@ -350,6 +352,8 @@ static void close_stratum(struct as_sampled *sampled)
     struct as_stratum *open = &sampled->open;
     const struct as_oracle *oracle = sampled->modelled->oracle;
     take_counts(sampled);
+    open->reads += as_model_reads(sampled->modelled->model) - sampled->seen_reads;
+    sampled->seen_reads += open->reads;
     take_parts(&open->pics, &sampled->seen_pics, as_oracle_pics(oracle));
     take_parts(&open->paths, &sampled->seen_paths, as_oracle_path_pics(oracle));
     if (sampled->waits && !sampled->waiting.full && open->regions < ENOUGH)
@@ -366,7 +370,9 @@ static void take_region(struct as_sampled *sampled, uint32_t region)
 {
     take_costs(sampled, region % AS_SAMPLED_GROUPS);
     take_paths(sampled, region % AS_SAMPLED_GROUPS);
-    as_counters_append(&sampled->open.counters, as_model_region(sampled->modelled->model, region));
+    const struct as_counters *counters = as_model_region(sampled->modelled->model, region);
+    as_counters_append(&sampled->open.counters, counters);
+    sampled->open.groups[region % AS_SAMPLED_GROUPS].reads += counters->dram_reads;
     sampled->open.regions++;
     sampled->last_region = region;
 }

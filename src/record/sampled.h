@@ -52,6 +52,7 @@ struct as_sampled_summary {
     uint64_t measured;     /* of these, measured in detail */
     uint64_t unseen;       /* executions of instructions that no region executed */
     uint64_t units;        /* the estimate: 1/720720 cycle */
+    double unseen_reads;   /* the part of it that reads of DRAM can take which regions have too few or too many of */
     double error;          /* of the estimate: half the 95 % interval, as a fraction */
     uint32_t regions, strata;
     uint64_t

@@ -24,12 +24,14 @@ struct as_stratum {
     struct as_group_sums {
         as_sampled_numbers units, executions;
         as_sampled_numbers paths; /* units by path */
+        uint64_t reads;           /* of DRAM */
     } groups[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     uint64_t instructions; /* in the whole stratum */
     uint64_t iterations;   /* further ones, in the whole stratum … */
     uint64_t timed;        /* … and in its regions */
     uint32_t regions;
+    uint64_t reads; /* of DRAM, in the whole stratum */
 };
 
 /* A part of a stack, as a number that can be scaled. */
@@ -69,6 +71,7 @@ struct as_sampled {
     struct as_stratum open, waiting;
     bool waits; /* there is a waiting one */
     uint32_t last_region;
+    uint64_t seen_reads; /* of DRAM, at the end of the last stratum */
     /* The estimate. */
     as_sampled_costs costs;
     as_sampled_parts parts, path_parts;
@@ -80,6 +83,7 @@ struct as_sampled {
     as_sampled_numbers extended;                           /* units of regions, multiplied like paths */
     as_sampled_numbers guessed;                            /* time in strata of which no region has the instruction */
     struct as_counters counters;
+    double unseen_reads; /* of DRAM, that the estimate has too few or too many of, beyond chance */
     struct as_sampled_summary summary;
     /* The estimate as rows of threads. */
     AS_VEC(struct as_sampled_thread {

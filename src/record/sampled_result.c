@@ -2,167 +2,34 @@
  * Oracle's. */
 #include "base/search.h"
 #include "record/points_run.h"
-#include "record/sampled_internal.h"
+#include "record/sampled_scale.h"
 #include "score/confidence.h"
 
 #include <math.h>
 
 /* ---- adding a stratum ---- */
 
-/* What the mean instruction costs, for code of which nothing is known: that of the stratum, or, where the program ended before its
- * first region, of all before. */
-static double mean_cost(const struct as_sampled *sampled, const struct as_stratum *stratum)
+/* Adds the time in regions times a factor, with `more` of it that is waited. */
+static void add_states(struct as_sampled_cost *to, const struct as_sampled_cost *cost, double factor, double more)
 {
-    double units = 0, executions = 0;
-    for (size_t id = 0; id < stratum->costs.len; id++) {
-        units += as_sampled_units(&stratum->costs.data[id]);
-        executions += stratum->costs.data[id].executions;
+    double units = as_sampled_units(cost), waits = units - cost->units[AS_STATE_COMPUTING];
+    bool enough = waits + more >= 0 && waits > 0;
+    for (int state = 0; state < AS_STATE_COUNT; state++) {
+        double part = state == AS_STATE_COMPUTING && enough ? 0 : cost->units[state];
+        to->units[state] += factor * (cost->units[state] + (more != 0 ? more * part / (enough ? waits : units) : 0));
     }
-    bool none = executions == 0;
-    for (size_t id = 0; none && id < sampled->costs.len; id++) {
-        units += as_sampled_units(&sampled->costs.data[id]);
-        executions += as_sampled_at(&sampled->counts, id);
-    }
-    return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
-}
-
-/* How the time in a stratum's regions becomes the time in all of it. An instruction that enough regions have has a factor
- * of its own: what it was executed over what it was executed in regions. All others, with those that no region has, are
- * rare: a few executions, the first of a loop perhaps, say nothing about millions of them. They share a factor. Of some
- * rare instructions the regions then have more executions than there were, a burst that a region happens to have; they are
- * scaled to what they were executed. As many executions of others are lacking, and cost what the mean one of rare code
- * does. */
-struct scale {
-    const struct as_stratum *stratum;
-    const bool *common; /* by id */
-    int group;          /* that is left out; ALL: none */
-    double shared;      /* 0: no region has any rare instruction */
-    double lacking;     /* units of an execution of rare code that the regions have too few of */
-};
-enum { ALL = -1 };
-
-/* Whether enough groups execute it. */
-static bool is_common(const struct as_stratum *stratum, size_t id)
-{
-    uint32_t has = 0, all = stratum->regions < AS_SAMPLED_GROUPS ? stratum->regions : AS_SAMPLED_GROUPS;
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        has += as_sampled_at(&stratum->groups[group].executions, id) > 0;
-    return 2 * has >= all && has > 1;
-}
-
-static double executions_of(const struct scale *scale, size_t id)
-{
-    double executions = scale->stratum->costs.data[id].executions;
-    double left = scale->group == ALL
-                      ? executions
-                      : executions - as_sampled_at(&scale->stratum->groups[scale->group].executions, id);
-    return left > 0.5 ? left : 0;
-}
-
-static double units_of(const struct scale *scale, size_t id)
-{
-    double units = as_sampled_units(&scale->stratum->costs.data[id]);
-    return scale->group == ALL ? units : units - as_sampled_at(&scale->stratum->groups[scale->group].units, id);
-}
-
-/* The executions of a rare instruction that the shared factor gives too many (more than 0) or too few. */
-static double excess_of(const struct scale *scale, size_t id)
-{
-    return scale->shared * executions_of(scale, id) - as_sampled_at(&scale->stratum->counts, id);
-}
-
-/* If the regions have fewer executions of rare code than their part of the stratum would have, those that they have count no
- * more often than other code does, and each of the others costs something between what they do and the mean of all code: a
- * thousand executions with a few page faults among them say little about a million. */
-static void share(struct scale *scale, double mean)
-{
-    double count = 0, executions = 0, units = 0, all = 0;
-    for (size_t id = 0; id < scale->stratum->costs.len; id++) {
-        all += executions_of(scale, id);
-        if (scale->common[id])
-            continue;
-        count += as_sampled_at(&scale->stratum->counts, id);
-        executions += executions_of(scale, id);
-        units += units_of(scale, id);
-    }
-    if (executions == 0)
-        return;
-    double expected = count * all / (double)(scale->stratum->instructions + scale->stratum->iterations);
-    double lacking = expected > executions ? expected - executions : 0;
-    scale->shared = count / (executions + lacking);
-    scale->lacking = (units + lacking * mean) / (executions + lacking);
-}
-
-static struct scale make_scale(const struct as_stratum *stratum, const bool *common, int group, double mean)
-{
-    struct scale scale = {.stratum = stratum, .common = common, .group = group, .lacking = mean};
-    if (!stratum->full)
-        share(&scale, mean);
-    return scale;
-}
-
-/* What the time in the regions is multiplied with; 0: they have none. */
-static double factor_of(const struct scale *scale, size_t id)
-{
-    double executions = executions_of(scale, id), units = units_of(scale, id);
-    if (scale->stratum->full)
-        return 1;
-    if (units <= 0)
-        return 0;
-    double own = executions > 0 ? as_sampled_at(&scale->stratum->counts, id) / executions : INFINITY;
-    if (own <= scale->shared || (scale->common[id] && executions > 0))
-        return own;
-    return scale->shared - excess_of(scale, id) * scale->lacking / units;
-}
-
-/* The time of an instruction of which the regions have none. */
-static double time_elsewhere(const struct as_sampled *sampled, const struct scale *scale, size_t id)
-{
-    double count = as_sampled_at(&scale->stratum->counts, id), before = as_sampled_at(&sampled->counts, id);
-    double excess = excess_of(scale, id);
-    if (scale->stratum->full || (scale->common[id] && executions_of(scale, id) > 0))
-        return 0;
-    if (scale->common[id] && before > 0)
-        return count * as_sampled_units(&sampled->costs.data[id]) / before;
-    return excess < 0 ? -excess * scale->lacking : 0;
-}
-
-/* The estimate of an instruction's time. */
-static double estimate(const struct as_sampled *sampled, const struct scale *scale, size_t id)
-{
-    double factor = factor_of(scale, id);
-    return factor > 0 ? factor * units_of(scale, id) : time_elsewhere(sampled, scale, id);
-}
-
-/* The scales of all regions, and of all but one group's. */
-struct scales {
-    struct scale all, without[AS_SAMPLED_GROUPS];
-    bool *common;
-};
-
-static struct scales make_scales(const struct as_sampled *sampled, const struct as_stratum *stratum)
-{
-    size_t n = stratum->costs.len;
-    struct scales scales = {.common = as_alloc_array(n + 1, sizeof *scales.common)};
-    double mean = mean_cost(sampled, stratum);
-    for (size_t id = 0; id < n; id++)
-        scales.common[id] = is_common(stratum, id);
-    scales.all = make_scale(stratum, scales.common, ALL, mean);
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        scales.without[group] = make_scale(stratum, scales.common, group, mean);
-    return scales;
 }
 
 static void fold_instruction(struct as_sampled *sampled, const struct as_stratum *stratum, size_t id,
-                             const struct scales *scales)
+                             const struct as_scales *scales)
 {
     struct as_sampled_cost *to = &sampled->costs.data[id];
-    double count = as_sampled_at(&stratum->counts, id), factor = factor_of(&scales->all, id);
-    double elsewhere = factor > 0 ? 0 : time_elsewhere(sampled, &scales->all, id);
+    double count = as_sampled_at(&stratum->counts, id), factor = as_scale_factor(&scales->all, id);
+    double elsewhere = factor > 0 ? 0 : as_scale_elsewhere(sampled, &scales->all, id);
     for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        as_sampled_numbers_add(&sampled->replicates[group], id, estimate(sampled, &scales->without[group], id));
-    for (int state = 0; state < AS_STATE_COUNT; state++)
-        to->units[state] += factor * stratum->costs.data[id].units[state];
+        as_sampled_numbers_add(&sampled->replicates[group], id,
+                               as_scale_estimate(sampled, &scales->without[group], id));
+    add_states(to, &stratum->costs.data[id], factor, (scales->all.reads_ratio - 1) * scales->waiting[id]);
     double again = as_sampled_at(&stratum->again, id);
     if (stratum->costs.data[id].executions == 0)
         sampled->summary.unseen += (uint64_t)(count - again);
@@ -177,11 +44,11 @@ static void fold_instruction(struct as_sampled *sampled, const struct as_stratum
     as_sampled_numbers_add(&sampled->counts_again, id, again);
 }
 
-static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum, const struct scale *scale)
+static void fold_parts(struct as_sampled *sampled, const struct as_stratum *stratum, const struct as_scale *scale)
 {
     for (size_t i = 0; i < stratum->pics.len; i++) {
         const struct as_pics_entry *entry = &stratum->pics.data[i];
-        double factor = factor_of(scale, entry->id);
+        double factor = as_scale_factor(scale, entry->id) * (as_scale_waits(entry) ? scale->reads_ratio : 1);
         *as_vec_push(&sampled->parts) = (struct as_sampled_part){.id = entry->id,
                                                                  .events = entry->events,
                                                                  .units = factor * (double)entry->units,
@@ -220,6 +87,25 @@ static void fold_path_groups(struct as_sampled *sampled, const struct as_stratum
         }
 }
 
+/* Counters are scaled like the stratum, but how often DRAM was read is known: what the last-level cache missed and prefetched follows
+ * from that. */
+static void fold_counters(struct as_sampled *sampled, const struct as_stratum *stratum, double factor)
+{
+    struct as_counters scaled = {0};
+    double read = (double)stratum->counters.dram_reads, ratio = read > 0 ? (double)stratum->reads / read : 0;
+    for (size_t i = 0; i < as_counter_count; i++) {
+        uint64_t *to = (uint64_t *)((char *)&scaled + as_counter_table[i].offset);
+        *to = (uint64_t)llround(factor * (double)as_counter_value(&stratum->counters, &as_counter_table[i]));
+    }
+    if (!stratum->full) {
+        scaled.dram_reads = stratum->reads;
+        scaled.dram_row_hits = (uint64_t)llround(ratio * (double)stratum->counters.dram_row_hits);
+        scaled.llc_prefetches = (uint64_t)llround(ratio * (double)stratum->counters.llc_prefetches);
+        scaled.llc_misses = scaled.dram_reads - scaled.llc_prefetches;
+    }
+    as_counters_append(&sampled->counters, &scaled);
+}
+
 /* Paths have no instructions: they are scaled like the stratum, and to the total at the end. What instructions would have by the
  * same factor is kept: see record_sampled_paths.c. */
 static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
@@ -243,11 +129,23 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
         fold_head(sampled, stratum);
     else
         fold_path_groups(sampled, stratum, factor);
-    for (size_t i = 0; i < as_counter_count; i++) {
-        uint64_t *to = (uint64_t *)((char *)&sampled->counters + as_counter_table[i].offset);
-        *to += (uint64_t)llround(factor * (double)as_counter_value(&stratum->counters, &as_counter_table[i]));
-    }
+    fold_counters(sampled, stratum, factor);
     sampled->summary.measured += (uint64_t)measured;
+}
+
+/* Reads of DRAM that the estimate has too few or too many of, beyond what regions differ by: their cost is not known. */
+static void note_unseen_reads(struct as_sampled *sampled, const struct as_scales *scales)
+{
+    const struct as_stratum *stratum = scales->all.stratum;
+    double without[AS_SAMPLED_GROUPS], reads = (double)stratum->reads, expected = scales->all.expected;
+    if (stratum->full)
+        return;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        without[group] = scales->without[group].expected;
+    double by_chance = as_jackknife_interval(without, AS_SAMPLED_GROUPS);
+    double beyond = fabs(reads - expected) - by_chance;
+    double lacking = reads - expected * scales->all.reads_ratio;
+    sampled->unseen_reads += fmax(fmax(beyond, lacking), 0);
 }
 
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
@@ -259,13 +157,14 @@ void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratu
     ((struct as_stratum *)stratum)->costs = same.costs; /* it only grew */
     while (sampled->costs.len < n)
         *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
-    struct scales scales = make_scales(sampled, stratum);
+    struct as_scales scales = as_scales_make(sampled, stratum);
     for (size_t id = 0; id < n; id++)
         if (as_sampled_at(&stratum->counts, id) > 0 || stratum->costs.data[id].executions > 0 ||
             as_sampled_units(&stratum->costs.data[id]) > 0)
             fold_instruction(sampled, stratum, id, &scales);
     fold_parts(sampled, stratum, &scales.all);
-    free(scales.common);
+    note_unseen_reads(sampled, &scales);
+    as_scales_free(&scales);
     fold_paths(sampled, stratum);
     sampled->summary.regions += stratum->full ? 0 : stratum->regions;
     sampled->summary.strata++;
@@ -346,6 +245,13 @@ bool as_sampled_prior(const struct as_sampled *sampled, struct as_region_prior *
     return true;
 }
 
+/* What reads of DRAM that no region shows may cost, as a part of the estimate: each may be hidden completely, or not at all. */
+static double error_of_reads(const struct as_sampled *sampled)
+{
+    double latency = (double)as_model_read_latency(sampled->modelled->model);
+    return sampled->unseen_reads * latency * AS_CYCLE_UNITS / (double)sampled->summary.units;
+}
+
 /* Half the 95 % interval of the estimate, as a fraction of it. */
 static double error_of(const struct as_sampled *sampled)
 {
@@ -357,7 +263,8 @@ static double error_of(const struct as_sampled *sampled)
     double deviation = as_jackknife_deviation(sums, AS_SAMPLED_GROUPS) / units;
     if (as_sampled_prior(sampled, &prior))
         deviation = as_region_deviation(&prior, deviation);
-    return hypot(as_jackknife_quantile(AS_SAMPLED_GROUPS) * deviation, common_error(sampled));
+    double found = as_jackknife_quantile(AS_SAMPLED_GROUPS) * deviation;
+    return hypot(hypot(found, common_error(sampled)), sampled->summary.unseen_reads);
 }
 
 void as_sampled_make_rows(struct as_sampled *sampled)
@@ -367,8 +274,10 @@ void as_sampled_make_rows(struct as_sampled *sampled)
     sort_parts(&sampled->path_parts);
     as_sampled_make_threads(sampled);
     make_paths(sampled);
-    if (sampled->summary.units)
+    if (sampled->summary.units) {
+        sampled->summary.unseen_reads = error_of_reads(sampled);
         sampled->summary.error = error_of(sampled);
+    }
     sampled->counters.instructions = sampled->summary.instructions;
     sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
     if (!sampled->points)
