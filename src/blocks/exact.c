@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-struct place {
+struct loaded {
     uint32_t module;
     uint64_t bias; /* address in the run minus address in the module */
 };
@@ -18,7 +18,7 @@ struct gathering {
     const struct as_engine *engine;
     const struct as_counter *counter;
     struct as_cfg *cfg;
-    AS_VEC(struct place) places;  /* by index of the translated block; module AS_CFG_NONE: it never ran */
+    AS_VEC(struct loaded) places; /* by index of the translated block; module AS_CFG_NONE: it never ran */
     AS_VEC(struct as_map) counts; /* by module: address to executions */
     AS_VEC(struct as_map) ends;   /* … to where the instruction ends */
     AS_VEC(struct as_executed_bytes) codes;
@@ -61,11 +61,11 @@ static uint32_t module_of(struct gathering *all, const struct as_image *image, c
     return module;
 }
 
-static struct place place_of(struct gathering *all, const struct as_image *image, uint64_t address)
+static struct loaded place_of(struct gathering *all, const struct as_image *image, uint64_t address)
 {
     struct as_location location;
     as_space_find(image->space, address, &location);
-    struct place place = {.module = module_of(all, image, location.module), .bias = address - location.module_offset};
+    struct loaded place = {.module = module_of(all, image, location.module), .bias = address - location.module_offset};
     while (all->counts.len <= place.module) {
         *as_vec_push(&all->counts) = (struct as_map){0};
         *as_vec_push(&all->ends) = (struct as_map){0};
@@ -74,7 +74,7 @@ static struct place place_of(struct gathering *all, const struct as_image *image
     return place;
 }
 
-static void see(struct gathering *all, const struct place *place, const struct as_insn *insn)
+static void see(struct gathering *all, const struct loaded *place, const struct as_insn *insn)
 {
     if (as_cfg_get(all->cfg, place->module)->has_code) {
         as_cfg_see(all->cfg, place->module, insn->address - place->bias);
@@ -110,10 +110,10 @@ static void check_files(struct gathering *all)
     }
 }
 
-static void gather_branch(struct gathering *all, const struct place *from, uint64_t source, uint64_t target,
+static void gather_branch(struct gathering *all, const struct loaded *from, uint64_t source, uint64_t target,
                           const struct as_image *image, uint8_t class_, double count)
 {
-    struct place to = place_of(all, image, target);
+    struct loaded to = place_of(all, image, target);
     bool call = class_ == AS_CLASS_CALL || class_ == AS_CLASS_CALL_INDIRECT;
     as_cfg_lead(all->cfg, to.module, target - to.bias);
     *as_vec_push(&all->branches) = (struct as_flow_branch){
@@ -131,8 +131,8 @@ static void gather_branch(struct gathering *all, const struct place *from, uint6
 static void gather_block(struct gathering *all, const struct as_block *block)
 {
     const struct as_image *image = as_engine_image(all->engine, block->image);
-    struct place *place = as_vec_push(&all->places);
-    *place = (struct place){.module = AS_CFG_NONE};
+    struct loaded *place = as_vec_push(&all->places);
+    *place = (struct loaded){.module = AS_CFG_NONE};
     for (uint32_t i = 0; i < block->n; i++) {
         uint64_t executions = as_counter_executions(all->counter, block, i);
         if (!executions)
@@ -150,7 +150,7 @@ static void gather_block(struct gathering *all, const struct as_block *block)
     const struct as_insn *last = block->insns[block->n - 1];
     uint64_t taken = as_counter_taken(all->counter, block);
     if (place->module != AS_CFG_NONE && taken && last->target && as_insn_is_control(last))
-        gather_branch(all, &(struct place){place->module, place->bias}, last->address, last->target, image,
+        gather_branch(all, &(struct loaded){place->module, place->bias}, last->address, last->target, image,
                       last->class_, (double)taken);
 }
 
@@ -159,7 +159,7 @@ static void gather_jump(struct gathering *all, const struct as_jump_count *jump,
 {
     const struct as_block *block = as_engine_block(all->engine, jump->block);
     const struct as_insn *last = block->insns[block->n - 1];
-    struct place place = all->places.data[jump->block];
+    struct loaded place = all->places.data[jump->block];
     if (place.module != AS_CFG_NONE)
         gather_branch(all, &place, last->address, jump->target, as_engine_image(all->engine, block->image),
                       last->class_, sign * (double)jump->count);

@@ -141,9 +141,9 @@ static void json_path(struct as_json *json, const struct as_comm_shown *shown, u
 void as_comm_json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
                        const struct as_comm_code *code)
 {
-    struct as_comm_place place;
+    struct as_comm_location place;
     as_json_object(json, name);
-    if (as_comm_place(shown->result, code->process, code->insn, &place)) {
+    if (as_comm_locate(shown->result, code->process, code->insn, &place)) {
         as_json_string(json, "module", place.location.module_name);
         as_json_string(json, "function", place.location.function);
         if (place.line.file) {

@@ -52,7 +52,8 @@ static void csv_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
     enum { MOST = 200 };
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(view);
     for (size_t i = 0; i < view->pairs.len && i < MOST; i++) {
-        char *use = as_reuse_place_text(shown, sorted[i]->use), *reuse = as_reuse_place_text(shown, sorted[i]->reuse);
+        char *use = as_reuse_location_text(shown, sorted[i]->use),
+             *reuse = as_reuse_location_text(shown, sorted[i]->reuse);
         char *from = as_reuse_path_text(shown, sorted[i]->use_path),
              *to = as_reuse_path_text(shown, sorted[i]->reuse_path);
         char *name = as_format("%s [%s] -> %s [%s]", use, from, reuse, to);
@@ -143,8 +144,8 @@ static void csv_codes(const struct as_reuse_shown *shown, FILE *out)
     uint32_t *codes = as_reuse_sorted_codes(all, AS_REUSE_L1, &n);
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
-        struct as_reuse_place place = as_reuse_place_of(shown, codes[i]);
-        char *text = as_reuse_place_text(shown, codes[i]);
+        struct as_reuse_location place = as_reuse_locate(shown, codes[i]);
+        char *text = as_reuse_location_text(shown, codes[i]);
         csv_causes(out, "code", code->misses[AS_REUSE_L1], place.address, place.address, text);
         if (code->fetched)
             print_row(out, "code: bytes used of a line", 0, place.address, place.address,

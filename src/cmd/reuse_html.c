@@ -106,7 +106,7 @@ static void put_levels(const struct as_reuse_shown *shown, FILE *out)
 
 static void put_place(const struct as_reuse_shown *shown, FILE *out, uint32_t code, uint32_t path)
 {
-    char *place = as_reuse_place_text(shown, code), *calls = as_reuse_path_text(shown, path);
+    char *place = as_reuse_location_text(shown, code), *calls = as_reuse_path_text(shown, path);
     fprintf(out, "<td><code>");
     as_html_text(out, place);
     fprintf(out, "</code><small>");

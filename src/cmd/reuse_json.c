@@ -64,10 +64,10 @@ static void json_path(struct as_json *json, const struct as_reuse_shown *shown, 
     as_json_end(json);
 }
 
-void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
-                         uint32_t path)
+void as_reuse_json_location(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
+                            uint32_t path)
 {
-    struct as_reuse_place place = as_reuse_place_of(shown, code);
+    struct as_reuse_location place = as_reuse_locate(shown, code);
     as_json_object(json, name);
     as_json_string(json, "function", place.function);
     as_json_string(json, "file", place.file);
@@ -165,8 +165,8 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown,
     for (size_t i = 0; i < view->pairs.len && i < MOST; i++) {
         const struct as_reuse_pair *pair = sorted[i];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "use", pair->use, pair->use_path);
-        as_reuse_json_place(json, shown, "reuse", pair->reuse, pair->reuse_path);
+        as_reuse_json_location(json, shown, "use", pair->use, pair->use_path);
+        as_reuse_json_location(json, shown, "reuse", pair->reuse, pair->reuse_path);
         as_json_u64(json, "count", pair->count);
         if (pair->path_count)
             as_json_u64(json, "on_path", pair->path_count);
@@ -200,7 +200,7 @@ static void json_codes(struct as_json *json, const struct as_reuse_shown *shown)
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "at", codes[i], code->path);
+        as_reuse_json_location(json, shown, "at", codes[i], code->path);
         as_json_u64(json, "touches", code->touches);
         as_json_double(json, "line_bytes_used", as_ratio(code->fetched_bytes, code->fetched));
         /* Each miss brings a line from the level below. */
@@ -253,8 +253,8 @@ static void json_advice(struct as_json *json, const struct as_reuse_shown *shown
         as_json_object(json, NULL);
         as_json_string(json, "kind", as_reuse_advice_names[shown->advice[i].kind]);
         as_json_double(json, "share", shown->advice[i].share);
-        as_reuse_json_place(json, shown, "use", shown->advice[i].use, 0);
-        as_reuse_json_place(json, shown, "reuse", shown->advice[i].reuse, 0);
+        as_reuse_json_location(json, shown, "use", shown->advice[i].use, 0);
+        as_reuse_json_location(json, shown, "reuse", shown->advice[i].reuse, 0);
         as_json_string(json, "text", text);
         as_json_end(json);
         free(text);

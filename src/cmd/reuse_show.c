@@ -9,12 +9,13 @@ const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
 const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding", "row padding"};
 
-static struct as_reuse_place place_in(struct as_space *space, uint64_t address, const struct as_location *location)
+static struct as_reuse_location place_in(struct as_space *space, uint64_t address, const struct as_location *location)
 {
     struct as_line line;
-    struct as_reuse_place place = {.address = address,
-                                   .module = location->module,
-                                   .function = location->function ? location->function : as_space_name(space, address)};
+    struct as_reuse_location place = {.address = address,
+                                      .module = location->module,
+                                      .function =
+                                          location->function ? location->function : as_space_name(space, address)};
     if (as_space_line(space, address, &line)) {
         place.file = line.file;
         place.line = line.line;
@@ -33,9 +34,9 @@ bool as_reuse_has_caches(const struct as_reuse_shown *shown)
     return shown->options->shape.levels[AS_REUSE_L1].lines != 0;
 }
 
-struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code)
+struct as_reuse_location as_reuse_locate(const struct as_reuse_shown *shown, uint32_t code)
 {
-    struct as_reuse_place place = {0};
+    struct as_reuse_location place = {0};
     struct as_location location;
     if (shown->native) {
         struct as_space *space;
@@ -55,9 +56,9 @@ struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint
     return place_in(image->space, insn->address, &location);
 }
 
-char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code)
+char *as_reuse_location_text(const struct as_reuse_shown *shown, uint32_t code)
 {
-    struct as_reuse_place place = as_reuse_place_of(shown, code);
+    struct as_reuse_location place = as_reuse_locate(shown, code);
     if (place.file && place.line)
         return as_format("%s at %s:%d", place.function, as_path_base(place.file), place.line);
     return as_format("%s (0x%" PRIx64 ")", place.function ? place.function : "?", place.address);
@@ -246,7 +247,7 @@ static void say(struct as_str *text, const struct as_reuse_shown *shown, const s
 char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice)
 {
     struct as_str text = {0};
-    char *use = as_reuse_place_text(shown, advice->use), *reuse = as_reuse_place_text(shown, advice->reuse);
+    char *use = as_reuse_location_text(shown, advice->use), *reuse = as_reuse_location_text(shown, advice->reuse);
     as_str_addf(&text, "%s", use);
     if (advice->use != advice->reuse && strcmp(use, reuse) != 0)
         as_str_addf(&text, " and then %s", reuse);

@@ -50,14 +50,14 @@ const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGIN
 bool as_reuse_has_caches(const struct as_reuse_shown *shown);
 
 /* Where a piece of code is, for people and for programs. */
-struct as_reuse_place {
+struct as_reuse_location {
     const char *function, *file, *module;
     uint64_t address;
     int line;
 };
-struct as_reuse_place as_reuse_place_of(const struct as_reuse_shown *shown, uint32_t code);
+struct as_reuse_location as_reuse_locate(const struct as_reuse_shown *shown, uint32_t code);
 /* "axpy at axpy.c:12", "main+0x1c" where there are no lines. The caller frees. */
-char *as_reuse_place_text(const struct as_reuse_shown *shown, uint32_t code);
+char *as_reuse_location_text(const struct as_reuse_shown *shown, uint32_t code);
 
 /* The functions of a call path, innermost first: fills at most `n` and returns how many it has; 0: unknown. */
 size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n);
@@ -99,8 +99,8 @@ void as_reuse_json_bins(struct as_json *json, const char *name, const struct as_
                         const struct as_distances *counted, double off);
 void as_reuse_json_histogram(struct as_json *json, const char *name, const struct as_distances *distances);
 void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *counts, bool shared);
-void as_reuse_json_place(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
-                         uint32_t path);
+void as_reuse_json_location(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
+                            uint32_t path);
 /* Share of the accesses that an LRU cache of so many granules misses, estimated. */
 double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out);

@@ -189,7 +189,7 @@ static const char *median_text(const struct as_reuse_shown *shown, const struct 
 
 static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair)
 {
-    char *use = as_reuse_place_text(shown, pair->use), *reuse = as_reuse_place_text(shown, pair->reuse);
+    char *use = as_reuse_location_text(shown, pair->use), *reuse = as_reuse_location_text(shown, pair->reuse);
     char median[32];
     bool caches = as_reuse_has_caches(shown), sets = caches && !shown->options->shape.sampled;
     fprintf(out, "  %16s %16s %12s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
@@ -227,7 +227,7 @@ static void print_codes(const struct as_reuse_shown *shown, FILE *out)
     for (size_t i = 0; i < n && i < shown->top; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         uint64_t misses = as_reuse_sum(code->misses[AS_REUSE_L1]);
-        char *place = as_reuse_place_text(shown, codes[i]);
+        char *place = as_reuse_location_text(shown, codes[i]);
         fprintf(out, "  %14s %6.2f %%", AS_COUNT(misses), 100 * as_ratio(misses, whole));
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             fprintf(out, " %12s", AS_COUNT(code->misses[AS_REUSE_L1][cause]));

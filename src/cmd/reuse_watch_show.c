@@ -95,8 +95,8 @@ static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
         fprintf(out, "\nUse and reuse:\n  %8s %16s\n", "samples", "mean distance");
     for (size_t i = 0; i < estimate->pairs.len && i < shown->top; i++) {
         const struct as_estimated_pair *pair = &estimate->pairs.data[i];
-        char *use = as_reuse_place_text(shown, (uint32_t)pair->use);
-        char *reuse = as_reuse_place_text(shown, (uint32_t)pair->reuse);
+        char *use = as_reuse_location_text(shown, (uint32_t)pair->use);
+        char *reuse = as_reuse_location_text(shown, (uint32_t)pair->reuse);
         fprintf(out, "  %8s %16s  %s → %s\n", AS_COUNT(pair->samples), AS_COUNT((uint64_t)llround(pair->distance)),
                 AS_SHOW(use), AS_SHOW(reuse));
         print_paths(shown, pair, out);
@@ -164,8 +164,8 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
     for (size_t i = 0; i < shown->estimate->pairs.len && i < MOST; i++) {
         const struct as_estimated_pair *pair = &shown->estimate->pairs.data[i];
         as_json_object(json, NULL);
-        as_reuse_json_place(json, shown, "use", (uint32_t)pair->use, pair->use_path);
-        as_reuse_json_place(json, shown, "reuse", (uint32_t)pair->reuse, pair->reuse_path);
+        as_reuse_json_location(json, shown, "use", (uint32_t)pair->use, pair->use_path);
+        as_reuse_json_location(json, shown, "reuse", (uint32_t)pair->reuse, pair->reuse_path);
         as_json_u64(json, "samples", pair->samples);
         as_json_double(json, "share", pair->weight);
         as_json_double(json, "time", pair->distance);

@@ -9,7 +9,7 @@
 
 enum { MOST_LOOKED_AT = 4096, MOST = 20, LINE = 64 };
 
-struct place {
+struct datum {
     struct as_variable variable;
     const struct as_guest_block *block; /* NULL: a variable */
     uint64_t address;
@@ -28,7 +28,7 @@ static bool is_of_system(const char *module)
 }
 
 /* A static program has the C library's variables in itself: those without a type in a file that has types. */
-static bool is_of_program(struct place *place)
+static bool is_of_program(struct datum *place)
 {
     if (!place->variable.is_object || is_of_system(place->variable.module))
         return false;
@@ -38,10 +38,10 @@ static bool is_of_program(struct place *place)
     return !untyped;
 }
 
-static bool find_place(struct place *place, const struct as_comm_result *result, const struct as_contact *contact,
+static bool find_place(struct datum *place, const struct as_comm_result *result, const struct as_contact *contact,
                        const struct as_contact_side *side)
 {
-    *place = (struct place){.space = as_comm_space(result, side->process, side->insn),
+    *place = (struct datum){.space = as_comm_space(result, side->process, side->insn),
                             .address = contact->line + side->offset};
     if (place->space && as_space_variable(place->space, place->address, &place->variable))
         return is_of_program(place);
@@ -70,7 +70,7 @@ static char *site_of(const struct as_comm_rows *rows, const struct as_guest_bloc
 
 /* The name of a place; of one inside a type of the C library (the lock and the owner of a mutex), which a program cannot change, that of
  * the whole. */
-static char *name_of(const struct as_comm_rows *rows, const struct place *place, const struct place *beside)
+static char *name_of(const struct as_comm_rows *rows, const struct datum *place, const struct datum *beside)
 {
     if (place->block) {
         bool second = beside && beside->block && beside->block->site == place->block->site &&
@@ -131,7 +131,7 @@ static char *advise_member(const struct as_member_split *split, const char *vari
 }
 
 /* Two places of one variable: only types say what may be done. NULL: they do not. */
-static char *advise_variable(const struct place *from, const struct place *to)
+static char *advise_variable(const struct datum *from, const struct datum *to)
 {
     struct as_member_split split;
     if (!as_space_split(from->space, from->address, to->address, LINE, &split))
@@ -142,7 +142,7 @@ static char *advise_variable(const struct place *from, const struct place *to)
     return text;
 }
 
-static char *advise_variables(const struct place *from, const struct place *to)
+static char *advise_variables(const struct datum *from, const struct datum *to)
 {
     uint64_t line = LINE;
     bool swap = from->address > to->address; /* one text for both ways */
@@ -152,7 +152,7 @@ static char *advise_variables(const struct place *from, const struct place *to)
 }
 
 /* Apart by a line, whatever they are, two places never share one; blocks do not if each has lines of its own. */
-static char *advise_blocks(const struct as_comm_rows *rows, const struct place *from, const struct place *to)
+static char *advise_blocks(const struct as_comm_rows *rows, const struct datum *from, const struct datum *to)
 {
     uint64_t line = LINE, bytes = from->block->end - from->block->start;
     char *site = site_of(rows, from->block), *other = site_of(rows, to->block), *text = NULL;
@@ -177,7 +177,7 @@ static char *advise_blocks(const struct as_comm_rows *rows, const struct place *
 }
 
 /* NULL: nothing certain. */
-static char *advise(const struct as_comm_rows *rows, const struct place *from, const struct place *to)
+static char *advise(const struct as_comm_rows *rows, const struct datum *from, const struct datum *to)
 {
     if (from->block || to->block)
         return from->block && to->block ? advise_blocks(rows, from, to) : NULL;
@@ -217,7 +217,7 @@ static void tell(struct as_comm_rows *rows, const struct as_contact *contact, ch
 
 static void look_at(struct as_comm_rows *rows, const struct as_contact *contact, const struct as_comm_result *result)
 {
-    struct place from, to;
+    struct datum from, to;
     if (!find_place(&from, result, contact, &contact->from) || !find_place(&to, result, contact, &contact->to) ||
         as_lock_object(result, contact))
         return;

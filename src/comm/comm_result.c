@@ -11,10 +11,11 @@ struct as_space *as_comm_space(const struct as_comm_result *result, uint32_t pro
     return result->names.space(result->names.context, process, insn);
 }
 
-bool as_comm_place(const struct as_comm_result *result, uint32_t process, uint64_t insn, struct as_comm_place *place)
+bool as_comm_locate(const struct as_comm_result *result, uint32_t process, uint64_t insn,
+                    struct as_comm_location *place)
 {
     struct as_space *space = as_comm_space(result, process, insn);
-    *place = (struct as_comm_place){0};
+    *place = (struct as_comm_location){0};
     if (!space)
         return false;
     place->address = result->names.address(result->names.context, insn);
@@ -29,8 +30,8 @@ bool as_comm_place(const struct as_comm_result *result, uint32_t process, uint64
 
 char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, uint64_t insn)
 {
-    struct as_comm_place place;
-    if (!as_comm_place(result, process, insn, &place))
+    struct as_comm_location place;
+    if (!as_comm_locate(result, process, insn, &place))
         return as_strdup("[unknown]");
     const struct as_location *location = &place.location;
     const char *name = location->function ? location->function : location->module_name;

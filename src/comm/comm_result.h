@@ -54,12 +54,13 @@ const char *as_comm_thread_name(const struct as_comm_result *result, const struc
 /* Of the matrix that is exact, or of the estimate where none is. */
 struct as_pattern_found as_comm_pattern(const struct as_comm_result *result);
 /* What an instruction of a contact is. False: nothing is known of it. */
-struct as_comm_place {
+struct as_comm_location {
     uint64_t address;
     struct as_location location;
     struct as_line line; /* file NULL: unknown */
 };
-bool as_comm_place(const struct as_comm_result *result, uint32_t process, uint64_t insn, struct as_comm_place *place);
+bool as_comm_locate(const struct as_comm_result *result, uint32_t process, uint64_t insn,
+                    struct as_comm_location *place);
 /* "worker+0x1c at prog.c:12", "worker+0x1c" without lines: a line can have several instructions. The caller frees. */
 char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, uint64_t insn);
 /* The names of the functions of a path, the innermost first; at most `n` of them. Returns how many there are. They live as

@@ -91,10 +91,10 @@ const char *as_lock_object(const struct as_comm_result *result, const struct as_
 {
     const struct as_contact_side *from = &contact->from, *to = &contact->to;
     uint64_t apart = from->offset < to->offset ? to->offset - from->offset : from->offset - to->offset;
-    struct as_comm_place one, other;
+    struct as_comm_location one, other;
     const char *type = by_types(result, contact);
-    if (type || !as_comm_place(result, from->process, from->insn, &one) ||
-        !as_comm_place(result, to->process, to->insn, &other))
+    if (type || !as_comm_locate(result, from->process, from->insn, &one) ||
+        !as_comm_locate(result, to->process, to->insn, &other))
         return type;
     return as_lock_of_functions(one.location.function, other.location.function, apart);
 }

@@ -10,7 +10,7 @@ enum { SETS = 1 << 11, WAYS = 2 };
 /* So many looks make a window; fewer finds than a third of them, and no route is looked for in that many times as many. */
 enum { WINDOW = 1 << 10, PAUSE = 30 };
 
-struct place {
+struct slot {
     const struct as_route *route; /* NULL: empty */
     uint64_t changes;             /* of TAGE's tables when it was noted */
     uint32_t outcomes;
@@ -20,10 +20,10 @@ struct place {
 };
 
 struct as_routes {
-    uint32_t looks, finds;      /* in this window */
-    uint32_t pause;             /* routes that are not looked for */
-    struct place (*sets)[WAYS]; /* NULL: no route came yet */
-    struct place *found;        /* the last one */
+    uint32_t looks, finds;     /* in this window */
+    uint32_t pause;            /* routes that are not looked for */
+    struct slot (*sets)[WAYS]; /* NULL: no route came yet */
+    struct slot *found;        /* the last one */
 };
 
 struct as_routes *as_routes_new(void)
@@ -51,7 +51,7 @@ static void sum_up(const struct as_route *route, uint32_t n, struct as_route_loo
 
 /* Sets of one loop come in the same order again, from further away than the host's first caches: what is looked at next time
  * is fetched now. */
-static inline void note_order(struct as_routes *routes, struct place *place)
+static inline void note_order(struct as_routes *routes, struct slot *place)
 {
     enum { HOST_LINE = 64 };
     const char *then = (const char *)routes->sets[place->then];
@@ -62,7 +62,7 @@ static inline void note_order(struct as_routes *routes, struct place *place)
     __builtin_prefetch(then + 2 * HOST_LINE);
 }
 
-static struct place *set_of(struct as_routes *routes, const struct as_route *route, const struct as_route_look *look)
+static struct slot *set_of(struct as_routes *routes, const struct as_route *route, const struct as_route_look *look)
 {
     const struct as_history_context *before = &look->before;
     uint64_t words[2 * sizeof before->index / sizeof(uint64_t)];
@@ -91,7 +91,7 @@ static bool wants_look(struct as_routes *routes)
     return true;
 }
 
-static inline bool is_at(const struct place *place, const struct as_route *route, uint32_t n,
+static inline bool is_at(const struct slot *place, const struct as_route *route, uint32_t n,
                          const struct as_route_look *look)
 {
     return place->route == route && place->changes == look->changes && place->outcomes == look->outcomes &&
@@ -106,7 +106,7 @@ bool as_routes_pass(struct as_routes *routes, struct as_tage *tage, const struct
     if (!look->looked)
         return look->branches == 0;
     look->changes = as_tage_changes(tage);
-    struct place *place = set_of(routes, route, look);
+    struct slot *place = set_of(routes, route, look);
     if (!is_at(place, route, n, look) && !is_at(++place, route, n, look))
         return false;
     routes->finds++;
@@ -120,7 +120,7 @@ void as_routes_note(struct as_routes *routes, const struct as_tage *tage, const 
 {
     if (!look->looked || as_tage_changes(tage) != look->changes)
         return;
-    struct place *place = set_of(routes, route, look);
+    struct slot *place = set_of(routes, route, look);
     place[1] = place[0];
     place->route = route;
     place->changes = look->changes;

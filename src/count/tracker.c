@@ -173,9 +173,9 @@ static void find_beginning(struct as_call_tracker *tracker, const struct as_thre
 {
     enum { TRY_EVERY = 4 };
     uint64_t call = exec->block->insns[exec->block->n - 1]->address;
-    struct as_stack_place place = {.address = as_calls_function((void *)thread->image, call),
-                                   .pointer = as_calls_accessed(exec, exec->block->link_at),
-                                   .is_function = true};
+    struct as_stack_target place = {.address = as_calls_function((void *)thread->image, call),
+                                    .pointer = as_calls_accessed(exec, exec->block->link_at),
+                                    .is_function = true};
     if (!place.pointer || as_callpath_depth(calls->path) > 1 || calls->tries++ % TRY_EVERY)
         return;
     bool lent = calls->lent;

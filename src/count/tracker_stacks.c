@@ -137,7 +137,7 @@ bool as_calls_go_to_frame(struct as_call_tracker *tracker, const struct as_threa
 
 /* Another thread's path on whose stack a place is, nearer than `*below`, which becomes the distance; NULL: none. */
 static struct as_thread_calls *find_lender(struct as_call_tracker *tracker, const struct as_thread_calls *calls,
-                                           const struct as_stack_place *place, uint64_t *below)
+                                           const struct as_stack_target *place, uint64_t *below)
 {
     struct as_thread_calls *lender = NULL;
     for (size_t i = 0; i < tracker->threads.len; i++) {
@@ -154,7 +154,7 @@ static struct as_thread_calls *find_lender(struct as_call_tracker *tracker, cons
 /* Goes to the stack that the pointer is on. What another thread executed there last may not have been read yet: its frames
  * down to the function are the same. False: unknown. */
 bool as_calls_go_to_pointer(struct as_call_tracker *tracker, const struct as_thread *thread,
-                            struct as_thread_calls *calls, const struct as_stack_place *place)
+                            struct as_thread_calls *calls, const struct as_stack_target *place)
 {
     uint64_t own = calls->lent ? UINT64_MAX : as_stack_room(calls->path, place), nearest = own;
     struct as_thread_calls *lender = find_lender(tracker, calls, place, &nearest);
@@ -178,7 +178,7 @@ bool as_calls_go_to_pointer(struct as_call_tracker *tracker, const struct as_thr
 /* To the stack with a frame that returns to where the jump went, or else is of that function: nearest to the stack
  * pointer, among them the one that the thread was on. A pointer of 0 is unknown. */
 static bool resume_in(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
-                      const struct as_stack_place *place)
+                      const struct as_stack_target *place)
 {
     uint64_t own = calls->lent ? UINT64_MAX : as_stack_distance(calls->path, place);
     uint64_t below = place->pointer || place->is_function ? own : UINT64_MAX; /* else the others come first */
@@ -197,7 +197,7 @@ static bool resume_in(struct as_call_tracker *tracker, const struct as_thread *t
 /* The thread goes on where it was, on a stack that was copied elsewhere: Go's grow so. No scheduler ran meanwhile, and no
  * other stack waits at the same instruction. */
 static bool resume_moved(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
-                         const struct as_stack_place *place)
+                         const struct as_stack_target *place)
 {
     uint64_t slot = calls->lent || !place->pointer ? 0 : as_callpath_slot_to(calls->path, place->address);
     enum { MOVERS = 3 }; /* what asks for more room, what copies, and the jump */
@@ -212,8 +212,8 @@ static bool resume_moved(struct as_call_tracker *tracker, const struct as_thread
 void as_calls_resume(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
                      uint64_t next, uint64_t pointer)
 {
-    struct as_stack_place target = {.address = next, .pointer = pointer};
-    struct as_stack_place function = {
+    struct as_stack_target target = {.address = next, .pointer = pointer};
+    struct as_stack_target function = {
         .address = as_calls_function((void *)thread->image, next), .pointer = pointer, .is_function = true};
     calls->resumed = 0;
     if (pointer && as_calls_go_to_pointer(tracker, thread, calls, &function))

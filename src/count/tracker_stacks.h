@@ -75,7 +75,7 @@ bool as_calls_go_to_frame(struct as_call_tracker *tracker, const struct as_threa
                           struct as_thread_calls *calls, uint64_t target, uint64_t slot);
 /* … with the one that the pointer of the place is on. False: unknown. */
 bool as_calls_go_to_pointer(struct as_call_tracker *tracker, const struct as_thread *thread,
-                            struct as_thread_calls *calls, const struct as_stack_place *place);
+                            struct as_thread_calls *calls, const struct as_stack_target *place);
 /* It went on at `next`, on a stack that is not known yet. */
 void as_calls_guess(struct as_call_tracker *tracker, const struct as_thread *thread, struct as_thread_calls *calls,
                     uint64_t next);

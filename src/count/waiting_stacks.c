@@ -39,7 +39,7 @@ struct as_callpath *as_stacks_take_frame(struct as_stacks *stacks, struct as_sta
     return NULL;
 }
 
-uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_place *place)
+uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_target *place)
 {
     enum { FRAME = 512 }; /* a function that goes on has not moved its stack pointer by more, when it first uses it */
     uint64_t slot =
@@ -50,7 +50,7 @@ uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_place
     return place->is_function || distance < FRAME ? distance : UINT64_MAX;
 }
 
-uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_place *place)
+uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_target *place)
 {
     enum { LARGEST = 8 << 20 };
     uint64_t base = as_callpath_base(path), room = base - place->pointer;
@@ -58,7 +58,7 @@ uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_pla
 }
 
 struct as_callpath *as_stacks_take_around(struct as_stacks *stacks, struct as_stack_owner owner,
-                                          const struct as_stack_place *place, uint64_t *below)
+                                          const struct as_stack_target *place, uint64_t *below)
 {
     size_t found = SIZE_MAX;
     for (size_t i = stacks->list.len; i-- > 0;) {
@@ -75,7 +75,7 @@ struct as_callpath *as_stacks_take_around(struct as_stacks *stacks, struct as_st
 }
 
 struct as_callpath *as_stacks_take_near(struct as_stacks *stacks, struct as_stack_owner owner,
-                                        const struct as_stack_place *place, uint64_t below)
+                                        const struct as_stack_target *place, uint64_t below)
 {
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < stacks->list.len; i++) {

@@ -30,7 +30,7 @@ void as_stacks_free(struct as_stacks *stacks);
 void as_stacks_put(struct as_stacks *stacks, struct as_stack_owner owner, struct as_callpath *path);
 
 /* Where a thread goes on: at an address that a frame of the stack returns to, or inside a function that has a frame. */
-struct as_stack_place {
+struct as_stack_target {
     uint64_t address;
     uint64_t pointer; /* the stack pointer there; 0: unknown */
     bool is_function;
@@ -38,11 +38,11 @@ struct as_stack_place {
 };
 /* From the stack pointer to the slot of the frame; 0 where the pointer is unknown, UINT64_MAX where no frame fits, or it
  * is further than a function moves its pointer. */
-uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_place *place);
+uint64_t as_stack_distance(struct as_callpath *path, const struct as_stack_target *place);
 
 /* From the stack pointer up to where the stack of a path begins; UINT64_MAX: it is not on that stack, or that is
  * unknown. */
-uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_place *place);
+uint64_t as_stack_room(const struct as_callpath *path, const struct as_stack_target *place);
 
 /* Each returns the path to go on with, which is the caller's then, or NULL. */
 
@@ -52,11 +52,11 @@ struct as_callpath *as_stacks_take_frame(struct as_stacks *stacks, struct as_sta
 /* The one whose stack a pointer is on, which begins next above, if nearer than `*below`, which becomes
  * the distance. NULL also if the function has no frame there. */
 struct as_callpath *as_stacks_take_around(struct as_stacks *stacks, struct as_stack_owner owner,
-                                          const struct as_stack_place *place, uint64_t *below);
+                                          const struct as_stack_target *place, uint64_t *below);
 /* The one nearest to a place, if nearer than `below`. Where the pointer is unknown: the one that has waited longest for an
  * address, as schedulers take turns; the one that was left last for a function, if `below` is UINT64_MAX. */
 struct as_callpath *as_stacks_take_near(struct as_stacks *stacks, struct as_stack_owner owner,
-                                        const struct as_stack_place *place, uint64_t below);
+                                        const struct as_stack_target *place, uint64_t below);
 /* The node of the one that has waited longest for the address `target`, if there is one, or has a frame of `function`; 0: none. */
 uint32_t as_stacks_guess(struct as_stacks *stacks, struct as_stack_owner owner, uint64_t target, uint64_t function);
 /* Whether one has a frame that returns to `target`. */

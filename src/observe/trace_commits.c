@@ -59,7 +59,7 @@ struct edge_text {
 };
 
 /* A record in such a text: where its last four digits are, and its commit, from that of the run. */
-struct spot {
+struct digits {
     uint32_t at;
     int32_t commit;
 };
@@ -69,7 +69,7 @@ struct csv {
     AS_VEC(struct tail) tails;      /* by instruction id */
     AS_VEC(struct edge_text) edges; /* by number */
     AS_VEC(char) texts;             /* room for LONGEST bytes for each record, and PIECE */
-    AS_VEC(struct spot) spots;
+    AS_VEC(struct digits) spots;
     uint64_t age, start; /* the last run's, and its first cycle */
     char above[DIGITS];  /* its digits: those of all of its cycles but the last four */
     uint32_t n_above;
@@ -157,7 +157,7 @@ static void add_csv(void *opaque, const struct as_pipe *pipes, size_t n)
 static void write_text(struct csv *self, struct edge_text *of)
 {
     char *text = self->texts.data + of->text, *to = text;
-    struct spot *spots = self->spots.data + of->spots;
+    struct digits *spots = self->spots.data + of->spots;
     for (uint32_t i = 0; i < of->n; i++) {
         const struct tail *tail = tail_of(self, of->edge->records[i].insn);
         memcpy(to, self->above, sizeof self->above);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) struct edge_text *make_edge_text(struct csv *se
                              .room = span < FOUR && edge->n <= TOGETHER ? FOUR - span : 0,
                              .n = edge->n};
     for (uint32_t i = 0; i < edge->n; i++)
-        *as_vec_push(&self->spots) = (struct spot){.commit = edge->records[i].commit};
+        *as_vec_push(&self->spots) = (struct digits){.commit = edge->records[i].commit};
     size_t room = of->text + edge->n * LONGEST + PIECE;
     as_vec_reserve((void **)&self->texts.data, &self->texts.cap, room, 1);
     self->texts.len = room;
@@ -236,7 +236,7 @@ static inline void add_edge_csv(struct csv *self, const struct as_edge_run *run)
         return;
     }
     char *to = commits->text + commits->n;
-    const struct spot *spots = self->spots.data + of->spots, *end = spots + of->n;
+    const struct digits *spots = self->spots.data + of->spots, *end = spots + of->n;
     const char(*fours)[4] = as_four_digits + (int64_t)(base - self->start);
     copy_pieces(to, self->texts.data + of->text, of->size);
 #pragma GCC unroll 4

@@ -37,7 +37,8 @@ static void read_file(struct as_perf_generated *generated, const char *path)
 }
 
 /* A file that was at `path` on the recorded machine. */
-static void look_for(struct as_perf_generated *generated, const struct as_perf_generated_where *where, const char *path)
+static void look_for(struct as_perf_generated *generated, const struct as_perf_generated_search *where,
+                     const char *path)
 {
     char found[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -50,7 +51,7 @@ static void look_for(struct as_perf_generated *generated, const struct as_perf_g
         read_file(generated, path);
 }
 
-static void look(struct as_perf_generated *generated, const struct as_perf_generated_where *where, uint32_t pid,
+static void look(struct as_perf_generated *generated, const struct as_perf_generated_search *where, uint32_t pid,
                  double after)
 {
     char map[64];
@@ -67,7 +68,7 @@ static void look(struct as_perf_generated *generated, const struct as_perf_gener
 }
 
 const struct as_jit_piece *as_perf_generated_find(struct as_perf_generated *generated,
-                                                  const struct as_perf_generated_where *where, uint32_t pid,
+                                                  const struct as_perf_generated_search *where, uint32_t pid,
                                                   uint64_t address, uint64_t time)
 {
     const struct as_jit_insn insn = {.version = AS_JIT_LAST, .time = time};

@@ -14,7 +14,7 @@ struct as_perf_generated {
     double asked;       /* when the files were looked at */
 };
 
-struct as_perf_generated_where {
+struct as_perf_generated_search {
     const struct as_perf_search *search;
     bool here; /* recorded on this machine */
     bool live; /* … and files may grow: they are looked at again */
@@ -24,7 +24,7 @@ void as_perf_generated_free(struct as_perf_generated *generated);
 /* The process maps a file: that is how runtimes tell of a jitdump. */
 void as_perf_generated_map(struct as_perf_generated *generated, uint32_t pid, const char *path);
 const struct as_jit_piece *as_perf_generated_find(struct as_perf_generated *generated,
-                                                  const struct as_perf_generated_where *where, uint32_t pid,
+                                                  const struct as_perf_generated_search *where, uint32_t pid,
                                                   uint64_t address, uint64_t time);
 
 #endif

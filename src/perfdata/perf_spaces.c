@@ -187,7 +187,7 @@ static bool is_here(const struct as_perf_spaces *spaces)
 static const char *find_piece(struct as_perf_spaces *spaces, uint32_t pid, uint64_t address, struct as_jit_piece *piece)
 {
     struct as_perf_generated *generated = &process_of(spaces, pid)->generated;
-    struct as_perf_generated_where where = {.search = &spaces->search, .here = is_here(spaces), .live = spaces->live};
+    struct as_perf_generated_search where = {.search = &spaces->search, .here = is_here(spaces), .live = spaces->live};
     if (spaces->made.find)
         return spaces->made.find(spaces->made.context, pid, address, spaces->time, piece) ? "[anon]" : NULL;
     const struct as_jit_piece *found = as_perf_generated_find(generated, &where, pid, address, spaces->time);

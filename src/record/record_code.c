@@ -50,27 +50,27 @@ static uint32_t add_module(struct as_record_code *code, struct as_space *space, 
 }
 
 /* The module of an address, and what to add (modulo 2^64) to get the address where the module was first mapped. */
-struct spot {
+struct module_location {
     struct as_location location;
     uint32_t module;
     uint64_t shift;
 };
 
-static struct spot spot_of(struct as_record_code *code, struct as_space *space, uint64_t address,
-                           const struct as_location *location)
+static struct module_location module_location_of(struct as_record_code *code, struct as_space *space, uint64_t address,
+                                                 const struct as_location *location)
 {
-    struct spot spot = {.location = *location};
+    struct module_location spot = {.location = *location};
     spot.module = add_module(code, space, address, &spot.location);
     if (spot.module != AS_STORE_NONE)
         spot.shift = code->bases.data[spot.module] - (address - spot.location.module_offset);
     return spot;
 }
 
-static struct spot find_spot(struct as_record_code *code, struct as_space *space, uint64_t address)
+static struct module_location find_spot(struct as_record_code *code, struct as_space *space, uint64_t address)
 {
     struct as_location location;
     as_space_find(space, address, &location);
-    return spot_of(code, space, address, &location);
+    return module_location_of(code, space, address, &location);
 }
 
 static uint32_t add_file(struct as_record_code *code, const char *path)
@@ -81,7 +81,7 @@ static uint32_t add_file(struct as_record_code *code, const char *path)
     return number;
 }
 
-static uint32_t add_function(struct as_record_code *code, struct as_space *space, const struct spot *spot)
+static uint32_t add_function(struct as_record_code *code, struct as_space *space, const struct module_location *spot)
 {
     const struct as_location *location = &spot->location;
     if (!location->function_start || spot->module == AS_STORE_NONE)
@@ -114,7 +114,7 @@ uint32_t as_record_code_function(struct as_record_code *code, const struct as_im
 {
     struct as_location location;
     as_call_node_locate(as_model_engine(code->model), image, call, &location);
-    struct spot spot = spot_of(code, image->space, call->function, &location);
+    struct module_location spot = module_location_of(code, image->space, call->function, &location);
     *address = call->function + spot.shift;
     return add_function(code, image->space, &spot);
 }
@@ -145,7 +145,7 @@ uint32_t as_record_code_data(struct as_record_code *code, const struct as_image 
         return AS_STORE_NONE;
     struct file_at file = {.name = variable.module_name};
     as_space_each(image->space, find_file, &file);
-    struct spot spot = {.module = AS_STORE_NONE};
+    struct module_location spot = {.module = AS_STORE_NONE};
     if (file.start)
         spot = find_spot(code, image->space, file.start);
     *address += spot.shift;
@@ -247,7 +247,7 @@ static void add_instruction(struct as_record_code *code, uint32_t id, const stru
     struct as_space *space = as_engine_image(engine, as_engine_insn_image(engine, id))->space;
     struct as_location location;
     as_engine_locate(engine, id, &location);
-    struct spot spot = spot_of(code, space, insn.address, &location);
+    struct module_location spot = module_location_of(code, space, insn.address, &location);
     uint64_t mapped = insn.address;
     struct as_line line = {0};
     char text[256];

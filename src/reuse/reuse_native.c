@@ -38,7 +38,7 @@ static uint64_t number_of(struct as_reuse_native *native, const struct as_traced
 
 /* The call path of an instruction of a thread, whose registers and memory are as when it was executed. */
 static uint32_t path_of(struct as_reuse_native *native, const struct as_traced_thread *thread,
-                        struct as_traced_place place)
+                        struct as_traced_stop place)
 {
     const struct as_traced_process *process = as_traced_process_of(native, thread);
     place.pid = process->pid;
@@ -77,7 +77,7 @@ static struct as_lens_access find_access(struct as_reuse_native *native, const s
     access.insn = number_of(native, thread, ip);
     access.path =
         path_of(native, thread,
-                (struct as_traced_place){.insn = ip, .state = &copy->state, .read = read_memory, .context = &pid});
+                (struct as_traced_stop){.insn = ip, .state = &copy->state, .read = read_memory, .context = &pid});
     access.size = cause.size;
     if (cause.access && watch->kind & AS_ACCESS_LOAD)
         access.kind = cause.access;
@@ -333,7 +333,7 @@ static void take_moment(void *context, bool is_use, size_t thread, uint64_t insn
     struct as_reuse_native *native = context;
     *(is_use ? &native->use_path : &native->end_path) =
         path_of(native, native->looked_at[thread],
-                (struct as_traced_place){.insn = insn, .state = before, .read = read_copy, .context = native->ahead});
+                (struct as_traced_stop){.insn = insn, .state = before, .read = read_copy, .context = native->ahead});
 }
 
 /* A sample stands for the processor time that lies between samples here: the time that was wanted, not the one that it came to by chance,

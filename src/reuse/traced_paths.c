@@ -55,7 +55,7 @@ void as_traced_paths_forget(struct as_traced_paths *paths, pid_t pid)
 /* ---- walking ---- */
 
 /* A piece at a time: behind the end of a stack nothing is mapped. */
-static size_t read_stack(struct as_traced_paths *paths, const struct as_traced_place *place)
+static size_t read_stack(struct as_traced_paths *paths, const struct as_traced_stop *place)
 {
     uint64_t from = place->state->value[SP];
     size_t got = 0, n = 1;
@@ -69,8 +69,7 @@ static size_t read_stack(struct as_traced_paths *paths, const struct as_traced_p
     return got;
 }
 
-static size_t walk(struct as_traced_paths *paths, const struct as_traced_place *place,
-                   uint64_t frames[AS_TRACED_FRAMES])
+static size_t walk(struct as_traced_paths *paths, const struct as_traced_stop *place, uint64_t frames[AS_TRACED_FRAMES])
 {
     /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 … here; rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, r8 … in records. */
     static const uint8_t order[8] = {0, 3, 1, 2, 6, 7, 5, 4};
@@ -114,7 +113,7 @@ static uint32_t number_of(struct as_traced_paths *paths, uint32_t image, const u
     return (uint32_t)(*first = paths->list.len);
 }
 
-uint32_t as_traced_paths_find(struct as_traced_paths *paths, const struct as_traced_place *place)
+uint32_t as_traced_paths_find(struct as_traced_paths *paths, const struct as_traced_stop *place)
 {
     uint64_t frames[AS_TRACED_FRAMES];
     size_t n = walk(paths, place, frames);

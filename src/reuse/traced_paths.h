@@ -20,7 +20,7 @@ void as_traced_paths_forget(struct as_traced_paths *paths, pid_t pid); /* it exe
 /* Returns how many bytes from `address` on could be read, at most `size`. */
 typedef size_t as_traced_read(void *context, uint64_t address, void *bytes, size_t size);
 
-struct as_traced_place {
+struct as_traced_stop {
     pid_t pid;
     uint32_t image; /* what is mapped: equal addresses of different ones are different */
     uint64_t insn;  /* the instruction that the path is of; the state may be the one behind it */
@@ -28,7 +28,7 @@ struct as_traced_place {
     as_traced_read *read;
     void *context;
 };
-uint32_t as_traced_paths_find(struct as_traced_paths *paths, const struct as_traced_place *place); /* 1 and more */
+uint32_t as_traced_paths_find(struct as_traced_paths *paths, const struct as_traced_stop *place); /* 1 and more */
 /* The addresses of a path, innermost first; the others are behind calls. Valid until the next find. */
 const uint64_t *as_traced_paths_get(const struct as_traced_paths *paths, uint32_t path, size_t *n, uint32_t *image);
 

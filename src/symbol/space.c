@@ -29,11 +29,11 @@ struct mapping {
 };
 
 /* The entry of the function at an address. */
-struct entry_place {
+struct known_entry {
     uint64_t address, entry;
 };
 
-enum { ENTRY_PLACES = 256 };
+enum { KNOWN_ENTRIES = 256 };
 
 struct as_space {
     AS_VEC(struct mapping) maps;
@@ -43,9 +43,9 @@ struct as_space {
     char *roots;
     struct as_module_options options;
     struct as_module unknown;
-    struct as_jit *jit;                       /* NULL: none */
-    size_t last;                              /* index of the mapping of the last look-up */
-    struct entry_place entries[ENTRY_PLACES]; /* by a hash of the address, for as_space_entry */
+    struct as_jit *jit;                        /* NULL: none */
+    size_t last;                               /* index of the mapping of the last look-up */
+    struct known_entry entries[KNOWN_ENTRIES]; /* by a hash of the address, for as_space_entry */
 };
 
 struct as_space *as_space_new(const struct as_space_options *options)
@@ -305,14 +305,14 @@ void as_space_find(struct as_space *space, uint64_t address, struct as_location 
 
 uint64_t as_space_entry(struct as_space *space, uint64_t address)
 {
-    struct entry_place *place = &space->entries[address * AS_RANDOM_STEP >> 56];
+    struct known_entry *place = &space->entries[address * AS_RANDOM_STEP >> 56];
     if (place->address == address && address)
         return place->entry;
     struct as_location location;
     find(space, address, NULL, &location);
     uint64_t entry = location.function_start ? location.function_start : address;
     if (!location.generated)
-        *place = (struct entry_place){.address = address, .entry = entry};
+        *place = (struct known_entry){.address = address, .entry = entry};
     return entry;
 }
 

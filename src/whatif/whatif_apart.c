@@ -12,22 +12,22 @@ void as_moved_take(void *context, const struct as_transfer *transfer)
     struct as_moved *moved = context;
     uint64_t address = transfer->line + transfer->offset, *place = as_map_put(&moved->index, address);
     if (!*place) {
-        *as_vec_push(&moved->places) = (struct as_moved_place){.address = address, .insn = transfer->to_insn};
-        *place = moved->places.len;
+        *as_vec_push(&moved->addresses) = (struct as_moved_address){.address = address, .insn = transfer->to_insn};
+        *place = moved->addresses.len;
     }
-    struct as_moved_place *found = &moved->places.data[*place - 1];
+    struct as_moved_address *found = &moved->addresses.data[*place - 1];
     found->cycles += transfer->cycles;
     found->false_cycles += transfer->overlaps ? 0 : transfer->cycles;
 }
 
 void as_moved_free(struct as_moved *moved)
 {
-    as_vec_free(&moved->places);
+    as_vec_free(&moved->addresses);
     as_map_free(&moved->index);
 }
 
 /* The variable at a place, and the space that it is in. */
-static struct as_space *variable_at(const struct as_model *model, const struct as_moved_place *place,
+static struct as_space *variable_at(const struct as_model *model, const struct as_moved_address *place,
                                     struct as_variable *variable)
 {
     const struct as_engine *engine = as_model_engine(model);
@@ -40,9 +40,9 @@ static struct as_space *variable_at(const struct as_model *model, const struct a
 bool as_apart_find(const struct as_moved *moved, const struct as_model *model, const char *name, uint32_t number,
                    struct as_apart *apart)
 {
-    for (size_t i = 0; i < moved->places.len; i++) {
+    for (size_t i = 0; i < moved->addresses.len; i++) {
         struct as_variable variable;
-        struct as_space *space = variable_at(model, &moved->places.data[i], &variable);
+        struct as_space *space = variable_at(model, &moved->addresses.data[i], &variable);
         if (!space || strcmp(variable.name, name) != 0 || !variable.size)
             continue;
         uint64_t element = as_space_element(space, variable.start);
@@ -64,16 +64,16 @@ char *as_apart_worst(const struct as_moved *moved, const struct as_model *model,
 {
     AS_VEC(struct sum) sums = {0};
     char *worst = NULL;
-    for (size_t i = 0; i < moved->places.len; i++) {
+    for (size_t i = 0; i < moved->addresses.len; i++) {
         struct as_variable variable;
         size_t at = 0;
-        if (!variable_at(model, &moved->places.data[i], &variable))
+        if (!variable_at(model, &moved->addresses.data[i], &variable))
             continue;
         while (at < sums.len && strcmp(sums.data[at].name, variable.name) != 0)
             at++;
         if (at == sums.len)
             *as_vec_push(&sums) = (struct sum){.name = as_strdup(variable.name)};
-        sums.data[at].cycles += moved->places.data[i].false_cycles;
+        sums.data[at].cycles += moved->addresses.data[i].false_cycles;
     }
     for (size_t i = 0; i < sums.len; i++)
         if (sums.data[i].cycles > least) {

@@ -14,13 +14,13 @@ struct as_apart {
 };
 
 /* Where lines moved in a run, and how long accesses waited there. */
-struct as_moved_place {
+struct as_moved_address {
     uint64_t address, cycles, false_cycles;
     uint32_t insn; /* one that waited */
 };
 struct as_moved {
-    AS_VEC(struct as_moved_place) places;
-    struct as_map index; /* address: place + 1 */
+    AS_VEC(struct as_moved_address) addresses;
+    struct as_map index; /* address: its place in the list + 1 */
 };
 
 void as_moved_take(void *moved, const struct as_transfer *transfer); /* as_on_transfer */

@@ -487,16 +487,16 @@ static void check_text(char *text, const char *expected)
 static void texts(void **state)
 {
     struct program program;
-    struct as_comm_place place;
+    struct as_comm_location place;
     open_program(&program);
     const struct as_comm_result *result = &program.result;
     check_text(as_comm_code_text(result, 1, (uintptr_t)writes_it), "writes_it+0x0 at test_comm_rows.c:");
     check_text(as_comm_code_text(result, 1, (uintptr_t)bare_code + 1), "bare_code+0x1");
     check_text(as_comm_code_text(result, 1, (uintptr_t)counters), "test_comm_rows+0x");
     check_text(as_comm_code_text(result, 99, (uintptr_t)writes_it), "[unknown]");
-    assert_true(as_comm_place(result, 1, (uintptr_t)bare_code, &place));
+    assert_true(as_comm_locate(result, 1, (uintptr_t)bare_code, &place));
     assert_true(place.address == (uintptr_t)bare_code && !place.line.file);
-    assert_false(as_comm_place(result, 99, (uintptr_t)bare_code, &place));
+    assert_false(as_comm_locate(result, 99, (uintptr_t)bare_code, &place));
     check_text(as_comm_address_text(program.space, (uintptr_t)&counters[3].misses), "counters[3].misses");
     check_text(as_comm_address_text(program.space, (uintptr_t)right_word), "right_word");
     check_text(as_comm_address_text(program.space, (uintptr_t)right_word + 4), "right_word+0x4");

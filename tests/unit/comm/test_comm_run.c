@@ -75,11 +75,11 @@ static void check_path(const struct bed *bed, uint32_t path, const char *outermo
 
 static void check_side(const struct bed *bed, const struct as_contact_side *side)
 {
-    struct as_comm_place place;
+    struct as_comm_location place;
     assert_int_equal(side->offset, BALL_OFFSET);
     assert_int_equal(side->size, 8);
     assert_int_equal(side->process, 0);
-    assert_true(as_comm_place(&bed->result, side->process, side->insn, &place));
+    assert_true(as_comm_locate(&bed->result, side->process, side->insn, &place));
     assert_string_equal(place.location.function, "hit");
 }
 

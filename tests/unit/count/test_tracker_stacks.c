@@ -77,7 +77,7 @@ static void frames_are_found_by_their_slots(void **state)
 static void distances(void **state)
 {
     struct as_callpath *path = new_path(0x9000);
-    struct as_stack_place place = {.address = BACK_INNER};
+    struct as_stack_target place = {.address = BACK_INNER};
     assert_int_equal(as_stack_distance(path, &place), 0);
     place.pointer = 0x9000 - FRAME - 511;
     assert_int_equal(as_stack_distance(path, &place), 511);
@@ -85,7 +85,7 @@ static void distances(void **state)
     assert_int_equal(as_stack_distance(path, &place), UINT64_MAX);
     place.pointer = 0x9000;
     assert_int_equal(as_stack_distance(path, &place), FRAME);
-    place = (struct as_stack_place){.address = OUTER, .pointer = 0x8000, .is_function = true};
+    place = (struct as_stack_target){.address = OUTER, .pointer = 0x8000, .is_function = true};
     assert_int_equal(as_stack_distance(path, &place), 0x1000);
     place.address = 0x999;
     assert_int_equal(as_stack_distance(path, &place), UINT64_MAX);
@@ -106,7 +106,7 @@ static void pointers_are_on_the_stack_that_begins_next(void **state)
 {
     uint64_t below = UINT64_MAX;
     struct as_callpath *low = wait_on(0x9000), *high = wait_on(0x9100);
-    struct as_stack_place place = {.address = OUTER, .pointer = 0x8f80, .is_function = true};
+    struct as_stack_target place = {.address = OUTER, .pointer = 0x8f80, .is_function = true};
     assert_null(as_stacks_take_around(&tracker->stacks, (struct as_stack_owner){.process = 2}, &place, &below));
     assert_int_equal(below, UINT64_MAX);
     assert_ptr_equal(as_stacks_take_around(&tracker->stacks, owner, &place, &below), low);
@@ -128,7 +128,7 @@ static void pointers_are_on_the_stack_that_begins_next(void **state)
 static void which_of_several(void **state)
 {
     struct as_callpath *first = wait_on(0x9000), *second = wait_on(0xa000), *third = wait_on(0xb000);
-    struct as_stack_place place = {.address = BACK_INNER}, function = {.address = OUTER, .is_function = true};
+    struct as_stack_target place = {.address = BACK_INNER}, function = {.address = OUTER, .is_function = true};
     assert_int_equal(as_stacks_guess(&tracker->stacks, owner, BACK_INNER, OUTER),
                      as_callpath_node_at(first, BACK_INNER, OUTER));
     assert_int_equal(as_stacks_guess(&tracker->stacks, (struct as_stack_owner){.process = 2}, BACK_INNER, OUTER), 0);
@@ -209,14 +209,14 @@ static void a_pointer_on_a_stack(void **state)
 {
     struct as_thread_calls *calls = on_stack(0, 0x9000), *lender = on_stack(1, 0xa000);
     struct as_callpath *own = calls->path, *other = wait_on(0xc000);
-    struct as_stack_place place = {.address = OUTER, .pointer = 0x8ff0, .is_function = true};
+    struct as_stack_target place = {.address = OUTER, .pointer = 0x8ff0, .is_function = true};
     assert_true(as_calls_go_to_pointer(tracker, &threads[0], calls, &place)); /* on its own: INNER is gone */
     assert_ptr_equal(calls->path, own);
     assert_int_equal(as_callpath_depth(own), 2);
     assert_int_equal(as_call_tracker_switches(tracker).count, 0);
     place.address = 0x999;
     assert_false(as_calls_go_to_pointer(tracker, &threads[0], calls, &place));
-    place = (struct as_stack_place){.address = OUTER, .pointer = 0xbff0, .is_function = true};
+    place = (struct as_stack_target){.address = OUTER, .pointer = 0xbff0, .is_function = true};
     assert_true(as_calls_go_to_pointer(tracker, &threads[0], calls, &place));
     assert_ptr_equal(calls->path, other);
     place.pointer = 0x9ff0;

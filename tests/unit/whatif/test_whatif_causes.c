@@ -94,10 +94,10 @@ static void lines_that_moved(void **state)
     as_moved_take(&moved, &(struct as_transfer){.line = 0x40, .offset = 8, .cycles = 10, .overlaps = true});
     as_moved_take(&moved, &(struct as_transfer){.line = 0x40, .offset = 8, .cycles = 5});
     as_moved_take(&moved, &(struct as_transfer){.line = 0x40, .offset = 16, .cycles = 1});
-    assert_int_equal(moved.places.len, 2);
-    assert_int_equal(moved.places.data[0].address, 0x48);
-    assert_int_equal(moved.places.data[0].cycles, 15);
-    assert_int_equal(moved.places.data[0].false_cycles, 5);
+    assert_int_equal(moved.addresses.len, 2);
+    assert_int_equal(moved.addresses.data[0].address, 0x48);
+    assert_int_equal(moved.addresses.data[0].cycles, 15);
+    assert_int_equal(moved.addresses.data[0].false_cycles, 5);
     as_moved_free(&moved);
 }
 
