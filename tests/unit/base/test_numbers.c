@@ -1,4 +1,5 @@
 /* Ratios and random numbers. */
+#include "base/number.h"
 #include "base/random.h"
 #include "base/ratio.h"
 
@@ -54,13 +55,52 @@ static void fractions(void **state)
     assert_true(sum / N > 0.5 - 5.0 / 600 && sum / N < 0.5 + 5.0 / 600);
 }
 
+static void numbers_that_are_typed(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } right[] = {{"0", 0},
+                 {"17", 17},
+                 {"3k", 3000},
+                 {"3K", 3000},
+                 {"2M", 2000000},
+                 {"1G", 1000000000},
+                 {"1T", 1000000000000},
+                 {"0x1f", 31},
+                 {"0X1F", 31},
+                 {"010", 10},
+                 {"18446744073709551615", UINT64_MAX}};
+    static const char *const wrong[] = {"",
+                                        "k",
+                                        "1kk",
+                                        "1x",
+                                        "1 ",
+                                        " 1",
+                                        "-1",
+                                        "+1",
+                                        "0x",
+                                        "0xg",
+                                        "0x1k",
+                                        "1kB",
+                                        "1m",
+                                        "18446744073709551616",
+                                        "18446744073709552k"};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_true(as_number_read(right[i].text, &value));
+        assert_true(value == right[i].value);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (as_number_read(wrong[i], &value))
+            fail_msg("'%s' is taken for %llu", wrong[i], (unsigned long long)value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratios),
-        cmocka_unit_test(known_numbers),
-        cmocka_unit_test(below_a_limit),
-        cmocka_unit_test(fractions),
+        cmocka_unit_test(numbers_that_are_typed), cmocka_unit_test(ratios),    cmocka_unit_test(known_numbers),
+        cmocka_unit_test(below_a_limit),          cmocka_unit_test(fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

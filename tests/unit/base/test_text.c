@@ -1,11 +1,14 @@
 /* Allocation, strings, errors and log lines: lengths at their limits, hostile text, running out of memory. */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/cpp_name.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/show.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -251,9 +254,80 @@ static void csv_is_quoted_and_harmless(void **state)
     as_str_free(&out);
 }
 
+/* The first and last characters of each form, and what lies just outside. */
+static void characters_of_utf8(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"\x01", 1},
+        {"\x7f", 1},
+        {"\x80", 0},
+        {"\xc1\xbf", 0},
+        {"\xc2\x80", 2},
+        {"\xdf\xbf", 2},
+        {"\xc2\x7f", 0},
+        {"\xdf\xc0", 0},
+        {"\xe0\x9f\xbf", 0},
+        {"\xe0\xa0\x80", 3},
+        {"\xe0\xbf\xbf", 3},
+        {"\xe1\x80\x80", 3},
+        {"\xec\xbf\xbf", 3},
+        {"\xed\x80\x80", 3},
+        {"\xed\x9f\xbf", 3},
+        {"\xed\xa0\x80", 0},
+        {"\xee\x80\x80", 3},
+        {"\xef\xbf\xbf", 3},
+        {"\xef\xbf\xc0", 0},
+        {"\xef\xbf\x7f", 0},
+        {"\xf0\x8f\xbf\xbf", 0},
+        {"\xf0\x90\x80\x80", 4},
+        {"\xf0\xbf\xbf\xbf", 4},
+        {"\xf1\x80\x80\x80", 4},
+        {"\xf3\xbf\xbf\xbf", 4},
+        {"\xf4\x80\x80\x80", 4},
+        {"\xf4\x8f\xbf\xbf", 4},
+        {"\xf4\x90\x80\x80", 0},
+        {"\xf5\x80\x80\x80", 0},
+        {"\xf1\x80\x80", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(as_utf8_length(cases[i].text), cases[i].length);
+    assert_true(as_utf8_is_control("\x1f", 1) && as_utf8_is_control("\x7f", 1) && as_utf8_is_control("\xc2\x9f", 2));
+    assert_false(as_utf8_is_control(" ", 1) || as_utf8_is_control("\xc2\xa0", 2) || as_utf8_is_control("\xc3\x80", 2));
+}
+
+/* What a terminal would obey is not shown: controls, separators of lines, marks of direction. */
+static void harmful_characters_are_not_shown(void **state)
+{
+    static const char *const harmful[] = {"\x1b",         "\x7f",         "\xc2\x85",     "\xe2\x80\xa8",
+                                          "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xff"},
+                             *const harmless[] = {" ",
+                                                  "\xe2\x80\xa7",
+                                                  "\xe2\x80\xaf",
+                                                  "\xe2\x81\xa5",
+                                                  "\xe2\x81\xaa",
+                                                  "\xe2\x82\xac",
+                                                  "\xe3\x80\xa8"};
+    char text[16], shown[AS_SHOW_MAX];
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
+        snprintf(text, sizeof text, "a%sb", harmful[i]);
+        assert_string_equal(as_show(text, shown), "a?b");
+    }
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        snprintf(text, sizeof text, "a%sb", harmless[i]);
+        assert_string_equal(as_show(text, shown), text);
+    }
+    assert_string_equal(as_show(NULL, shown), "?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(characters_of_utf8),
+        cmocka_unit_test(harmful_characters_are_not_shown),
         cmocka_unit_test(allocates_zeroed),
         cmocka_unit_test(copies_text),
         cmocka_unit_test(ends_when_memory_is_out),

@@ -92,6 +92,20 @@ static void a_sampled_series(void **state)
     as_view_free(&view);
 }
 
+/* A modelled unit is compared with what happened, not with a golden series. */
+static void error_of_a_unit(void **state)
+{
+    struct as_store_writer *writer = bed_writer("unit.db");
+    as_store_add_meta(writer, AS_META_SOURCE, "pmu:zen4");
+    as_store_add_series(
+        writer, &(struct as_store_series){.name = "ibs", .unit = "cycles", .scale = 1, .precise = -1, .samples = 9});
+    as_store_add_estimate(writer, &(struct as_store_estimate){0, "error", "instruction", 0.5});
+    bed_commit(writer);
+    struct as_view view = view_bed_open("unit.db", NULL);
+    assert_string_equal(view.summary.error_how, "compared with everything that happened in this run");
+    as_view_free(&view);
+}
+
 static void errors_of_other_series(void **state)
 {
     struct as_view clock = view_bed_open("shop.db", "clock"), bytes = view_bed_open("shop.db", "bytes");
@@ -336,6 +350,7 @@ int main(void)
         cmocka_unit_test(several_runs),
         cmocka_unit_test(spreads_that_are_not_there),
         cmocka_unit_test(a_sampled_series),
+        cmocka_unit_test(error_of_a_unit),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
         cmocka_unit_test(guesses_have_no_error),

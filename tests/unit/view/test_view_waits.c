@@ -118,6 +118,31 @@ static void who_waited_for_whom(void **state)
     as_view_free(&view);
 }
 
+/* Waits of a function that takes mutexes are for a lock, unless what it waits for is the library's own. */
+static void locks_by_function(void **state)
+{
+    enum { PROG, LIBC };
+    static const struct {
+        struct as_store_object object;
+        bool lock;
+    } cases[] = {
+        {{NONE, "[heap]", 0x1000, 0}, true},   {{PROG, "queue", 0x1000, 40}, true},
+        {{LIBC, "threads", 0x1000, 8}, false}, {{NONE, "[stack of thread]", 0x1000, 0}, false},
+        {{PROG, ".bss", 0x1000, 0}, false},
+    };
+    struct as_store_function function = {.name = "pthread_mutex_lock"};
+    struct as_store_location location = {.address = 16, .module = LIBC, .function = 0};
+    struct as_view view = {.function = &function, .n_functions = 1, .location = &location, .n_locations = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_waits waits = {.view = &view, .objects = &cases[i].object, .n_objects = 1};
+        struct as_store_wait wait = {.place = NONE};
+        const char *lock = as_waits_lock(&waits, &wait);
+        assert_int_equal(lock != NULL, cases[i].lock);
+        if (lock)
+            assert_string_equal(lock, "pthread_mutex_t");
+    }
+}
+
 static void nobody_waited(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -139,9 +164,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums),
-        cmocka_unit_test(who_waited_for_whom),
-        cmocka_unit_test(bytes_of_lines),
+        cmocka_unit_test(sums),           cmocka_unit_test(who_waited_for_whom),
+        cmocka_unit_test(bytes_of_lines), cmocka_unit_test(locks_by_function),
         cmocka_unit_test(nobody_waited),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
