@@ -40,6 +40,7 @@ struct as_port {
 /* What was written to a line of a private data cache since the core got it, and by what. */
 struct as_written {
     uint64_t bytes; /* 0: nothing */
+    uint64_t cycle; /* of the last store */
     uint32_t thread, insn;
 };
 

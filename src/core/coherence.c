@@ -206,10 +206,45 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
  * of order. Each would otherwise have the line to itself, and it would move more often than it can. */
 enum { OUT_OF_ORDER = 500 };
 
-/* When a request at `cycle` is served: not while the line is on its way to someone that asked before. */
-static uint64_t turn_of(const struct as_directory_entry *entry, uint64_t cycle)
+/* When a request at `cycle` is served: not while the line is on its way to a core that asked before, nor as long as that one keeps it, nor
+ * before a store to it that the model has met already. */
+static uint64_t turn_of(const struct as_memory *memory, const struct as_directory_entry *entry, uint64_t cycle)
 {
-    return cycle + OUT_OF_ORDER >= entry->asked && entry->ready > cycle ? entry->ready : cycle;
+    if (cycle + OUT_OF_ORDER < entry->asked)
+        return cycle;
+    uint64_t free = entry->ready ? entry->ready + memory->uncore->coherence.hold : 0;
+    return free > cycle ? free : cycle;
+}
+
+/* … behind what the core that has the line wrote, if the model is ahead there. */
+static uint64_t turn_behind(struct as_memory *memory, struct as_memory *other, const struct as_directory_entry *entry,
+                            uint64_t cycle)
+{
+    uint64_t turn = turn_of(memory, entry, cycle);
+    const struct as_written *written = other ? written_by(other, entry->key - 1) : NULL;
+    bool ahead = written && written->cycle >= turn && written->cycle < turn + OUT_OF_ORDER;
+    return ahead ? written->cycle + 1 : turn;
+}
+
+/* ---- lines that leave ---- */
+
+/* Before the copy changes. One that may only be read is gone at once. */
+static void leave_at(struct as_memory *core, uint64_t line, uint64_t until)
+{
+    uint32_t slot = as_tags_find(&core->l1d.tags, line);
+    if (slot == AS_TAGS_NONE || !core->l1d.tags.entries[slot].owned)
+        return;
+    core->leaving[core->n_leaving++ % AS_LEAVING] =
+        (struct as_leaving){.line = line + 1, .since = core->l1d.tags.entries[slot].ready, .until = until};
+}
+
+bool as_coherence_stays(const struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    for (uint32_t i = 0; i < AS_LEAVING; i++)
+        if (memory->leaving[i].line == line + 1 && cycle >= memory->leaving[i].since &&
+            cycle < memory->leaving[i].until)
+            return true;
+    return false;
 }
 
 static void set_turn(struct as_directory_entry *entry, uint64_t cycle, uint64_t done)
@@ -226,11 +261,10 @@ static uint32_t way_from(const struct as_memory *memory, const struct as_memory 
     return other->socket == memory->socket ? machine->local : machine->remote;
 }
 
-static struct as_fill come_from(struct as_memory *memory, struct as_memory *other,
-                                const struct as_directory_entry *entry, uint64_t cycle)
+static struct as_fill come_from(struct as_memory *memory, struct as_memory *other, uint64_t turn)
 {
     memory->llc->accesses++; /* where the request was told to look elsewhere */
-    return (struct as_fill){.done = turn_of(entry, cycle) + way_from(memory, other), .source = AS_SOURCE_CORE};
+    return (struct as_fill){.done = turn + way_from(memory, other), .source = AS_SOURCE_CORE};
 }
 
 /* ---- the LLC ---- */
@@ -285,7 +319,8 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
     bool others = owner || next_holder(uncore, entry, 0, memory->core) < uncore->n_cores;
     bool absent = protocol == AS_PROTOCOL_MESIF && as_tags_search(&memory->llc->tags, line) == AS_TAGS_NONE;
     struct as_memory *source = owner ? owner : protocol == AS_PROTOCOL_MOESI || absent ? supplier : NULL;
-    struct as_fill fill = source ? come_from(memory, source, entry, cycle) : ask_llc(memory, cycle, line, kind);
+    uint64_t turn = turn_behind(memory, source, entry, cycle);
+    struct as_fill fill = source ? come_from(memory, source, turn) : ask_llc(memory, cycle, line, kind);
     if (source) {
         struct side side = {0};
         set_side(&side, source, line);
@@ -294,6 +329,7 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
     bool dirty = source && protocol == AS_PROTOCOL_MOESI; /* the O's copy is */
     if (owner) {
         bool stays = protocol == AS_PROTOCOL_MOESI;
+        leave_at(owner, line, turn);
         dirty = downgrade(owner, line, !stays);
         if (dirty && !stays)
             as_cache_put(owner->llc, line, fill.done, true);
@@ -322,7 +358,7 @@ struct gone {
     bool far, dirty;
 };
 
-static struct gone drop_others(struct as_memory *memory, struct as_directory_entry *entry, uint64_t line)
+static struct gone drop_others(struct as_memory *memory, struct as_directory_entry *entry, uint64_t line, uint64_t turn)
 {
     struct as_uncore *uncore = memory->uncore;
     struct gone gone = {0};
@@ -330,6 +366,7 @@ static struct gone drop_others(struct as_memory *memory, struct as_directory_ent
         struct as_memory *other = uncore->cores[i];
         set_side(&gone.side, other, line);
         gone.far |= other->socket != memory->socket;
+        leave_at(other, line, turn);
         gone.dirty |= drop(other, line);
     }
     memory->wish.dirty |= gone.dirty;
@@ -355,9 +392,9 @@ static struct as_fill take(struct as_memory *memory, struct as_directory_entry *
     struct as_memory *source = owner_of(memory, entry);
     if (!source && moesi)
         source = supplier_of(memory, entry);
-    struct as_fill fill = source ? come_from(memory, source, entry, cycle) : ask_llc(memory, cycle, line, kind);
-    uint64_t turn = turn_of(entry, cycle);
-    struct gone gone = drop_others(memory, entry, line);
+    uint64_t turn = turn_behind(memory, source, entry, cycle);
+    struct as_fill fill = source ? come_from(memory, source, turn) : ask_llc(memory, cycle, line, kind);
+    struct gone gone = drop_others(memory, entry, line, turn);
     if (gone.side.core) {
         uint64_t clear = source ? 0 : upgraded_at(memory, &gone, turn);
         fill.done = fill.done > clear ? fill.done : clear;
@@ -401,10 +438,10 @@ static void enter(struct as_port *port, uint64_t line)
 static uint64_t upgrade(struct as_memory *memory, uint64_t cycle, uint64_t line)
 {
     struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
-    uint64_t turn = turn_of(entry, cycle), done = cycle;
+    uint64_t turn = turn_of(memory, entry, cycle), done = cycle;
     if (entry->owner == memory->core + 1)
         return done;
-    struct gone gone = drop_others(memory, entry, line);
+    struct gone gone = drop_others(memory, entry, line, turn);
     if (gone.side.core) {
         done = upgraded_at(memory, &gone, turn);
         note(memory, &gone.side, line, cycle, done, AS_TRANSFER_UPGRADE);
@@ -435,7 +472,7 @@ void as_coherence_warm(struct as_memory *memory, uint64_t line, bool writes)
     struct as_memory *owner = owner_of(memory, entry);
     if (writes) {
         memory->l1d.tags.entries[as_memory_slot(memory, line)].owned = true;
-        drop_others(memory, entry, line);
+        drop_others(memory, entry, line, 0);
     } else if (entry->owner != memory->core + 1) {
         if (owner && downgrade(owner, line, true))
             as_cache_put(owner->llc, line, 0, true);

@@ -274,12 +274,22 @@ static inline uint64_t own(struct as_memory *memory, uint64_t cycle, uint64_t li
     return owned;
 }
 
+/* The line leaves later than that, or an atomic had loaded it before: nobody gets it between the load and the store. */
+static bool may_still_store(struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    bool locked = memory->locked == line + 1;
+    memory->locked = 0;
+    return locked || as_coherence_stays(memory, cycle, line);
+}
+
 /* The store is the cache's business as soon as the line or an MSHR has it. Where another core has a copy, it stays in
  * the store queue until the core owns the line: what is behind it must not become visible first. */
 static struct as_memory_answer store_slowly(struct as_memory *memory, uint64_t cycle, uint64_t line, uint32_t insn)
 {
     struct as_cache *l1 = &memory->l1d;
     uint64_t accepted = cycle + l1->latency;
+    if (may_still_store(memory, cycle, line))
+        return (struct as_memory_answer){.done = cycle};
     uint32_t slot = as_memory_slot(memory, line);
     struct as_fill fill = slot == AS_TAGS_NONE ? as_cache_miss(l1, cycle, line, AS_REQUEST_DEMAND, &accepted)
                                                : as_cache_hit(l1, slot, cycle, line, AS_REQUEST_DEMAND);
@@ -289,8 +299,16 @@ static struct as_memory_answer store_slowly(struct as_memory *memory, uint64_t c
         answer.done = owned;
     slot = as_memory_slot(memory, line);
     l1->tags.flags[slot] |= AS_TAGS_DIRTY;
-    as_memory_note_written(memory, slot, memory->wish.bytes, insn);
+    as_memory_note_written(memory, slot, answer.done, memory->wish.bytes, insn);
     return answer;
+}
+
+/* A line that is promised to another core and is still here. */
+static struct as_memory_answer load_leaving(struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    if (memory->wish.writes)
+        memory->locked = line + 1;
+    return (struct as_memory_answer){.done = cycle + memory->l1d.hit};
 }
 
 static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
@@ -306,6 +324,9 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
         cycle = as_banks_take(&l1->banks, cycle, address >> BANK_BYTES_SHIFT);
     events |= cycle > translation.done ? AS_EVENT_BANK : 0;
     uint64_t line = as_memory_line(memory, address);
+    if (as_coherence_stays(memory, cycle, line) &&
+        (memory->wish.writes || as_memory_slot(memory, line) == AS_TAGS_NONE))
+        return load_leaving(memory, cycle, line);
     struct as_memory_answer answer = memory->ideal
                                          ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
                                          : load_slowly(l1, cycle, line);
@@ -418,7 +439,7 @@ static struct as_memory_answer access_bank(struct as_memory *memory, enum as_mem
     struct as_memory_answer answer = {.done = cycle};
     if (kind == AS_MEMORY_STORE) {
         l1->tags.flags[slot] |= AS_TAGS_DIRTY;
-        as_memory_note_written(memory, slot, as_memory_bytes(memory, address, size), insn);
+        as_memory_note_written(memory, slot, cycle, as_memory_bytes(memory, address, size), insn);
     } else {
         if (!as_memory_hits_page(memory, cycle, address))
             return access_slowly(memory, kind, cycle, address, size, insn);

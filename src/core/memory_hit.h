@@ -44,10 +44,12 @@ static inline uint64_t as_memory_bytes(const struct as_memory *memory, uint64_t 
     return (UINT64_MAX >> (63 - (last - first))) << first;
 }
 
-static inline void as_memory_note_written(struct as_memory *memory, uint32_t slot, uint64_t bytes, uint32_t insn)
+static inline void as_memory_note_written(struct as_memory *memory, uint32_t slot, uint64_t cycle, uint64_t bytes,
+                                          uint32_t insn)
 {
     struct as_written *written = &memory->l1d.written[slot];
     written->bytes |= bytes;
+    written->cycle = cycle;
     written->thread = memory->thread;
     written->insn = insn;
 }
@@ -79,7 +81,7 @@ static inline bool as_memory_hits_store(struct as_memory *memory, uint64_t cycle
     if (__builtin_expect(slot == AS_TAGS_NONE || !l1->tags.entries[slot].owned, 0))
         return false;
     l1->tags.flags[slot] |= AS_TAGS_DIRTY;
-    as_memory_note_written(memory, slot, as_memory_bytes(memory, address, size), insn);
+    as_memory_note_written(memory, slot, cycle, as_memory_bytes(memory, address, size), insn);
     as_tags_touch(&l1->tags, slot);
     l1->accesses++;
     return true;

@@ -32,6 +32,14 @@ struct as_wish {
     uint64_t bytes; /* bit i: byte i of the line, or that part of it (as_memory.grain) */
 };
 
+/* A line that another core has been promised, and that this one may use until then. */
+struct as_leaving {
+    uint64_t line; /* + 1; 0: none */
+    uint64_t since, until;
+};
+
+enum { AS_LEAVING = 8 };
+
 struct as_memory {
     struct as_port port; /* of its caches to what is shared; the first member */
     uint32_t line_shift, page_shift;
@@ -54,8 +62,11 @@ struct as_memory {
     bool warmed_dirty;              /* … and it was a store */
     uint64_t seen_accesses, seen_misses; /* of l1d, at the last call of as_memory_misses_often */
     struct as_wish wish;
-    bool moved;                           /* the access at hand made a transfer */
-    uint64_t taken;                       /* … or took this line, + 1, which no other core has now; 0: none */
+    bool moved;                            /* the access at hand made a transfer */
+    uint64_t taken;                        /* … or took this line, + 1, which no other core has now; 0: none */
+    struct as_leaving leaving[AS_LEAVING]; /* the newest ones; by number modulo their number */
+    uint32_t n_leaving;
+    uint64_t locked;                      /* the line, + 1, that an atomic has loaded just before it left; 0: none */
     uint32_t snooped;                     /* … or found this in others' caches: SNOOP_CLEAN, SNOOP_MISS, or 0 */
     AS_VEC(struct as_transfer) transfers; /* that wait for the name of their instruction */
     uint64_t upgrades, fetched;           /* lines that others' copies had to go of; that came from another core */
@@ -83,6 +94,8 @@ void as_coherence_leave(struct as_uncore *uncore, struct as_memory *memory);
 uint64_t as_coherence_own(struct as_memory *memory, uint64_t cycle, uint64_t line);
 /* The same, and a read, without time. */
 void as_coherence_warm(struct as_memory *memory, uint64_t line, bool writes);
+/* Whether the core may use a line at `cycle` that its caches do not have any more, because it leaves only then. */
+bool as_coherence_stays(const struct as_memory *memory, uint64_t cycle, uint64_t line);
 /* Takes the line out of all private caches; returns whether one of them was dirty. */
 bool as_coherence_drop_all(struct as_uncore *uncore, uint64_t line);
 

@@ -206,19 +206,24 @@ static void make_system_call(struct warming *warming)
     execute(warming, insn, NULL);
 }
 
+uint64_t core_bed_warm_up(const struct core_bed *bed, struct as_core *core)
+{
+    struct warming warming = {.core = core};
+    core_bed_each_warm(bed, warm_line, &warming);
+    make_system_call(&warming);
+    return warming.pipe.commit;
+}
+
 void core_bed_run(struct core_bed *bed)
 {
     struct as_uncore *uncore = as_uncore_new(&bed->machine);
     struct as_core *core = as_core_new(&bed->machine, uncore, 0, NULL, NULL);
-    struct warming warming = {.core = core};
     struct as_counters before;
     if (bed->stays)
         as_core_log_stays(core, bed->stays);
-    core_bed_each_warm(bed, warm_line, &warming);
-    make_system_call(&warming);
+    bed->start = core_bed_warm_up(bed, core);
     struct as_memory *other = core_bed_other_core(bed, uncore);
     as_core_count(core, &before);
-    bed->start = warming.pipe.commit;
     bed->kernel_cycles = as_core_kernel_cycles(core);
     free(bed->pipes);
     bed->pipes = as_alloc_array(bed->steps.len + 1, sizeof *bed->pipes);

@@ -73,6 +73,8 @@ struct as_op core_bed_op(const struct core_bed *bed, const struct bed_step *step
 void core_bed_each_warm(const struct core_bed *bed, void (*touch)(void *context, bool code, uint64_t address),
                         void *context);
 void core_bed_run(struct core_bed *bed);
+/* What core_bed_run does first, for a core of the caller's. Returns the cycle at which it stands. */
+uint64_t core_bed_warm_up(const struct core_bed *bed, struct as_core *core);
 
 /* Cycles of a step between the commits of `from` and `to`, on average; negative counts from the end. */
 double core_bed_rate(const struct core_bed *bed, long from, long to);

@@ -108,7 +108,7 @@ static bool flushes(const struct ref *ref, const struct as_insn *insn)
 static struct as_memory_answer ask(struct ref *ref, enum as_memory_kind kind, const struct as_core_access *access)
 {
     if (!ref->memory) {
-        uint64_t latency = kind == AS_MEMORY_LOAD ? ref->machine->memory.l1d.latency : 0;
+        uint64_t latency = kind == AS_MEMORY_STORE ? 0 : ref->machine->memory.l1d.latency;
         return (struct as_memory_answer){.done = ref->cycle + latency};
     }
     struct as_memory_answer answer =
@@ -130,7 +130,7 @@ static void drain(struct ref *ref)
         if (flight->commit >= ref->cycle || ref->drain_free > ref->cycle)
             return;
         struct as_memory_answer answer = {0};
-        if (flight->access)
+        if (flight->access && flight->insn->class_ != AS_CLASS_ATOMIC)
             answer = ask(ref, AS_MEMORY_STORE, flight->access);
         flight->drained = flight->access ? later(answer.done, ref->cycle) : 0;
         flight->moved = answer.events & AS_EVENT_COHERENCE;
@@ -447,7 +447,11 @@ static void access_memory(struct ref *ref, long i)
         }
         load->caught = store >= 0 ? (uint64_t)store + 1 : 0; /* told to it when the store has its address */
     }
-    struct as_memory_answer answer = ask(ref, AS_MEMORY_LOAD, load->access);
+    bool atomic = load->insn->class_ == AS_CLASS_ATOMIC;
+    struct as_memory_answer answer = ask(ref, atomic ? AS_MEMORY_OWN : AS_MEMORY_LOAD, load->access);
+    if (atomic && ref->memory) /* nobody gets the line between its load and its store */
+        as_memory_access(ref->memory, AS_MEMORY_STORE, answer.done + ref->base, load->access->address,
+                         load->access->size);
     load->done = answer.done + (load->insn->class_ == AS_CLASS_ATOMIC ? ref->machine->atomic_latency : 0);
     load->fault |= answer.fault;
     load->at_memory = NEVER;
@@ -718,53 +722,93 @@ static struct as_pipe record(const struct ref *ref, long i)
     return pipe;
 }
 
-static void run(struct ref *ref)
+static void step(struct ref *ref)
 {
-    while (ref->head < ref->n) {
-        drain(ref);
-        long before = ref->next_dispatch;
-        dispatch(ref);
-        if (ref->next_dispatch - before < (long)ref->machine->back.width)
-            note_full(ref);
-        compute_addresses(ref);
-        issue(ref);
-        access_caches(ref);
-        commit(ref);
-        fetch(ref);
-        ref->cycle++;
-        assert(ref->cycle < 100000000);
-    }
+    drain(ref);
+    long before = ref->next_dispatch;
+    dispatch(ref);
+    if (ref->next_dispatch - before < (long)ref->machine->back.width)
+        note_full(ref);
+    compute_addresses(ref);
+    issue(ref);
+    access_caches(ref);
+    commit(ref);
+    fetch(ref);
+    ref->cycle++;
+    assert(ref->cycle < 100000000);
+}
+
+/* With the caches warm, before the first cycle. */
+static void open_ref(struct ref *ref, const struct core_bed *bed, struct as_uncore *uncore, uint32_t core)
+{
+    *ref = (struct ref){.bed = bed, .machine = &bed->machine, .n = (long)bed->steps.len, .line_ready = NEVER};
+    ref->predictor = as_predictor_new(ref->machine);
+    ref->uncore = uncore;
+    ref->memory = as_memory_new(ref->machine, uncore, core);
+    ref->packet_line = UINT64_MAX;
+    core_bed_each_warm(bed, warm_line, ref);
+    ref->base += WARM_GAP;
+    ref->flights = as_alloc_array((size_t)ref->n + 1, sizeof *ref->flights);
+    ref->packet_last = as_alloc_array((size_t)ref->n + 1, sizeof *ref->packet_last);
+    ref->caught_before = as_alloc_array(bed->code.len + 1, sizeof *ref->caught_before);
+    link_producers(ref);
+    ref->fetch_from = ref->machine->front.flush;
+}
+
+static void close_ref(struct ref *ref)
+{
+    free(ref->flights);
+    free(ref->packet_last);
+    free(ref->caught_before);
+    as_predictor_free(ref->predictor);
 }
 
 struct reference_result reference_run(const struct core_bed *bed, bool perfect_memory)
 {
-    struct ref ref = {.bed = bed, .machine = &bed->machine, .n = (long)bed->steps.len, .line_ready = NEVER};
-    ref.predictor = as_predictor_new(ref.machine);
-    ref.uncore = as_uncore_new(ref.machine);
-    ref.memory = as_memory_new(ref.machine, ref.uncore, 0);
-    ref.packet_line = UINT64_MAX;
-    core_bed_each_warm(bed, warm_line, &ref);
-    ref.base += WARM_GAP;
-    struct as_memory *other = core_bed_other_core(bed, ref.uncore);
-    struct as_memory *memory = ref.memory;
+    struct as_uncore *uncore = as_uncore_new(&bed->machine);
+    struct ref ref;
+    open_ref(&ref, bed, uncore, 0);
+    struct as_memory *memory = ref.memory, *other = core_bed_other_core(bed, uncore);
     ref.memory = perfect_memory ? NULL : memory;
-    ref.flights = as_alloc_array((size_t)ref.n + 1, sizeof *ref.flights);
-    ref.packet_last = as_alloc_array((size_t)ref.n + 1, sizeof *ref.packet_last);
-    ref.caught_before = as_alloc_array(bed->code.len + 1, sizeof *ref.caught_before);
-    link_producers(&ref);
-    ref.fetch_from = ref.machine->front.flush;
-    run(&ref);
+    while (ref.head < ref.n)
+        step(&ref);
     struct reference_result result = {.pipes = as_alloc_array((size_t)ref.n + 1, sizeof *result.pipes),
                                       .kernel_cycles = ref.kernel_cycles,
                                       .retries = ref.retries};
     for (long i = 0; i < ref.n; i++)
         result.pipes[i] = record(&ref, i);
-    free(ref.flights);
-    free(ref.packet_last);
-    free(ref.caught_before);
-    as_predictor_free(ref.predictor);
+    close_ref(&ref);
     as_memory_free(memory);
     as_memory_free(other);
-    as_uncore_free(ref.uncore);
+    as_uncore_free(uncore);
     return result;
+}
+
+uint64_t reference_run_together(const struct core_bed *beds, const uint64_t *starts, uint32_t n)
+{
+    struct as_uncore *uncore = as_uncore_new(&beds[0].machine);
+    struct ref *refs = as_alloc_array(n, sizeof *refs);
+    uint64_t base = 0, now = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        open_ref(&refs[i], &beds[i], uncore, i);
+        base = later(base, refs[i].base);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        refs[i].base = base + starts[i];
+    for (bool any = true; any; now++) {
+        any = false;
+        for (uint32_t i = 0; i < n; i++) {
+            any |= refs[i].head < refs[i].n;
+            if (refs[i].head < refs[i].n && now >= starts[i])
+                step(&refs[i]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct as_memory *memory = refs[i].memory;
+        close_ref(&refs[i]);
+        as_memory_free(memory);
+    }
+    free(refs);
+    as_uncore_free(uncore);
+    return now;
 }

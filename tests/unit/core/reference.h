@@ -25,4 +25,8 @@ struct reference_result {
 
 struct reference_result reference_run(const struct core_bed *bed, bool perfect_memory);
 
+/* Several cores with caches of their own, each with a program, in step: every cycle of all of them before the next one. Core i begins at
+ * cycle starts[i]. Returns the cycle in which the last one is done. */
+uint64_t reference_run_together(const struct core_bed *beds, const uint64_t *starts, uint32_t n);
+
 #endif

@@ -271,7 +271,44 @@ static void serves_one_after_the_other(void **state)
     assert_int_equal(first, t + BED_L1 + BED_L2 + LOCAL);
     assert_int_equal(ask(&system, 2, AS_MEMORY_OWN, t).done, first + LOCAL);
     assert_int_equal(ask(&system, 3, AS_MEMORY_OWN, t).done, first + 2 * LOCAL);
-    assert_int_equal(ask(&system, 0, AS_MEMORY_OWN, t - 5000).done, t - 5000 + BED_L1 + BED_L2 + LOCAL);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_OWN, t - 5000).done, t - 5000 + BED_L1 + BED_L2 + LOCAL);
+    assert_int_equal(ask(&system, 0, AS_MEMORY_OWN, t - 5000).done, t - 5000 + BED_L1); /* it had the line then */
+    close_system(&system);
+}
+
+/* A core keeps a line that it has got for some cycles, though another one waits for it; an atomic that begins in that time has its store, too. */
+static void keeps_lines_for_a_while(void **state)
+{
+    enum { HOLD = 20 };
+    struct system system;
+    struct as_machine machine = coherent_machine(AS_PROTOCOL_MESI);
+    machine.coherence.hold = HOLD;
+    open_system(&system, machine);
+    ask(&system, 0, AS_MEMORY_STORE, 10000);
+    uint64_t t = 20000, first = ask(&system, 1, AS_MEMORY_STORE, t).done,
+             next = ask(&system, 2, AS_MEMORY_STORE, t).done;
+    assert_int_equal(first, t + BED_L1 + BED_L2 + LOCAL);
+    assert_int_equal(next, first + HOLD + LOCAL);
+    size_t moves = system.n;
+    assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first).done, first);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_LOAD, first + 1).done, first + 1 + BED_L1);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_OWN, first + HOLD - 1).done, first + HOLD - 1 + BED_L1);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD + 9).done, first + HOLD + 9); /* the atomic's */
+    assert_int_equal(system.n, moves);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD).done, next + HOLD + LOCAL);
+    assert_int_equal(system.n, moves + 1);
+    close_system(&system);
+}
+
+/* What the model has met already is not undone: a core that asks for an earlier time gets the line behind the owner's last store. */
+static void comes_behind_stores_that_were_met(void **state)
+{
+    enum { AHEAD = 30 };
+    struct system system;
+    open_system(&system, coherent_machine(AS_PROTOCOL_MESI));
+    ask(&system, 0, AS_MEMORY_STORE, 10000);
+    ask(&system, 0, AS_MEMORY_STORE, 20000 + AHEAD);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_OWN, 20000 - BED_L1 - BED_L2).done, 20000 + AHEAD + 1 + LOCAL);
     close_system(&system);
 }
 
@@ -430,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_and_transfers_of_mesi),    cmocka_unit_test(states_and_transfers_of_mesif),
         cmocka_unit_test(states_and_transfers_of_moesi),   cmocka_unit_test(serves_one_after_the_other),
+        cmocka_unit_test(keeps_lines_for_a_while),         cmocka_unit_test(comes_behind_stores_that_were_met),
         cmocka_unit_test(forgets_lines_that_were_evicted), cmocka_unit_test(tells_clean_copies_apart),
         cmocka_unit_test(finds_lines_in_the_l2),           cmocka_unit_test(has_one_writer_at_a_time),
         cmocka_unit_test(other_sockets_are_further),       cmocka_unit_test(pins_threads),
