@@ -1,5 +1,5 @@
 /* What stands around the rows of a report: its head as text and JSON, and the verdict of a gate in every format, against
- * tests/golden/report_heads.txt and report_gates.txt. Heads are those of the profiles of view_bed.h, with the fields of a summary
+ * tests/golden/report_summaries.txt and report_gates.txt. Heads are those of the profiles of view_bed.h, with the fields of a summary
  * set one after the other. */
 #include "unit.h"
 
@@ -205,7 +205,7 @@ static void heads(void **state)
     heads_of_regions(out);
     heads_of_errors(out);
     heads_with_notes(out);
-    unit_golden_check(out, "report_heads.txt");
+    unit_golden_check(out, "report_summaries.txt");
 }
 
 /* ---- gates ---- */
