@@ -416,7 +416,7 @@ static void accepted(const struct as_report_kind *kind, enum as_report_by by, bo
 
 static void what_applies(void **state)
 {
-    const struct as_report_filters none = {0}, all = {true, true, true};
+    const struct as_report_filters none = {0}, all = {true, true, true, true}, time = {.time = true};
     for (int by = 0; by < AS_REPORT_BY_OBJECT; by++) {
         accepted(&as_report_rows, (enum as_report_by)by, true, all);
         accepted(&as_report_diff, (enum as_report_by)by, false, all);
@@ -440,6 +440,8 @@ static void what_applies(void **state)
     accepted(&as_report_data, AS_REPORT_BY_INSTRUCTION, false, none);
     accepted(&as_report_data, AS_REPORT_BY_FUNCTION, false, none);
     refused(&as_report_data, AS_REPORT_BY_MODULE, false, none, "--by=module does not apply to data");
+    refused(&as_report_data, AS_REPORT_BY_OBJECT, false, time, "--time does not apply to data");
+    accepted(&as_report_calls, 0, false, time);
     refused(&as_report_diff, 0, true, none, "--sort is for rows; --diff has its own order");
     assert_null(as_report_flame.json);
     assert_null(as_report_flame.csv);

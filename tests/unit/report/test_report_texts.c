@@ -363,9 +363,83 @@ static void half_a_cycle_is_new(void **state)
     as_view_free(&after);
 }
 
+/* ---- waits ---- */
+
+/* Three threads: 1 and 2 wait for words of one line, 2 and 3 for a mutex, 1 once for what is not known. */
+static void write_waits(const char *path)
+{
+    enum { NONE = AS_STORE_NONE };
+    static const struct as_store_wait waits[] = {
+        {0, 0, 0, 1, 1, 0x1000, 0, AS_STORE_WAIT_READ, 1, 0, NONE, 40, 4},
+        {0, 1, 1, 0, 0, 0x1000, 8, AS_STORE_WAIT_WRITE, 0, 0, NONE, 100, 5},
+        {0, 1, 3, 2, 3, 0x2000, 16, AS_STORE_WAIT_UPGRADE, 1, 1, NONE, 70, 7},
+        {0, 2, 3, 1, 3, 0x2000, 16, AS_STORE_WAIT_WRITE, 1, 1, NONE, 60, 6},
+        {0, 0, 2, 2, NONE, 0x3000, 0, AS_STORE_WAIT_READ, 0, NONE, NONE, 10, 1},
+    };
+    struct as_store_writer *writer = bed_writer(path);
+    as_store_add_meta(writer, AS_META_SOURCE, "model");
+    as_store_add_meta_u64(writer, AS_META_CYCLES, 1600);
+    for (uint32_t i = 1; i <= 3; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i, 7, i == 2 ? "helper" : NULL, 200, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/lib/libc.so.6"});
+    as_store_add_function(writer, &(struct as_store_function){.name = "work", .file = NONE, .address = 16, .size = 16});
+    as_store_add_function(writer,
+                          &(struct as_store_function){
+                              .name = "pthread_mutex_lock", .module = 1, .file = NONE, .address = 64, .size = 16});
+    as_store_add_file(writer, "/src/work.c");
+    for (uint32_t i = 0; i < 4; i++)
+        as_store_add_instruction(writer,
+                                 &(struct as_store_insn){.location = {i < 3 ? 16 + 4 * i : 64, i == 3, i == 3, NONE,
+                                                                      i == 2 ? 0 : NONE, i == 2 ? 77 : 0, NONE}});
+    as_store_add_object(writer, &(struct as_store_object){0, "shared", 0x1000, 64});
+    as_store_add_object(writer, &(struct as_store_object){0, "queue", 0x2000, 40});
+    uint32_t series = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 2, .precise = -1});
+    for (uint32_t i = 0; i < 4; i++)
+        as_store_add_time(writer, &(struct as_store_time){series, i % 3, i, 800, 0, 1});
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        as_store_add_wait(writer, &waits[i]);
+    bed_commit(writer);
+}
+
+static void put_waits_as_data(FILE *out, const struct as_report_request *request)
+{
+    struct as_error err = AS_ERROR_INIT;
+    void *shown = as_report_waits.make(request, &err);
+    assert_non_null(shown);
+    struct as_json *json = as_json_new(out);
+    as_json_object(json, NULL);
+    assert_true(as_report_waits.json(shown, json, &err));
+    as_json_end(json);
+    assert_true(as_json_finish(json));
+    assert_true(as_report_waits.csv(shown, out, &err));
+    as_report_waits.free(shown);
+}
+
+static void waits(void **state)
+{
+    write_waits("waits.db");
+    struct as_view view = view_bed_open("waits.db", NULL);
+    FILE *out = unit_golden_begin();
+    for (size_t limit = 0; limit <= 3; limit++) {
+        char *text = text_of(&as_report_waits, (struct as_report_request){.view = &view, .limit = limit});
+        unit_golden_section(out, "at most %zu", limit);
+        fputs(text, out);
+        free(text);
+    }
+    unit_golden_section(out, "JSON and CSV");
+    put_waits_as_data(out, &(struct as_report_request){.view = &view});
+    unit_golden_section(out, "JSON and CSV, at most 1");
+    put_waits_as_data(out, &(struct as_report_request){.view = &view, .limit = 1});
+    as_view_free(&view);
+    unit_golden_check(out, "report_waits.txt");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(gates),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(gates), cmocka_unit_test(waits),
                                        cmocka_unit_test(deep_flames_are_cut), cmocka_unit_test(half_a_cycle_is_new)};
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);
 }
