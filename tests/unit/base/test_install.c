@@ -1,9 +1,13 @@
 /* Where the files of an installation are looked for, by the path of the program. */
 #include "base/install.h"
+#include "base/named_file.h"
+#include "base/path.h"
+#include "base/str.h"
 
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct as_install_folders folders;
 
@@ -73,6 +77,83 @@ static void finds_files(void **state)
     assert_false(as_install_find("no-such.machine", "machines", "no/such/directory", path));
 }
 
+static void make_file(const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+static void remove_file(const char *directory, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    unlink(path);
+}
+
+static void finds_by_name(void **state)
+{
+    char directory[] = "/tmp/assay-install-XXXXXX", path[PATH_MAX], wanted[PATH_MAX], name[8];
+    struct as_error err = AS_ERROR_INIT;
+    struct as_str list = {0};
+    assert_non_null(mkdtemp(directory));
+    static const char *const files[] = {"two.kind", "one.kind", "three.other", ".kind"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        make_file(directory, files[i]);
+    const struct as_named_files kinds = {"kind", ".kind", "no-such-folder", directory};
+    as_named_files_add(&kinds, &list);
+    assert_string_equal(as_str_get(&list), "one, two");
+    snprintf(wanted, sizeof wanted, "%s/one.kind", directory);
+    assert_true(as_named_files_find(&kinds, "one", path, &err));
+    assert_string_equal(path, wanted);
+    assert_true(as_named_files_find(&kinds, "./any/path", path, &err));
+    assert_string_equal(path, "./any/path");
+    assert_false(as_named_files_find(&kinds, "four", path, &err));
+    assert_string_equal(err.message, "no kind 'four'; there are: one, two; or give the path of a file");
+    as_named_files_name(&kinds, "some/where/mine.kind", name, sizeof name);
+    assert_string_equal(name, "mine");
+    as_named_files_name(&kinds, "mine", name, sizeof name);
+    assert_string_equal(name, "mine");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        remove_file(directory, files[i]);
+    rmdir(directory);
+    as_str_free(&list);
+}
+
+static void note_own(void *context, const char *name)
+{
+    *(bool *)context |= strcmp(name, "test_install") == 0;
+}
+
+/* This program's own folder is the first: Meson's objects of it lie there, in test_install.p. */
+static void lists_what_is_beside(void **state)
+{
+    bool found = false;
+    as_named_files_list(&(struct as_named_files){"object", ".p", "", "no/such/directory"}, note_own, &found);
+    assert_true(found);
+}
+
+static void searches_the_path(void **state)
+{
+    char found[PATH_MAX], *before = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
+    setenv("PATH", "/no/such/folder:/dev:/bin", 1);
+    assert_true(as_path_search("sh", found));
+    assert_string_equal(found, "/bin/sh");
+    assert_false(as_path_search("no-such-program", found));
+    assert_false(as_path_search("null", found)); /* in /dev, and no program */
+    setenv("PATH", "/bin:/no/such/folder", 1);
+    assert_true(as_path_search("sh", found));
+    setenv("PATH", "", 1);
+    assert_false(as_path_search("sh", found));
+    unsetenv("PATH");
+    assert_true(as_path_search("sh", found));
+    if (before)
+        setenv("PATH", before, 1);
+    free(before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +162,9 @@ int main(void)
         cmocka_unit_test(deep_in_the_build_tree),
         cmocka_unit_test(paths_that_are_no_help),
         cmocka_unit_test(finds_files),
+        cmocka_unit_test(finds_by_name),
+        cmocka_unit_test(lists_what_is_beside),
+        cmocka_unit_test(searches_the_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

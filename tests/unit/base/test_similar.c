@@ -10,6 +10,13 @@ static void measures_typing_errors(void **state)
     assert_int_equal(as_word_distance("sat", "stat"), 1);
     assert_int_equal(as_word_distance("doctro", "doctor"), 1);
     assert_int_equal(as_word_distance("anotate", "annotate"), 1);
+    assert_int_equal(as_word_distance("xstat", "stat"), 1);
+    assert_int_equal(as_word_distance("tat", "stat"), 1);
+    assert_int_equal(as_word_distance("statx", "stat"), 1);
+    assert_int_equal(as_word_distance("xxstatistics", "statistics"), 2);
+    assert_int_equal(as_word_distance("tsatistisc", "statistics"), 2);
+    assert_true(as_word_distance("xxxstatistics", "statistics") == 3);
+    assert_true(as_word_distance("xxxxstatistics", "statistics") == SIZE_MAX);
     assert_true(as_word_distance("sc", "script") < SIZE_MAX); /* a beginning */
     assert_true(as_word_distance("tree", "stat") == SIZE_MAX);
     assert_true(as_word_distance("", "stat") == SIZE_MAX);

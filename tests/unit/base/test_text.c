@@ -323,11 +323,32 @@ static void harmful_characters_are_not_shown(void **state)
     assert_string_equal(as_show(NULL, shown), "?");
 }
 
+static void counts_have_commas(void **state)
+{
+    static const struct {
+        uint64_t number;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {7, "7"},
+                 {99, "99"},
+                 {100, "100"},
+                 {999, "999"},
+                 {1000, "1,000"},
+                 {12345, "12,345"},
+                 {123456, "123,456"},
+                 {1234567, "1,234,567"},
+                 {UINT64_MAX, "18,446,744,073,709,551,615"}};
+    char text[AS_COUNT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(as_count(cases[i].number, text), cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_of_utf8),
         cmocka_unit_test(harmful_characters_are_not_shown),
+        cmocka_unit_test(counts_have_commas),
         cmocka_unit_test(allocates_zeroed),
         cmocka_unit_test(copies_text),
         cmocka_unit_test(ends_when_memory_is_out),

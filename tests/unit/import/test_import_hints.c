@@ -108,9 +108,39 @@ static void of_an_import(void **state)
     free(import);
 }
 
+/* Options may stand together, take their value in the same word or the next, and end where the program begins. */
+static void commands_for_all_processes(void **state)
+{
+    static const char *const wide[] = {"perf record -a",          "perf record -ag",
+                                       "perf record -ga -o x",    "perf record -C 0",
+                                       "perf record -gC1",        "perf record --all-cpus",
+                                       "perf record --cpu=1",     "perf record -e cycles -a sleep 1",
+                                       "perf record -ecycles -a", "perf record --event cycles -a",
+                                       "perf mem record -a",      "perf record --call-graph dwarf -a"};
+    static const char *const narrow[] = {"perf record ls -a",
+                                         "perf record -g -- ls -a",
+                                         "perf record -e a",
+                                         "perf record -ea",
+                                         "perf record -o a ls",
+                                         "perf record --output -a ls",
+                                         "perf record -g",
+                                         "perf record",
+                                         "perf -a",
+                                         "",
+                                         "perf record -p 12 -o -a",
+
+                                         "perf recorder -a"};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (!as_import_is_wide_command(wide[i]))
+            fail_msg("'%s' does not ask for all", wide[i]);
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        if (as_import_is_wide_command(narrow[i]))
+            fail_msg("'%s' asks for all", narrow[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_three_largest), cmocka_unit_test(five_per_cent),
-                                       cmocka_unit_test(of_an_import)};
+                                       cmocka_unit_test(of_an_import), cmocka_unit_test(commands_for_all_processes)};
     return cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove);
 }

@@ -255,6 +255,34 @@ static void chains_that_are_cut(void **state)
     assert_true(import->whole.cut[AS_CUT_COPY] == 1 && import->whole.copy == COPY);
 }
 
+/* Chains of perf's text: as many frames as the limit are cut there; inlined ones are perf's, and do not count. */
+static void check_limit(uint32_t of_event, uint32_t of_options, size_t n, uint32_t limit)
+{
+    static struct as_perf_frame frames[130];
+    struct as_perf_event event = {.max_stack = of_event};
+    struct as_perf_sample sample = {
+        .has = PERF_SAMPLE_CALLCHAIN, .event = &event, .frames = frames, .n_frames = n, .mode = AS_PERF_USER};
+    frames[1].inlined = true;
+    import->options.max_stack = of_options;
+    import->way = AS_CHAIN_POINTERS;
+    import->whole = (struct as_import_chains){0};
+    as_import_count_cut(import, &sample);
+    assert_int_equal(import->whole.all, 1);
+    assert_int_equal(import->whole.cut[AS_CUT_KERNEL], limit > 0);
+    assert_int_equal(import->whole.limit, limit);
+}
+
+static void chains_as_long_as_the_limit(void **state)
+{
+    check_limit(4, 0, 4, 0);
+    check_limit(4, 0, 5, 4);
+    check_limit(4, 9, 5, 4);
+    check_limit(0, 6, 6, 0);
+    check_limit(0, 6, 7, 6);
+    check_limit(0, 0, 127, 0);
+    check_limit(0, 0, 128, 127);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -268,6 +296,7 @@ int main(void)
         TEST(goes_on_where_tables_end),
         TEST(one_frame_alone),
         TEST(chains_that_are_cut),
+        TEST(chains_as_long_as_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

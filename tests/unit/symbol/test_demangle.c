@@ -1,5 +1,6 @@
-/* Demangling: known names, and names made to take forever. */
+/* Demangling: known names, and names made to take forever. Names of code that threads begin and end in. */
 #include "symbol/demangle.h"
+#include "symbol/thread_entry.h"
 
 #include "unit.h"
 
@@ -99,9 +100,39 @@ static void test_length(void **state)
     assert_false(as_demangle(longer, name, sizeof name)); /* deeper than the demangler may go */
 }
 
+/* The C library's own functions, and its code without names: not a program's. */
+static void test_thread_entries(void **state)
+{
+    static const char *const entries[] = {"clone",
+                                          "start_thread",
+                                          "_start",
+                                          "exit",
+                                          "advise_stack_range",
+                                          "libc.so.6+0x1234",
+                                          "libc-2.31.so+0x1",
+                                          "ld-linux-x86-64.so.2+0xffff",
+                                          "ld.so+0x1",
+                                          "libpthread.so.0+0x8",
+                                          "unknown+0x5",
+                                          "ld64.so.1+0x2",
+                                          "[libc.so.6]",
+                                          "[ld-linux.so.2]",
+                                          "[unknown]"},
+                             *const others[] = {
+                                 "main",         "clone_all",   "clon",   "",    "libc.so.6", "libcurl.so+0x4",
+                                 "[libcurl.so]", "prog+0x1234", "[prog]", "+0x", "0x"};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (!as_is_thread_entry(entries[i]))
+            fail_msg("%s is not an entry", entries[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (as_is_thread_entry(others[i]))
+            fail_msg("'%s' is an entry", others[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_explosion),
-                                       cmocka_unit_test(test_doubling), cmocka_unit_test(test_length)};
+                                       cmocka_unit_test(test_doubling), cmocka_unit_test(test_length),
+                                       cmocka_unit_test(test_thread_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -826,6 +826,25 @@ static void gate_of_different_work(void **state)
     check_obstacle("one.db", "empty.db", "the profile after has no samples");
 }
 
+/* Times of two cores are not compared: by their names, or by a parameter that was changed. Its name and texts are none. */
+static void gate_of_different_cores(void **state)
+{
+    static const char core[] = "name = one\nrob = 192\nl1.latency = 3\n";
+    write_gated("core.db", "/opt/shop", AS_META_MACHINE, core);
+    write_gated("alike.db", "/opt/shop", AS_META_MACHINE, "l1.latency = 3\nname = other\nrob = 192\n");
+    write_gated("slow.db", "/opt/shop", AS_META_MACHINE, "name = one\nrob = 192\nl1.latency = 12\n");
+    write_gated("less.db", "/opt/shop", AS_META_MACHINE, "name = one\nrob = 192\nl1.latency_of_all = 3\n");
+    write_gated("boom.db", "/opt/shop", AS_META_CORE, "boom");
+    write_gated("zen.db", "/opt/shop", AS_META_CORE, "zen");
+    check_obstacle("core.db", "core.db", NULL);
+    check_obstacle("core.db", "alike.db", NULL);
+    check_obstacle("core.db", "slow.db", "other core: l1.latency is 3 before, 12 after");
+    check_obstacle("core.db", "less.db", "other core: l1.latency is 3 before, none after");
+    check_obstacle("boom.db", "boom.db", NULL);
+    check_obstacle("boom.db", "zen.db", "other core: boom before, zen after (measure both on the same machine)");
+    check_obstacle("boom.db", "core.db", "other core: boom before, a processor that is not known after");
+}
+
 static void percentages(void **state)
 {
     static const char *const wrong[] = {"", "x", "2x", "-1%", "2%%", "nan", "%"};
@@ -863,6 +882,7 @@ int main(void)
         cmocka_unit_test(threads_in_another_order),
         cmocka_unit_test(factors_stand_for_times),
         cmocka_unit_test(gate_of_different_work),
+        cmocka_unit_test(gate_of_different_cores),
         cmocka_unit_test(percentages),
     };
     return cmocka_run_group_tests(tests, view_bed_set_up, NULL);

@@ -279,6 +279,10 @@ static void no_measurements(void **state)
     assert_false(as_view_open(&view, &(struct as_view_options){.file = "empty.db"}, &err));
     assert_string_equal(err.message, "empty.db: the profile has no measurements");
     as_view_free(&view);
+    struct as_summary summary;
+    struct as_store *store = bed_open("empty.db");
+    assert_false(as_summary_read(store, 0, &summary, &err));
+    as_store_close(store);
 }
 
 /* ---- files ---- */
