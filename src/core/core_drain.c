@@ -21,13 +21,6 @@ struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct 
     return (struct as_memory_answer){.done = later(start, answer.done), .events = answer.events & AS_EVENT_COHERENCE};
 }
 
-void as_core_log_drain(struct as_core *core, uint64_t freed)
-{
-    if (core->stays)
-        as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE,
-                        core->store_dispatched[core->n_drained & core->pending_mask], freed + 1);
-}
-
 /* As as_core_ask_drain, and whether the store wrote anything. `logged`: whoever asked first has logged it. */
 static __attribute__((noinline)) struct as_memory_answer drain_by_script(struct as_core *core, uint64_t start,
                                                                          bool *writes, bool *logged)
@@ -64,7 +57,7 @@ void as_core_drain_one(struct as_core *core)
         core->last_drain_start = start;
         core->last_drain = freed = answer.done;
     }
-    if (!logged)
+    if (core->stays && !logged)
         as_core_log_drain(core, freed);
     core->store_moved[core->n_drained & core->store_queue.mask] = answer.events != 0;
     go(&core->store_queue, core->n_drained++, freed);

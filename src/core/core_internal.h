@@ -324,8 +324,12 @@ void as_core_forget_memo(struct as_core *core); /* before the core is freed */
 void as_core_drain_one(struct as_core *core);
 /* Sets when the first pending store starts. */
 void as_core_plan_drain(struct as_core *core);
-/* The first pending store's entry is free behind cycle `freed`. */
-void as_core_log_drain(struct as_core *core, uint64_t freed);
+/* The first pending store's entry is free behind cycle `freed`. The core has a log. */
+static inline void as_core_log_drain(struct as_core *core, uint64_t freed)
+{
+    as_stay_log_add(core->stays, AS_RESOURCE_STORE_QUEUE, core->store_dispatched[core->n_drained & core->pending_mask],
+                    freed + 1);
+}
 /* A pending store that core_ask.h does not answer inline: when it has drained. */
 struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start);
 /* A store drains after its commit. `access` NULL: it wrote nothing. `number` is its struct store's. */

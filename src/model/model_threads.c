@@ -152,7 +152,7 @@ void as_model_publish(struct as_model *model, struct model_thread *own, uint32_t
     if (own->buffer) {
         own->buffer->cycles_before = own->cycles_before;
         own->told = own->n ? as_core_cycles(own->seat.core) - own->shift : own->told;
-        as_pipe_buffer_add_stays(own->buffer, own->stays.stays.data, own->stays.stays.len);
+        as_pipe_buffer_swap_stays(own->buffer, &own->stays.stays.data, &own->stays.stays.len, &own->stays.stays.cap);
         as_host_stream_end();
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }

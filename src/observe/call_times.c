@@ -28,7 +28,14 @@ struct frame {
 
 struct stack {
     AS_VEC(struct frame) frames;
-    uint64_t last; /* commit */
+    AS_VEC(uint32_t) places; /* by path: the frame that it had last, which may be another path's now */
+    uint64_t last;           /* commit */
+};
+
+/* What stands before a call's cycles: its thread and its depth. */
+struct beginning {
+    char text[2 * 12];
+    uint32_t length; /* 0: not made yet */
 };
 
 /* What stands behind a call's numbers: the function's name, quoted if need be, and the end of the line. */
@@ -44,18 +51,23 @@ struct calls {
     FILE *file, *raw;
     struct call kept[KEPT]; /* calls that are not in the nameless file yet */
     size_t n_kept;
-    AS_VEC(struct stack) stacks;   /* by thread */
-    AS_VEC(struct ending) endings; /* by path, when the run is over */
-    char lines[LINES];             /* lines that are not in the file yet */
+    AS_VEC(struct stack) stacks;         /* by thread */
+    AS_VEC(struct ending) endings;       /* by path, when the run is over */
+    AS_VEC(struct beginning) beginnings; /* by depth, those of one thread */
+    uint32_t begins;                     /* … of this one */
+    char lines[LINES];                   /* lines that are not in the file yet */
     size_t n_lines;
 };
 
 static void release(void *opaque)
 {
     struct calls *self = opaque;
-    for (size_t i = 0; i < self->stacks.len; i++)
+    for (size_t i = 0; i < self->stacks.len; i++) {
         as_vec_free(&self->stacks.data[i].frames);
+        as_vec_free(&self->stacks.data[i].places);
+    }
     as_vec_free(&self->stacks);
+    as_vec_free(&self->beginnings);
     for (size_t i = 0; i < self->endings.len; i++)
         free(self->endings.data[i].text);
     as_vec_free(&self->endings);
@@ -91,31 +103,45 @@ static void flush(struct calls *self)
     self->n_kept = 0;
 }
 
-/* Ends all frames from `depth` on at cycle `end`. */
-static void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t depth, uint64_t end)
+/* Ends the innermost frame at cycle `end`. */
+static inline void pop_one(struct calls *self, struct stack *stack, uint32_t thread, uint64_t end)
 {
-    while (stack->frames.len > depth) {
-        const struct frame *frame = &stack->frames.data[--stack->frames.len];
-        self->kept[self->n_kept++] = (struct call){.start = frame->start,
-                                                   .end = end,
-                                                   .thread = thread,
-                                                   .depth = (uint32_t)stack->frames.len,
-                                                   .path = frame->path};
-        if (self->n_kept == KEPT)
-            flush(self);
-    }
+    const struct frame *frame = &stack->frames.data[--stack->frames.len];
+    struct call *call = &self->kept[self->n_kept++];
+    call->start = frame->start;
+    call->end = end;
+    call->thread = thread;
+    call->depth = (uint32_t)stack->frames.len;
+    call->path = frame->path;
+    if (__builtin_expect(self->n_kept == KEPT, 0))
+        flush(self);
+}
+
+/* Ends all frames from `depth` on at cycle `end`. */
+static inline void pop(struct calls *self, struct stack *stack, uint32_t thread, size_t depth, uint64_t end)
+{
+    while (stack->frames.len > depth)
+        pop_one(self, stack, thread, end);
+}
+
+static __attribute__((noinline)) void make_place(struct stack *stack, uint32_t path)
+{
+    while (stack->places.len <= path)
+        *as_vec_push(&stack->places) = 0;
 }
 
 /* The thread continues in `path`; the preceding path ended at cycle `now`. */
-static void enter(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t now)
+static inline void enter(struct calls *self, struct stack *stack, uint32_t thread, uint32_t path, uint64_t now)
 {
-    size_t depth = stack->frames.len;
-    while (depth > 0 && stack->frames.data[depth - 1].path != path)
-        depth--;
-    if (depth > 0)
-        pop(self, stack, thread, depth, now);
-    else
-        *as_vec_push(&stack->frames) = (struct frame){.path = path, .start = now};
+    if (__builtin_expect(path >= stack->places.len, 0))
+        make_place(stack, path);
+    uint32_t *place = &stack->places.data[path];
+    if (*place < stack->frames.len && stack->frames.data[*place].path == path) {
+        pop(self, stack, thread, *place + 1, now);
+        return;
+    }
+    *place = (uint32_t)stack->frames.len;
+    *as_vec_push(&stack->frames) = (struct frame){.path = path, .start = now};
 }
 
 static uint32_t top_of(const struct stack *stack)
@@ -223,6 +249,27 @@ static inline char *put_number(char *to, uint64_t number)
     return to + 1;
 }
 
+static __attribute__((noinline)) const struct beginning *make_beginning(struct calls *self, const struct call *call)
+{
+    if (call->thread != self->begins)
+        as_vec_clear(&self->beginnings);
+    self->begins = call->thread;
+    while (self->beginnings.len <= call->depth)
+        *as_vec_push(&self->beginnings) = (struct beginning){0};
+    struct beginning *beginning = &self->beginnings.data[call->depth];
+    char text[2 * 24] = {0}, *end = put_number(put_number(text, call->thread), call->depth);
+    memcpy(beginning->text, text, sizeof beginning->text);
+    beginning->length = (uint32_t)(end - text);
+    return beginning;
+}
+
+static inline const struct beginning *beginning_of(struct calls *self, const struct call *call)
+{
+    bool known =
+        call->thread == self->begins && call->depth < self->beginnings.len && self->beginnings.data[call->depth].length;
+    return __builtin_expect(known, 1) ? &self->beginnings.data[call->depth] : make_beginning(self, call);
+}
+
 static void write_lines(struct calls *self)
 {
     fwrite(self->lines, 1, self->n_lines, self->file);
@@ -234,9 +281,10 @@ static void write_call(struct calls *self, const struct call *call)
     const struct ending *ending = ending_of(self, call->path);
     if (self->n_lines + NUMBERS + SHORT + ending->length > LINES)
         write_lines(self);
-    char *end = put_number(self->lines + self->n_lines, call->thread);
-    end = put_number(end, call->depth);
-    end = put_number(end, call->start);
+    const struct beginning *beginning = beginning_of(self, call);
+    char *end = self->lines + self->n_lines;
+    memcpy(end, beginning->text, sizeof beginning->text);
+    end = put_number(end + beginning->length, call->start);
     end = put_number(end, call->end);
     self->n_lines = (size_t)(end - self->lines);
     if (ending->length > LINES - NUMBERS - SHORT) { /* a name of C++ may be that long */

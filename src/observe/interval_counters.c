@@ -153,8 +153,9 @@ static void write_json(const struct counters *self, FILE *out)
 
 static void finish(void *opaque, FILE *out)
 {
-    const struct counters *self = opaque;
+    struct counters *self = opaque;
     size_t length = strlen(self->path);
+    as_intervals_settle(&self->intervals);
     if (length > 5 && strcmp(self->path + length - 5, ".json") == 0)
         write_json(self, self->file);
     else

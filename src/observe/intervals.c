@@ -1,5 +1,6 @@
 /* See intervals.h. Most of a batch falls into one interval. The interval used last is therefore cached, and a division
- * is needed only outside of it. Runs along an edge in it are counted, and what they add is added once. */
+ * is needed only outside of it. Runs along an edge in it are counted, and what they add is added once, when another
+ * interval comes. */
 #include "observe/intervals.h"
 
 #include "base/vec.h"
@@ -81,12 +82,14 @@ struct hand {
 };
 
 /* Adds the runs along edges that were counted for the interval at hand. */
-static void add_waiting(const struct hand *hand)
+void as_intervals_settle(struct as_intervals *intervals)
 {
-    struct as_intervals *intervals = hand->intervals;
+    if (intervals->waiting.len == 0)
+        return;
+    struct as_interval *row = &intervals->threads.data[intervals->waits_thread].rows.data[intervals->waits_row];
     for (size_t i = 0; i < intervals->waiting.len; i++) {
         struct as_interval_edge *of = &intervals->edges.data[intervals->waiting.data[i]];
-        add_times(hand->row, &intervals->parts.data[of->parts], of->n_parts, of->times);
+        add_times(row, &intervals->parts.data[of->parts], of->n_parts, of->times);
         of->times = 0;
     }
     as_vec_clear(&intervals->waiting);
@@ -95,12 +98,13 @@ static void add_waiting(const struct hand *hand)
 static __attribute__((noinline)) void reach_for(struct hand *hand, uint64_t cycle)
 {
     struct as_intervals *intervals = hand->intervals;
-    add_waiting(hand);
+    as_intervals_settle(intervals);
     while (intervals->most && cycle / intervals->length >= intervals->most)
         halve(intervals);
     uint64_t index = cycle / intervals->length;
     while (hand->thread->rows.len <= index)
         *as_vec_push(&hand->thread->rows) = (struct as_interval){0};
+    intervals->waits_row = index;
     hand->row = &hand->thread->rows.data[index];
     hand->first = index * intervals->length;
     hand->length = intervals->length;
@@ -139,15 +143,6 @@ static __attribute__((noinline)) void count_parts_of_stay(struct hand *hand, con
     }
 }
 
-static inline void count_stay(struct hand *hand, const struct as_stay *stay, uint64_t before)
-{
-    uint64_t at = stay->from + before - hand->first;
-    if (__builtin_expect(at < hand->length && at + stay->cycles <= hand->length, 1))
-        hand->row->occupied[stay->resource] += stay->cycles;
-    else
-        count_parts_of_stay(hand, stay, stay->from + before);
-}
-
 static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n, uint64_t before)
 {
     for (size_t i = 0; i < n; i++)
@@ -157,9 +152,35 @@ static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n
 
 static void count_stays(struct hand *hand, const struct as_stay *stays, size_t n, uint64_t before)
 {
-    for (size_t i = 0; i < n; i++)
-        if (stays[i].from > 0 && stays[i].resource < AS_RESOURCE_COUNT)
-            count_stay(hand, &stays[i], before - 1);
+    struct hand here = *hand; /* in registers */
+    for (size_t i = 0; i < n; i++) {
+        const struct as_stay *stay = &stays[i];
+        uint64_t at = stay->from + before - 1 - here.first, cycles = stay->cycles;
+        if (stay->from == 0 || stay->resource >= AS_RESOURCE_COUNT)
+            continue;
+        if (__builtin_expect(at < here.length && cycles <= here.length - at, 1)) {
+            here.row->occupied[stay->resource] += cycles;
+            continue;
+        }
+        count_parts_of_stay(hand, stay, stay->from + before - 1);
+        here = *hand;
+    }
+}
+
+/* The interval at hand is the one that the last batch ended with, if that was the same thread's. */
+static struct hand take_hand(struct as_intervals *intervals, uint32_t number)
+{
+    struct as_interval_thread *thread = thread_of(intervals, number);
+    struct hand hand = {.intervals = intervals, .thread = thread};
+    if (intervals->waits_thread == number && intervals->waits_row < thread->rows.len) {
+        hand.row = &thread->rows.data[intervals->waits_row];
+        hand.first = intervals->waits_row * intervals->length;
+        hand.length = intervals->length;
+        return hand;
+    }
+    as_intervals_settle(intervals);
+    intervals->waits_thread = number;
+    return hand;
 }
 
 static void end_batch(struct hand *hand, uint64_t last)
@@ -170,7 +191,7 @@ static void end_batch(struct hand *hand, uint64_t last)
 
 void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch *batch)
 {
-    struct hand hand = {.intervals = intervals, .thread = thread_of(intervals, batch->thread)};
+    struct hand hand = take_hand(intervals, batch->thread);
     uint64_t before = batch->cycles_before, last = before + batch->pipes[batch->n - 1].commit;
     count_pipes(&hand, batch->pipes, batch->n, before);
     count_stays(&hand, batch->stays, batch->n_stays, before);
@@ -274,7 +295,7 @@ static inline void count_edge(struct hand *hand, const struct as_edge_run *run, 
 
 void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch)
 {
-    struct hand hand = {.intervals = intervals, .thread = thread_of(intervals, batch->thread)};
+    struct hand hand = take_hand(intervals, batch->thread);
     uint64_t before = batch->cycles_before;
     for (size_t i = 0; i < batch->n_runs; i++) {
         const struct as_edge_run *run = &batch->runs[i];
@@ -284,12 +305,12 @@ void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge
             count_pipes(&hand, &batch->pipes[run->first], run->n, before);
     }
     count_stays(&hand, batch->stays, batch->n_stays, before);
-    add_waiting(&hand);
     end_batch(&hand, before + as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
 }
 
 void as_intervals_forget(struct as_intervals *intervals)
 {
+    as_intervals_settle(intervals);
     as_vec_clear(&intervals->edges);
     as_vec_clear(&intervals->parts);
 }
@@ -308,6 +329,8 @@ uint64_t as_intervals_cycles(const struct as_intervals *intervals, const struct 
 
 void as_intervals_merge(struct as_intervals *to, struct as_intervals *from)
 {
+    as_intervals_settle(to);
+    as_intervals_settle(from);
     while (to->length < from->length)
         halve(to);
     while (from->length < to->length)

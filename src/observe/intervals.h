@@ -48,7 +48,7 @@ struct as_interval_edge {
     const struct as_edge *edge; /* NULL: not worked out yet */
     int32_t first;              /* the cycles that it reaches into, from the run's base: the first … */
     uint32_t span;              /* … and how many come behind it */
-    uint32_t times;             /* runs of the batch and interval at hand that are not added yet */
+    uint32_t times;             /* runs in the interval at hand that are not added yet */
     uint32_t parts, n_parts;    /* the first, and how many */
 };
 
@@ -58,7 +58,9 @@ struct as_intervals {
     AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
     AS_VEC(struct as_interval_edge) edges;     /* by number */
     AS_VEC(struct as_interval_part) parts;     /* of the edges */
-    AS_VEC(uint32_t) waiting;                  /* edges with `times`; none between batches */
+    AS_VEC(uint32_t) waiting;                  /* edges with `times` … */
+    uint32_t waits_thread;                     /* … in this thread's interval … */
+    size_t waits_row;                          /* … of this number */
 };
 
 enum { AS_INTERVAL_LONGEST = 1 << 26 }; /* `length` where rows do not become one: counts have 32 bits */
@@ -67,6 +69,8 @@ void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch
 /* The same for blocks whose times are known: one sum for each, but for those on a border. */
 void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch);
 void as_intervals_forget(struct as_intervals *intervals); /* as as_observer.forget */
+/* Rows are complete from here on until more is added. */
+void as_intervals_settle(struct as_intervals *intervals);
 /* The rows of a thread up to its last commit; what comes behind it (a prefetch under way) is left out. */
 size_t as_intervals_count_rows(const struct as_intervals *intervals, const struct as_interval_thread *thread);
 /* The cycles of one of these rows: the last ends with the thread. */

@@ -84,13 +84,16 @@ struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout)
     return buffer;
 }
 
-void as_pipe_buffer_add_stays(struct as_pipe_buffer *buffer, const struct as_stay *stays, size_t n)
+void as_pipe_buffer_swap_stays(struct as_pipe_buffer *buffer, struct as_stay **stays, size_t *n, size_t *room)
 {
-    if (n == 0)
-        return;
-    as_vec_reserve((void **)&buffer->stays.data, &buffer->stays.cap, buffer->stays.len + n, sizeof *stays);
-    memcpy(buffer->stays.data + buffer->stays.len, stays, n * sizeof *stays);
-    buffer->stays.len += n;
+    struct as_stay *data = buffer->stays.data;
+    size_t len = buffer->stays.len, cap = buffer->stays.cap;
+    buffer->stays.data = *stays;
+    buffer->stays.len = *n;
+    buffer->stays.cap = *room;
+    *stays = data;
+    *n = len;
+    *room = cap;
 }
 
 void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n,

@@ -34,7 +34,8 @@ struct as_pipe_buffer *as_pipe_buffer_take(struct as_fanout *fanout);
 void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n,
                             bool last);
 
-void as_pipe_buffer_add_stays(struct as_pipe_buffer *buffer, const struct as_stay *stays, size_t n);
+/* Exchanges the buffer's stays, of which a new one has none, for the parts of another AS_VEC. */
+void as_pipe_buffer_swap_stays(struct as_pipe_buffer *buffer, struct as_stay **stays, size_t *n, size_t *room);
 
 /* An access of record number `owner` of the buffer. */
 static inline void as_pipe_buffer_add_access(struct as_pipe_buffer *buffer, uint32_t owner,

@@ -125,8 +125,9 @@ static void print_thread(const struct timeline *self, const struct as_interval_t
 
 static void finish(void *opaque, FILE *out)
 {
-    const struct timeline *self = opaque;
+    struct timeline *self = opaque;
     size_t shown = 0, left_out = 0;
+    as_intervals_settle(&self->intervals);
     for (size_t i = 0; i < self->intervals.threads.len; i++) {
         if (self->intervals.threads.data[i].cycles == 0)
             continue;

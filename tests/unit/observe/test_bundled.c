@@ -355,6 +355,7 @@ static void intervals_along_edges(void **state)
                                                                  .stays = both});
             }
         }
+        as_intervals_settle(&along);
         assert_int_equal(along.length, apart.length);
         assert_int_equal(along.threads.data[1].cycles, apart.threads.data[1].cycles);
         assert_int_equal(along.threads.data[1].rows.len, apart.threads.data[1].rows.len);

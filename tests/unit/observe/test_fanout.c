@@ -386,7 +386,7 @@ static void wants_are_joined_and_met(void **state)
             struct as_data_access access = {.address = 100 * number + i, .insn = i, .size = 8, .kind = AS_ACCESS_STORE};
             buffer->pipes[i] = (struct as_pipe){.insn = i};
             as_pipe_buffer_add_access(buffer, i, &access);
-            as_pipe_buffer_add_stays(buffer, &stay, 1);
+            *as_vec_push(&buffer->stays) = stay;
         }
         as_pipe_buffer_publish(fanout, buffer, 1, n, false);
     }
