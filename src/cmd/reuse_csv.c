@@ -42,6 +42,8 @@ static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
         uint64_t bytes = lines << shown->options->shape.shift;
         print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, false, lines), "");
         print_row(out, "shared miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, true, lines), "");
+        if (shown->options->shape.sampled)
+            print_row(out, "miss ratio error", 0, bytes, bytes, as_reuse_miss_ratio_error(shown, false, lines), "");
         if (lines > granules)
             break;
     }

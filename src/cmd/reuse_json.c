@@ -87,6 +87,10 @@ static void json_point(struct as_json *json, const struct as_reuse_shown *shown,
     as_json_u64(json, "bytes", lines << shown->options->shape.shift);
     as_json_double(json, "ratio", as_reuse_miss_ratio(shown, false, lines));
     as_json_double(json, "shared", as_reuse_miss_ratio(shown, true, lines));
+    if (shown->options->shape.sampled) {
+        as_json_double(json, "ratio_error", as_reuse_miss_ratio_error(shown, false, lines));
+        as_json_double(json, "shared_error", as_reuse_miss_ratio_error(shown, true, lines));
+    }
     as_json_end(json);
 }
 

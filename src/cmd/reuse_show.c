@@ -124,6 +124,14 @@ double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint
                                 : 0;
 }
 
+double as_reuse_miss_ratio_error(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
+{
+    const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);
+    if (!view->parts || !view->counts.touches)
+        return 0;
+    return as_sample_error(view->parts, granules, as_reuse_scale(shown->exact)) / (double)view->counts.touches;
+}
+
 /* Weights are rounded, so a few may be missing. */
 const char *as_reuse_how(uint64_t all, uint64_t counted)
 {

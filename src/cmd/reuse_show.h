@@ -71,6 +71,8 @@ const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *s
 /* The smallest cache, in granules, whose misses can be told: 1, unless the lines are a sample. */
 uint64_t as_reuse_least(const struct as_reuse_shown *shown);
 /* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
+/* By how much a sample of the lines may be off there; 0: every line is counted. */
+double as_reuse_miss_ratio_error(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* Pairs by reuses from beyond the L1, most first. The caller frees. */
 const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *view);

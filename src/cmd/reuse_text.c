@@ -111,10 +111,14 @@ static void print_curve(const struct as_reuse_shown *shown, FILE *out)
     uint32_t shift = shown->options->shape.shift;
     const struct as_reuse_view *view = as_reuse_all_threads(shown->exact);
     double floor_ = as_ratio(view->counts.cold + view->counts.after_invalidation, view->counts.touches);
-    fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size:\n");
+    bool sampled = shown->options->shape.sampled && as_reuse_scale(shown->exact);
+    fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size%s:\n",
+            sampled ? " (+-: how many points it may be off)" : "");
     for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
         double ratio = as_reuse_miss_ratio(shown, false, lines);
         fprintf(out, "%16s  %6.2f %%  ", as_reuse_size_text(lines << shift, text), 100 * ratio);
+        if (sampled)
+            fprintf(out, "+-%5.2f  ", 100 * as_reuse_miss_ratio_error(shown, false, lines));
         print_bar(out, ratio);
         print_marks(shown, out, lines << shift, lines << shift << 1);
         fputc('\n', out);

@@ -41,6 +41,7 @@ void as_reuse_view_init(struct as_reuse_view *view, const struct as_reuse_shape 
     view->shared = shared;
     as_lru_stack_init(&view->stack);
     view->stack.distinct = shape->distinct;
+    view->parts = shape->sampled ? as_alloc(sizeof *view->parts) : NULL;
     as_granules_init(&view->misses, sizeof(struct as_reuse_misses));
     for (int level = first; level <= (int)last; level++)
         as_lru_cache_init(&view->caches[level], &shape->levels[level]);
@@ -56,6 +57,7 @@ void as_reuse_view_free(struct as_reuse_view *view)
     as_vec_free(&view->pairs);
     as_map_free(&view->pair_index);
     free(view->recent);
+    free(view->parts);
     as_vec_free(&view->working_set);
 }
 
@@ -326,6 +328,16 @@ static inline void count_reuses(struct as_reuse_view *view, uint32_t thread, con
     paired->beyond = beyond;
 }
 
+static void count_part(struct as_sample_parts *parts, uint64_t key, const struct as_touched *touched, uint64_t weight)
+{
+    uint32_t part = as_sample_part(key);
+    if (touched->kind == AS_TOUCH_REUSE)
+        as_distances_add(&parts->hits[part], touched->distance, weight);
+    else
+        parts->missed[part] += weight;
+    parts->lines[part] += touched->kind == AS_TOUCH_COLD ? weight : 0;
+}
+
 static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use,
                         struct paired *paired)
 {
@@ -350,6 +362,8 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
         view->counts.cold += weight;
     else
         view->counts.after_invalidation += weight;
+    if (view->parts)
+        count_part(view->parts, touch->key, &touched, weight);
     if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
         paired->conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
     if (!view->shared)
@@ -522,6 +536,8 @@ void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from)
     to->counts.other += from->counts.reuses; /* those of one core are no reuse here */
     to->counts.reuses = to->counts.temporal = 0;
     to->all = from->distances;
+    if (to->parts)
+        *to->parts = *from->parts;
     to->caches[AS_REUSE_LLC] = from->caches[AS_REUSE_LLC];
     from->caches[AS_REUSE_LLC] = (struct as_lru_cache){0};
     to->beyond[AS_REUSE_LLC] = from->beyond[AS_REUSE_LLC];
@@ -588,6 +604,8 @@ void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
     as_distances_merge(&into->distances, &from->distances);
     as_distances_merge(&into->times, &from->times);
     as_distances_merge(&into->all, &from->all);
+    if (into->parts)
+        as_sample_parts_merge(into->parts, from->parts);
     for (int level = 0; level < AS_REUSE_LEVELS; level++) {
         into->looked_up[level] += from->looked_up[level];
         into->beyond[level] += from->beyond[level];

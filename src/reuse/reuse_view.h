@@ -9,6 +9,7 @@
 #include "reuse/distances.h"
 #include "reuse/lru_cache.h"
 #include "reuse/lru_stack.h"
+#include "reuse/sample_error.h"
 
 enum as_reuse_level { AS_REUSE_L1, AS_REUSE_L2, AS_REUSE_LLC, AS_REUSE_LEVELS };
 enum as_miss_cause { AS_MISS_COLD, AS_MISS_CAPACITY, AS_MISS_CONFLICT, AS_MISS_COHERENCE, AS_MISS_CAUSES };
@@ -86,7 +87,8 @@ struct as_reuse_view {
     uint32_t scale; /* each granule stands for 1 << scale */
     struct as_reuse_counts counts;
     struct as_distances distances, times; /* of reuses as the rules have them */
-    struct as_distances all; /* of every touch that is neither cold nor invalidated: the miss-ratio curve */
+    struct as_distances all;       /* of every touch that is neither cold nor invalidated: the miss-ratio curve */
+    struct as_sample_parts *parts; /* of a sample of the granules; NULL: all are counted */
     struct as_lru_cache caches[AS_REUSE_LEVELS]; /* those that this view simulates */
     uint64_t looked_up[AS_REUSE_LEVELS], missed[AS_REUSE_LEVELS][AS_MISS_CAUSES], beyond[AS_REUSE_LEVELS];
     uint64_t fetched, fetched_bytes;

@@ -304,6 +304,9 @@ holds "lines: intervals of a sample are not shown" 'not d["working_set"]["bytes"
 walks f at_random --method lines --lines 64 >thin.json
 holds "lines: what they cannot resolve is one bin, and no size" \
     'd["histogram"][0]["lo"] == 0 and d["histogram"][0]["hi"] == 4 / d["rate"] - 1 and d["histogram"][1]["lo"] >= 4 / d["rate"] and d["miss_ratio"][0]["bytes"] == 256 / d["rate"]' thin.json
+holds "lines: a sample says how far off it may be" \
+    'd["miss_ratio"][0]["ratio_error"] > 0 and d["miss_ratio"][0]["shared_error"] > 0' thin.json
+holds "lines: all of them have no error" 'all(p["ratio_error"] == 0 for p in d["miss_ratio"])' lines.json
 "$ASSAY" reuse --csv --from at_random --to finished --method lines --lines 64 -o thin.csv -- ./walks f
 check "lines: the same in CSV" python3 - <<'END'
 import csv, json
@@ -463,7 +466,7 @@ walks w walk --method lines -o fields-lines.json
 "$ASSAY" reuse --json --method watch --exact --shared --period 500 --pmu zen4 -o fields-watch.json -- ./hard t
 "$ASSAY" reuse --csv --method watch --shared --period 500 -o fields-watch.csv -- ./hard t
 "$ASSAY" reuse --csv --method watch --period 100 -o fields-alone.csv -- ./walks w # in which distances are sure to be found
-check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" --all "$page" fields-*
+check "fields and the manual page" python3 "$(dirname "$0")/reuse_fields.py" --all "$page" thin.csv fields-*
 check "CSV has the document's numbers" python3 - <<'END'
 import csv, json
 document, rows = json.load(open("fields-stride.json")), list(csv.DictReader(open("fields-stride.csv")))

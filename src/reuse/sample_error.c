@@ -1,0 +1,73 @@
+/* See sample_error.h. */
+#include "reuse/sample_error.h"
+
+#include "base/random.h"
+
+#include <math.h>
+
+enum { MOST_SPREAD = 64 }; /* sampled lines: from there on the spread of their number is narrow */
+
+/* Not as_reuse_hash, which says which lines are in the sample: neighbours would be in one part. */
+uint32_t as_sample_part(uint64_t key)
+{
+    return (uint32_t)(as_random_hash(key) % AS_SAMPLE_PARTS);
+}
+
+void as_sample_parts_merge(struct as_sample_parts *into, const struct as_sample_parts *from)
+{
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++) {
+        as_distances_merge(&into->hits[i], &from->hits[i]);
+        into->lines[i] += from->lines[i];
+        into->missed[i] += from->missed[i];
+    }
+}
+
+/* By chance: parts are compared by their misses a line, because how many lines there are is no chance. */
+static double standard_error(const struct as_sample_parts *parts, uint64_t lines, double rate)
+{
+    double misses[AS_SAMPLE_PARTS], all = 0, all_lines = 0, squares = 0;
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++) {
+        all += misses[i] = (double)parts->missed[i] + as_distances_beyond(&parts->hits[i], lines);
+        all_lines += (double)parts->lines[i];
+    }
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++) {
+        double rest = misses[i] - (all_lines > 0 ? all * (double)parts->lines[i] / all_lines : 0);
+        squares += rest * rest;
+    }
+    return sqrt((1 - rate) * squares * AS_SAMPLE_PARTS / (AS_SAMPLE_PARTS - 1));
+}
+
+/* The chance that of `distance` lines at least `least` are sampled. */
+static double chance_of(uint64_t distance, uint32_t least, double rate)
+{
+    double below = 0, term = exp((double)distance * log1p(-rate));
+    for (uint32_t k = 0; k < least && k <= distance; k++) {
+        below += term;
+        term *= (double)(distance - k) / (k + 1) * rate / (1 - rate);
+    }
+    return fmax(0, 1 - below);
+}
+
+/* By how much more touches would seem to miss if distances were spread once more. */
+static double bias(const struct as_sample_parts *parts, uint64_t lines, uint32_t scale)
+{
+    double more = 0, rate = 1.0 / (double)(UINT64_C(1) << scale);
+    uint32_t least = (uint32_t)((lines + (UINT64_C(1) << scale) - 1) >> scale);
+    for (uint32_t bin = 0; bin < AS_DISTANCE_BINS && as_distance_low(bin) < lines * 16; bin++) {
+        double n = 0;
+        for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+            n += (double)parts->hits[i].bins[bin];
+        if (n > 0)
+            more += n * (chance_of(as_distance_low(bin), least, rate) - (as_distance_low(bin) >= lines));
+    }
+    return more;
+}
+
+double as_sample_error(const struct as_sample_parts *parts, uint64_t lines, uint32_t scale)
+{
+    if (!scale)
+        return 0;
+    bool spread = lines >> scale < MOST_SPREAD;
+    return 2 * standard_error(parts, lines, 1.0 / (double)(UINT64_C(1) << scale)) +
+           (spread ? fabs(bias(parts, lines, scale)) : 0);
+}

@@ -1,0 +1,26 @@
+/* How far off the miss ratios of a sample of the lines may be, from the sample itself.
+ *
+ * Two things make them wrong. Which lines are in the sample is chance, and where a few hot ones decide, that matters: lines are dealt
+ * to parts by a hash of their own, and parts that differ by more or fewer misses than their number of lines accounts for show by how
+ * much. And a distance is only known by the few sampled lines in between, whose number is spread around its mean: where many
+ * distances are a little shorter than a cache is large, more of them seem longer than the other way round. That spread, applied once
+ * more to what was measured, shows by how much. */
+#ifndef AS_REUSE_SAMPLE_ERROR_H
+#define AS_REUSE_SAMPLE_ERROR_H
+
+#include "reuse/distances.h"
+
+enum { AS_SAMPLE_PARTS = 16 };
+
+struct as_sample_parts {
+    struct as_distances hits[AS_SAMPLE_PARTS]; /* touches that some cache has, by distance */
+    uint64_t lines[AS_SAMPLE_PARTS],
+        missed[AS_SAMPLE_PARTS]; /* missed: touches that no cache has, the first ones included */
+};
+
+uint32_t as_sample_part(uint64_t key);
+void as_sample_parts_merge(struct as_sample_parts *into, const struct as_sample_parts *from);
+/* Of the misses of a cache of so many lines: twice the standard error, and the bias. One of 1 << scale lines is sampled. */
+double as_sample_error(const struct as_sample_parts *parts, uint64_t lines, uint32_t scale);
+
+#endif
