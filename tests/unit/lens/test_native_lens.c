@@ -115,6 +115,31 @@ static void times(void **state)
         assert_int_equal(seen.sampled.time, want[i]);
     }
     as_native_lens_free(native);
+    native = open_lens(&seen, 1);
+    sample(native, getpid(), AS_PERF_NO_TIME); /* 0 would be no time */
+    assert_int_equal(seen.sampled.time, 1);
+    as_native_lens_free(native);
+}
+
+/* The innermost 32 frames are kept; there is no path 0, and none beyond the last. */
+static void ends_of_paths(void **state)
+{
+    enum { KEPT = 32, DEEP = KEPT + 8 };
+    uint64_t chain[DEEP];
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    const uint64_t *found;
+    uint32_t process = 0;
+    for (size_t i = 0; i < DEEP; i++)
+        chain[i] = 0x1000 * (i + 1) + 1;
+    assert_int_equal(as_native_lens_path(native, 1, &found, &process), 0);
+    sample_with(native, getpid(), 1, chain, DEEP);
+    assert_int_equal(as_native_lens_path(native, seen.sampled.path, &found, &process), KEPT);
+    assert_int_equal(process, 1); /* the first that was met */
+    assert_true(found[0] == 0x1001 && found[KEPT - 1] == 0x1000 * KEPT);
+    assert_int_equal(as_native_lens_path(native, 0, &found, &process), 0);
+    assert_int_equal(as_native_lens_path(native, seen.sampled.path + 1, &found, &process), 0);
+    as_native_lens_free(native);
 }
 
 /* The same frames are the same path, whatever came between. Return addresses are behind their calls. */
@@ -514,17 +539,12 @@ int main(void)
 {
 #ifdef __x86_64__
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),
-        cmocka_unit_test(paths),
-        cmocka_unit_test(recorded_addresses),
-        cmocka_unit_test(how_long_it_ran),
-        cmocka_unit_test(accesses_around),
-        cmocka_unit_test(nothing_around),
-        cmocka_unit_test(one_trap_with_its_access),
-        cmocka_unit_test(four_registers),
-        cmocka_unit_test(budget_is_kept),
-        cmocka_unit_test(watching_costs),
-        cmocka_unit_test(threads_end_and_processes_change),
+        cmocka_unit_test(times),           cmocka_unit_test(paths),
+        cmocka_unit_test(ends_of_paths),   cmocka_unit_test(recorded_addresses),
+        cmocka_unit_test(how_long_it_ran), cmocka_unit_test(accesses_around),
+        cmocka_unit_test(nothing_around),  cmocka_unit_test(one_trap_with_its_access),
+        cmocka_unit_test(four_registers),  cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(watching_costs),  cmocka_unit_test(threads_end_and_processes_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 #else
