@@ -10,6 +10,7 @@
 #include "native/choose.h"
 #include "native/process_maps.h"
 #include "native/session.h"
+#include "native/thread_start.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -23,6 +24,12 @@ enum { WAIT_MS = 10, STACK_BYTES = 512, RING_BYTES = 512 << 10 };
 struct agent_code {
     uint32_t pid;
     uint64_t start, end;
+};
+
+/* What the C library's record of a thread says of its start. */
+struct start {
+    bool known;
+    uint64_t words[AS_THREAD_START_WORDS];
 };
 
 struct as_comm_native {
@@ -42,7 +49,8 @@ struct as_comm_native {
     struct as_shared_memory *shared;
     struct as_strings *shared_names;
     struct as_comm_native_info info;
-    size_t seen; /* threads at the last look at the maps */
+    AS_VEC(struct start) starts; /* in the order of the lens's threads */
+    size_t seen;                 /* threads at the last look at the maps */
     double looked;
 };
 
@@ -82,6 +90,7 @@ void as_comm_native_free(struct as_comm_native *native)
     as_vec_free(&native->agents);
     as_guest_memory_free(native->blocks);
     as_vec_free(&native->threads);
+    as_vec_free(&native->starts);
     as_vec_free(&native->places);
     as_pair_matrix_free(&native->estimate);
     as_contacts_free(&native->contacts);
@@ -202,6 +211,20 @@ static void take_region(void *context, struct as_perf_process *map)
         take_map(context, map);
 }
 
+/* Of threads that came since the last look: their stacks are among the regions now. */
+static void look_at_starts(struct as_comm_native *native)
+{
+    for (size_t i = native->starts.len; i < as_native_lens_threads(native->lens); i++) {
+        const struct as_native_lens_thread *thread = as_native_lens_thread(native->lens, i);
+        const struct as_guest_region *stack =
+            as_guest_region_at(native->regions.data, native->regions.len, thread->process, thread->stack);
+        struct start *start = as_vec_push(&native->starts);
+        *start = (struct start){0};
+        start->known =
+            stack && thread->pid != thread->tid && as_thread_start_words((pid_t)thread->pid, stack->end, start->words);
+    }
+}
+
 static void look_at_maps(struct as_comm_native *native, uint32_t pid)
 {
     size_t threads = as_native_lens_threads(native->lens);
@@ -211,6 +234,7 @@ static void look_at_maps(struct as_comm_native *native, uint32_t pid)
     native->seen = threads;
     native->looked = now;
     as_process_maps((pid_t)pid, true, take_region, native);
+    look_at_starts(native);
 }
 
 /* ---- the sink ---- */
@@ -328,14 +352,30 @@ static void find_stack(const struct as_comm_native *native, struct as_comm_threa
     }
 }
 
-static void add_thread(struct as_comm_native *native, const struct as_native_lens_thread *known)
+/* The function that a thread began with; NULL: unknown. */
+static const char *start_name(struct as_comm_native *native, uint32_t process, const struct start *start)
+{
+    struct as_location location;
+    for (size_t i = 0; start->known && i < AS_THREAD_START_WORDS; i++) {
+        if (!start->words[i])
+            continue;
+        as_space_find(space_of(native, process), start->words[i], &location);
+        if (location.function && location.function_start == start->words[i])
+            return location.function;
+    }
+    return NULL;
+}
+
+static void add_thread(struct as_comm_native *native, const struct as_native_lens_thread *known,
+                       const struct start *start)
 {
     struct as_comm_thread thread = {.number = known->number,
                                     .process = known->process,
                                     .core = known->core,
                                     .pid = (int32_t)known->pid,
                                     .tid = (int32_t)known->tid,
-                                    .paths = {known->path}};
+                                    .paths = {known->path},
+                                    .start = start ? start_name(native, known->process, start) : NULL};
     memcpy(thread.comm, known->comm, sizeof thread.comm);
     find_stack(native, &thread, known->stack);
     while (native->places.len <= known->number)
@@ -354,7 +394,8 @@ static void finish(struct as_comm_native *native)
     as_native_lens_poll(native->lens);
     as_detect_finish(native->detect);
     for (size_t i = 0; i < as_native_lens_threads(native->lens) && i < AS_PAIR_THREADS; i++)
-        add_thread(native, as_native_lens_thread(native->lens, i));
+        add_thread(native, as_native_lens_thread(native->lens, i),
+                   i < native->starts.len ? &native->starts.data[i] : NULL);
     as_pair_matrix_grow(&native->estimate, native->threads.len);
     as_detect_matrix(native->detect, native->places.data, native->places.len, &native->estimate);
     as_detect_contacts(native->detect, native->places.data, native->places.len, &native->contacts);

@@ -80,8 +80,7 @@ static const char *start_of(const struct as_comm_result *result, uint32_t path)
     enum { DEPTH = 64 };
     const char *frames[DEPTH];
     size_t n = as_comm_frames(result, path, frames, DEPTH);
-    bool whole = n && n < DEPTH && (!result->names.cut || as_is_thread_entry(frames[n - 1]));
-    for (size_t i = whole ? n : 0; i-- > 0;)
+    for (size_t i = n < DEPTH ? n : 0; i-- > 0;)
         if (!as_is_thread_entry(frames[i]))
             return frames[i];
     return NULL;
@@ -91,7 +90,9 @@ const char *as_comm_thread_name(const struct as_comm_result *result, const struc
 {
     if (is_first(result, thread))
         return "main";
-    for (size_t i = 0; i < AS_COMM_PATHS && thread->paths[i]; i++) {
+    if (thread->start)
+        return thread->start;
+    for (size_t i = 0; !result->names.cut && i < AS_COMM_PATHS && thread->paths[i]; i++) {
         const char *start = start_of(result, thread->paths[i]);
         if (start)
             return start;

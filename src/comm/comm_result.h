@@ -17,6 +17,7 @@ struct as_comm_thread {
     int32_t pid, tid;
     uint64_t stack_start, stack_end; /* of its stack, as far as it is known; 0 */
     uint32_t paths[AS_COMM_PATHS];   /* some that it was in, 0: none; their outermost frames are the thread's */
+    const char *start;               /* the function that it began with; NULL: its paths may tell */
     char comm[16];                   /* the kernel's name for it; "": unknown */
 };
 
@@ -49,7 +50,8 @@ struct as_comm_result {
     struct as_comm_names names;
 };
 
-/* "main", "worker": the outermost function of a thread that the program itself has; "" where that is unknown. */
+/* "main", "worker": the outermost function of a thread that the program itself has. Where paths may lack functions, those without frame
+ * pointers, and nothing else tells, the kernel's name for the thread; "" where that is unknown, too. */
 const char *as_comm_thread_name(const struct as_comm_result *result, const struct as_comm_thread *thread);
 /* Of the matrix that is exact, or of the estimate where none is. */
 struct as_pattern_found as_comm_pattern(const struct as_comm_result *result);

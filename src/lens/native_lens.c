@@ -192,6 +192,9 @@ void as_native_lens_process(struct as_native_lens *lens, const struct as_perf_pr
         end_process(lens, process->pid);
     if (process->kind == AS_PERF_COMM)
         take_name(lens, process);
+    uint64_t parent = process->kind == AS_PERF_FORK ? look_up(&lens->comms, process->parent_tid) : 0;
+    if (parent) /* a new thread has its parent's name until it gets one */
+        *as_map_put(&lens->comms, process->tid) = parent;
 }
 
 size_t as_native_lens_threads(const struct as_native_lens *lens)

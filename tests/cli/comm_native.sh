@@ -19,6 +19,7 @@ pairs() {
     holds "pairs: two cells, of four threads" "(lambda c: c[1][0] > 0 and len({c[0][1], c[0][2], c[1][1], c[1][2]}) == 4 and
         sum(x[0] for x in c[2:]) <= 0.1 * d['total'])($cells)" pairs.json
     holds "… by name, and all of it true sharing" 'd["pattern"] in ("pairs", "one pair") and d["false_sharing"] <= 0.05 * d["total"]' pairs.json
+    holds "… threads by the function that they began with, though it has no frame" '{t["name"] for t in d["by_thread"]} <= {"main", "work"}' pairs.json
     holds "… of an object, by source lines" 'd["objects"][0]["name"] == "of_pair" and d["lines"][0]["to"]["place"].startswith("of_pair[")
         and d["code_pairs"][0]["to"]["file"].endswith("sharing.c")' pairs.json
     holds "… in nanoseconds of what the threads ran" 'd["source"] == "timer" and d["unit"] == "nanoseconds" and

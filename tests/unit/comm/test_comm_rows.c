@@ -522,7 +522,7 @@ static void frames(void **state)
     close_program(&program);
 }
 
-/* The outermost function that is the program's; paths that may be cut count where they reach the C library. */
+/* The function that the thread began with; where that is not known, the outermost one that is the program's, unless paths may lack it. */
 static void thread_names(void **state)
 {
     struct program program;
@@ -540,12 +540,14 @@ static void thread_names(void **state)
     program.result.names.cut = true;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
     program.n_frames = 3;
-    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
+    program.threads[2].start = "reads_it";
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "reads_it");
     program.threads[2].process = 2; /* the only one there */
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "main");
     program.threads[2].pid = 70;
     program.threads[2].tid = 71;
-    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "reads_it");
     program.threads[2].tid = 70;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "main");
     close_program(&program);
