@@ -341,6 +341,7 @@ bool as_comm_json(const struct as_comm_shown *shown, FILE *out)
     as_json_end(json);
     json_source(json, shown);
     json_threads(json, shown);
+    as_json_string(json, "volume", estimate ? "estimate" : "exact");
     json_volume(json, main);
     if (shown->run)
         json_cores(json, shown, main);

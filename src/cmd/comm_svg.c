@@ -1,5 +1,5 @@
 /* The matrices of assay comm as heat maps, in one SVG picture: all, true and false sharing, the exact ones above, the
- * estimated ones below; threads in an order that puts those together that communicate. */
+ * estimated ones below, each row with one scale of colours; threads in an order that puts those together that communicate. */
 #include "base/html.h"
 #include "base/ratio.h"
 #include "base/show.h"
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { SIDE = 300, GAP = 50, LEFT = 70, TOP = 60, MOST_LABELS = 40, MOST_NUMBERS = 8 };
+enum { SIDE = 300, GAP = 80, LEFT = 70, TOP = 60, MOST_LABELS = 40, MOST_NUMBERS = 8, STEPS = 10 };
 
 struct chart {
     FILE *out;
@@ -42,6 +42,11 @@ static uint64_t largest(const struct as_pair_matrix *matrix, int part)
     return most;
 }
 
+static int light_of(double share)
+{
+    return (int)(235 - 205 * share);
+}
+
 /* A cell without communication is the background's. */
 static void put_cell(const struct chart *chart, const struct as_pair_matrix *matrix, size_t row, size_t column,
                      int part, uint64_t most)
@@ -51,7 +56,7 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
     double side = (double)SIDE / (double)matrix->n;
     if (!count)
         return;
-    int light = (int)(235 - 205 * as_ratio(count, most));
+    int light = light_of(as_ratio(count, most));
     fprintf(chart->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"rgb(%d,%d,255)\"><title>",
             chart->x + side * (double)column, chart->y + side * (double)row, side, side, light, light);
     fprintf(chart->out, "%s %" PRIu32 " and %" PRIu32 ": %" PRIu64 "</title></rect>\n",
@@ -87,8 +92,8 @@ static void put_nothing(const struct chart *chart, bool estimated)
 
 static void put_matrix(const struct chart *chart, const struct as_pair_matrix *matrix, const char *title, int part)
 {
-    uint64_t most = largest(matrix, part);
-    if (!most)
+    uint64_t most = largest(matrix, 0); /* one scale for a row: a pale picture has little */
+    if (!largest(matrix, part))
         put_nothing(chart, matrix == chart->shown->result->estimate);
     fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s, %s</text>\n", chart->x, chart->y - 6, title,
             chart->parts[part]);
@@ -100,6 +105,21 @@ static void put_matrix(const struct chart *chart, const struct as_pair_matrix *m
             put_cell(chart, matrix, i, k, part, most);
 }
 
+/* The scale of a row: from nothing to its largest pair. */
+static void put_scale(const struct chart *chart, uint64_t most)
+{
+    double width = (double)SIDE / 2 / STEPS, y = chart->y + SIDE + 20;
+    for (int i = 0; most && i < STEPS; i++) {
+        int light = light_of((i + 1.0) / STEPS);
+        fprintf(chart->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"10\" fill=\"rgb(%d,%d,255)\"/>\n",
+                LEFT + width * i, y, width + 0.5, light, light);
+    }
+    if (most)
+        fprintf(chart->out,
+                "<text x=\"%.1f\" y=\"%.1f\" font-size=\"9\">darkest: %s, the largest pair of the three</text>\n",
+                LEFT + SIDE / 2.0 + 8, y + 9, AS_COUNT(most));
+}
+
 static void put_row(struct chart *chart, const struct as_pair_matrix *matrix, const char *title)
 {
     if (!matrix)
@@ -108,6 +128,7 @@ static void put_row(struct chart *chart, const struct as_pair_matrix *matrix, co
         chart->x = LEFT + part * (SIDE + GAP + LEFT / 2);
         put_matrix(chart, matrix, title, part);
     }
+    put_scale(chart, largest(matrix, 0));
     chart->y += SIDE + GAP;
 }
 

@@ -60,7 +60,7 @@ static void print_numbers(FILE *out, const struct as_comm_shown *shown, const st
     }
 }
 
-/* Too many threads for numbers: a character for each cell, by its share of the largest. */
+/* Too many threads for numbers: a character for each cell, by its share of the largest of all communication. */
 static void print_shades(FILE *out, const struct as_pair_matrix *matrix, const uint32_t *order, int part)
 {
     static const char shades[] = " .:-=+*#%@";
@@ -68,7 +68,7 @@ static void print_shades(FILE *out, const struct as_pair_matrix *matrix, const u
     size_t n = matrix->n < MOST_SHADES ? matrix->n : MOST_SHADES;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
-            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            uint64_t count = as_pair_sum(as_pair_matrix_pair(matrix, order[i], order[k]));
             most = count > most ? count : most;
         }
     for (size_t i = 0; i < n; i++) {

@@ -268,6 +268,7 @@ svg() {
     check "svg" "$ASSAY" comm --svg --period 100 -o maps.svg -- "$sharing" pairs -t 4 -n 20000
     check_same "svg: cells of both pairs, both ways, exact and estimated, all and true" 16 \
         "$(grep -cE 'threads [0-9] and [0-9]: [0-9]{4,}<' maps.svg)"
+    check_same "svg: one scale for exact pictures, one for estimated ones" 2 "$(grep -c 'the largest pair of the three' maps.svg)"
     check "svg: it is XML" python3 -c 'import xml.dom.minidom as m; m.parse("maps.svg")'
 }
 by_chance svg

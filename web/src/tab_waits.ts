@@ -55,16 +55,19 @@ class WaitsView implements View {
             { title: "False sharing", cell: (row, column) => other[row][column] },
         ];
         const more = this.table.threads_left_out ? el("p", { class: "dim" }, `${count(this.table.threads_left_out)} threads more are not in the page.`) : null;
-        return el("div", { class: "heat-maps" }, ...all.map((matrix) => this.map(matrix)), more);
+        const rows = [...Array(this.table.threads.length).keys()];
+        // One scale for the three: a pale one has little.
+        const most = Math.max(1, ...rows.flatMap((row) => rows.map((column) => (row === column ? 0 : all[0].cell(row, column)))));
+        const scale = el("p", { class: "dim" }, `One scale of colours for the three: the darkest is ${count(most)} cycles.`);
+        return el("div", { class: "heat-maps" }, ...all.map((matrix) => this.map(matrix, most)), scale, more);
     }
 
-    private map({ title, cell }: Matrix): HTMLElement {
+    private map({ title, cell }: Matrix, most: number): HTMLElement {
         const n = this.table.threads.length;
         const rows = [...Array(n).keys()];
         const side = Math.max(6, Math.min(36, Math.floor(280 / n)));
         const longest = Math.max(...rows.map((row) => this.thread(row).length));
         const left = n <= LABELLED ? Math.max(76, Math.min(200, 12 + 6.2 * longest)) : 4;
-        const most = Math.max(1, ...rows.flatMap((row) => rows.map((column) => cell(row, column))));
         const drawing = svg("svg", { width: left + n * side + 2, height: n * side + 20, role: "img" });
         drawing.setAttribute("aria-label", this.describe(title, rows, cell));
         for (const row of rows) {
