@@ -252,6 +252,15 @@ static double error_of_reads(const struct as_sampled *sampled)
     return sampled->unseen_reads * latency * AS_CYCLE_UNITS / (double)sampled->summary.units;
 }
 
+/* The same of code that no simulation point has: others stand for it, which cost what they cost. */
+static double error_of_unseen(const struct as_sampled *sampled)
+{
+    const struct as_sampled_summary *summary = &sampled->summary;
+    double unseen =
+        sampled->points && summary->instructions ? (double)summary->unseen / (double)summary->instructions : 0;
+    return AS_Z_95 * as_guessed_share_deviation(unseen, unseen, 0);
+}
+
 /* Half the 95 % interval of the estimate, as a fraction of it. */
 static double error_of(const struct as_sampled *sampled)
 {
@@ -264,7 +273,8 @@ static double error_of(const struct as_sampled *sampled)
     if (as_sampled_prior(sampled, &prior))
         deviation = as_region_deviation(&prior, deviation);
     double found = as_jackknife_quantile(AS_SAMPLED_GROUPS) * deviation;
-    return hypot(hypot(found, common_error(sampled)), sampled->summary.unseen_reads);
+    double missing = hypot(sampled->summary.unseen_reads, error_of_unseen(sampled));
+    return hypot(hypot(found, common_error(sampled)), missing);
 }
 
 void as_sampled_make_rows(struct as_sampled *sampled)

@@ -75,6 +75,10 @@ if command -v perl >/dev/null; then
     check_same "… and the output is there once" "$(perl count.pl <lines)" "$out"
 fi
 
+# Other code stands for what no point executes: nothing shows what it would have cost.
+check "a program with code in no point" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 3 -o unseen.db -- /bin/true
+check_same "… is no surer than that" 1 "$(one unseen.db "SELECT (SELECT value FROM estimates WHERE measure = 'interval') >= 2 * (SELECT coalesce(sum(value), 0) FROM quality WHERE key = 'unseen')")"
+
 # ---- another program the second time ----
 
 cat >other.c <<'END'
