@@ -30,6 +30,13 @@ static inline void as_gates_ring(struct as_wire_header *wire)
         as_gates_ring_lane(wire, i);
 }
 
+/* Whether a thread that lives goes on by itself, so that others keep to its time. One in a system call in which it may wait does not; one
+ * in a call that comes back at once does, however long the host takes for it. */
+static inline bool as_gates_takes_part(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL || atomic_load(&lane->quick);
+}
+
 /* Whether everything that was written has been read. */
 static inline bool as_gates_drained(const struct as_wire_lane *lane)
 {

@@ -52,8 +52,7 @@ void as_pace_free(struct as_reader *reader)
 /* A thread that executes, or has executed what has not been read. */
 static bool is_running(const struct as_wire_lane *lane)
 {
-    return !as_gates_drained(lane) ||
-           (atomic_load(&lane->state) == AS_WIRE_LIVE && atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL);
+    return !as_gates_drained(lane) || (atomic_load(&lane->state) == AS_WIRE_LIVE && as_gates_takes_part(lane));
 }
 
 static uint64_t clock_of(const struct as_reader *reader, uint32_t lane)
@@ -61,11 +60,15 @@ static uint64_t clock_of(const struct as_reader *reader, uint32_t lane)
     return reader->sink->clock(reader->context, &reader->streams[lane]->thread);
 }
 
+/* A thread that has begun counts though nothing of it has been read: otherwise the one that was alone would be let go just then. */
 static uint32_t count_running(const struct as_reader *reader)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used), running = 0;
-    for (uint32_t i = 0; i < used; i++)
-        running += reader->streams[i] && is_running(&reader->wire->lanes[i]);
+    for (uint32_t i = 0; i < used; i++) {
+        const struct as_wire_lane *lane = &reader->wire->lanes[i];
+        bool begins = !reader->streams[i] && !lane->is_code && atomic_load(&lane->state) == AS_WIRE_LIVE;
+        running += begins || (reader->streams[i] && is_running(lane));
+    }
     return running;
 }
 
@@ -281,12 +284,38 @@ static void let_by_in_turns(struct as_reader *reader)
         leak(reader);
 }
 
+static bool sleeps_in_quick_call(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->quick) && atomic_load(&lane->activity) == AS_WIRE_IN_SYSCALL &&
+           as_pace_thread_state(lane) == 'S';
+}
+
+/* A thread that sleeps for long in a system call that was thought to come back at once: nobody waits for it any longer. For a while it may, as
+ * in a clone until the host lets the new thread run. */
+static void give_up_quick(struct as_reader *reader)
+{
+    struct as_pace *pace = &reader->pace;
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    double now = as_clock_seconds();
+    bool any = false, all = pace->asleep > 0 && now > pace->asleep + longest_woken;
+    for (uint32_t i = 0; i < used; i++) {
+        struct as_wire_lane *lane = &reader->wire->lanes[i];
+        bool sleeps = sleeps_in_quick_call(lane);
+        any |= sleeps && !all;
+        if (sleeps && all)
+            atomic_store(&lane->quick, 0);
+    }
+    if (!any || pace->asleep == 0)
+        pace->asleep = any ? now : 0;
+}
+
 /* Where threads run side by side, one look is enough, after some time in which nothing was written: to ask the kernel takes time. */
 static void let_by_side_by_side(struct as_reader *reader, bool idle)
 {
     if (!lasts(&reader->pace, idle, idle_seconds))
         return;
     reader->pace.since = 0;
+    give_up_quick(reader);
     if (all_are_stuck(reader))
         leak(reader);
 }

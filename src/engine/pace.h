@@ -47,6 +47,7 @@ struct as_pace {
     uint64_t meeting;           /* cycles between two meetings */
     double woken,
         looked; /* when threads were first seen to be woken, and not back (0: they are not), and when last looked for */
+    double asleep;    /* since when a thread sleeps in a call that should come back at once; 0: none does */
     int32_t given_up; /* of those that were woken: they are not waited for any more */
     double since; /* when all were first seen to be stuck, or, not in turn, nothing was to be done; 0: it is not so */
 };

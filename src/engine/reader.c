@@ -12,6 +12,7 @@
  */
 #include "engine/causal_reading.h"
 #include "engine/close_reading.h"
+#include "engine/gates.h"
 #include "engine/reader_lanes.h"
 #include "engine/twin.h"
 
@@ -247,8 +248,7 @@ bool as_reader_has_clock(const struct as_reader *reader, uint32_t number)
         return false;
     bool has_words = atomic_load(&lane->published) != atomic_load(&lane->consumed);
     /* activity: as_lane_enter_syscall, as_lane_leave_syscall and throttle (lane.c); a hint that may be old. */
-    bool runs = !reader->pace.in_turn && atomic_load(&lane->state) == AS_WIRE_LIVE &&
-                atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL;
+    bool runs = !reader->pace.in_turn && atomic_load(&lane->state) == AS_WIRE_LIVE && as_gates_takes_part(lane);
     return has_words || runs;
 }
 

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 16,
+    AS_WIRE_VERSION = 17,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -160,6 +160,8 @@ struct as_wire_lane {
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
     _Atomic uint32_t state, activity;
+    _Atomic uint32_t
+        quick; /* it is in a system call that takes no simulated time: others keep to its time (brief_calls.h) */
     _Atomic uint32_t brief; /* it is in a system call that does not block: it comes back, or ends */
     _Atomic uint32_t leaks; /* the header's when it came to its gate */
     uint32_t is_code, process, image, thread;

@@ -430,8 +430,9 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     if (number == numbers->clone || number == numbers->fork || number == numbers->vfork)
         atomic_store(&as_plugin.wire->several, 1);
     as_one_processor_call(as_plugin.arch, number);
-    bool brief = as_plugin.wire->in_step && as_call_is_brief(as_plugin.arch, (uint32_t)number, args);
-    atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone || brief);
+    bool brief = as_call_is_brief(as_plugin.arch, (uint32_t)number, args), in_step = as_plugin.wire->in_step;
+    atomic_store(&lane->brief, number == numbers->exit || number == numbers->clone || (in_step && brief));
+    atomic_store(&lane->quick, brief); /* before it says that it is in the call */
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);
     if (number == numbers->execve)

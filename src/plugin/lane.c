@@ -186,6 +186,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
     atomic_store(&lane->questions, 0);
     atomic_store(&lane->brief, 0);
+    atomic_store(&lane->quick, 0);
     atomic_store(&lane->answers, 0);
     atomic_store(&lane->asked, 0);
     atomic_store(&lane->given, 0);
