@@ -59,6 +59,7 @@ void as_agent_live_add(struct as_agent_image *image, const void *block, size_t b
 void as_agent_blocks_use(void *mapped); /* AS_AGENT_TABLE bytes of zeros; NULL: keeps none */
 void as_agent_blocks_add(struct as_agent_image *image, const void *block, size_t size, uint32_t site);
 
+/* A sum with which nothing else comes. Assay reads it when the process has ended (agent_host.c), or as a sum that is about right. */
 static inline void as_agent_add(_Atomic uint64_t *sum, uint64_t value)
 {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);

@@ -33,6 +33,8 @@ static bool claim(struct as_agent_block *slot, uint64_t start, uint64_t bytes)
     return (there == 0 || there - start < bytes) && atomic_compare_exchange_strong(&slot->start, &there, start);
 }
 
+/* `sequence` comes last. as_agent_each_block (agent_host.c) reads the file when the run is over, so a slot that is half written is that of a
+ * process that was killed there, or still runs. */
 void as_agent_blocks_add(struct as_agent_image *image, const void *block, size_t size, uint32_t site)
 {
     if (!table)

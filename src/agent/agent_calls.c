@@ -64,12 +64,12 @@ static void look_up(void)
         void *found = dlsym(RTLD_NEXT, wanted[i].name);
         memcpy((char *)&real + wanted[i].offset, &found, sizeof found);
     }
-    atomic_store(&state, 2);
+    atomic_store(&state, 2); /* releases `real` to ready */
 }
 
 static bool ready(void)
 {
-    if (atomic_load_explicit(&state, memory_order_acquire) == 2)
+    if (atomic_load_explicit(&state, memory_order_acquire) == 2) /* acquires `real` from look_up */
         return true;
     int saved = errno;
     look_up();

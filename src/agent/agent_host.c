@@ -186,6 +186,7 @@ static void drain(struct as_agent *agent, bool last)
     struct as_agent_wire *wire = agent->wire;
     for (uint64_t n = 0, at = agent->head; n < AS_AGENT_RING; n++, at++) {
         struct as_agent_slot *slot = &wire->ring[at & (AS_AGENT_RING - 1)];
+        /* acquires the slot's other members from as_agent_tell */
         bool published = atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1;
         if (!published && (!last || at >= atomic_load(&wire->tail)))
             return;
@@ -194,7 +195,7 @@ static void drain(struct as_agent *agent, bool last)
             memcpy(copy.name, slot->name, sizeof copy.name);
             take(agent, &copy);
         }
-        atomic_store_explicit(&slot->sequence, at + AS_AGENT_RING, memory_order_release);
+        atomic_store_explicit(&slot->sequence, at + AS_AGENT_RING, memory_order_release); /* the slot, to take_slot */
         agent->head = at + 1;
     }
 }
@@ -269,11 +270,12 @@ bool as_agent_read_site(const struct as_agent_image *image, uint32_t number, str
 {
     bool other = number >= AS_AGENT_SITES; /* nobody fills in what it is */
     const struct as_agent_site *site = &image->site[number < AS_AGENT_ALL_SITES ? number : 0];
+    bool ready = site->ready; /* before what it says is written: from fill (agent_sites.c) */
     uint32_t call = other ? number - AS_AGENT_SITES : site->call, frames = other ? 0 : site->frames;
-    if (call >= AS_AGENT_CALLS || (!other && (!site->ready || frames == 0 || frames > AS_AGENT_DEPTH)))
+    if (call >= AS_AGENT_CALLS || (!other && (!ready || frames == 0 || frames > AS_AGENT_DEPTH)))
         return false;
     *seen = (struct as_agent_seen_site){.call = call, .frames = frames};
-    seen->freed = site->freed; /* before the counts, that only grow */
+    seen->freed = site->freed; /* before the counts, that only grow: from subtract (agent_live.c) */
     uint64_t freed_bytes = site->freed_bytes;
     seen->count = site->count;
     seen->bytes = site->bytes;
@@ -291,7 +293,8 @@ bool as_agent_read_file(const struct as_agent_image *image, uint32_t number, str
     const struct as_agent_file *file = &image->file[number < AS_AGENT_FILES ? number : 0];
     if (number >= AS_AGENT_FILES || number >= image->files)
         return false;
-    *seen = (struct as_agent_seen_file){.start = file->start, .end = file->end};
+    uint64_t start = file->start; /* before the rest, which note_file (agent_sites.c) wrote before it */
+    *seen = (struct as_agent_seen_file){.start = start, .end = file->end};
     memcpy(seen->path, file->path[0] ? file->path : image->program, sizeof seen->path);
     seen->path[sizeof seen->path - 1] = '\0';
     return seen->start && seen->end > seen->start && seen->path[0] == '/';

@@ -103,8 +103,8 @@ static bool put_into(const struct table *table, struct entry *entries, uintptr_t
     for (unsigned i = 0; i < PROBES; i++) {
         struct entry *entry = entry_of(table, entries, block, i);
         uintptr_t there = atomic_load_explicit(&entry->block, memory_order_relaxed);
-        if (there == 0 && atomic_compare_exchange_strong(&entry->block, &there, block)) {
-            atomic_store_explicit(&entry->what, what, memory_order_release);
+        if (there == 0 && atomic_compare_exchange_strong(&entry->block, &there, block)) { /* from take_from */
+            atomic_store_explicit(&entry->what, what, memory_order_release);              /* to take_from */
             return true;
         }
         if (there == block) {
@@ -136,8 +136,8 @@ static uint64_t take_from(const struct table *table, struct entry *entries, uint
         struct entry *entry = entry_of(table, entries, block, i);
         if (atomic_load_explicit(&entry->block, memory_order_relaxed) != block)
             continue;
-        uint64_t what = atomic_load_explicit(&entry->what, memory_order_acquire);
-        atomic_store_explicit(&entry->block, 0, memory_order_release);
+        uint64_t what = atomic_load_explicit(&entry->what, memory_order_acquire); /* from put_into */
+        atomic_store_explicit(&entry->block, 0, memory_order_release);            /* the entry, to put_into */
         return what;
     }
     return 0;
@@ -148,7 +148,7 @@ static uint64_t take(uintptr_t block)
 {
     uint64_t what = 0;
     struct entry *entries;
-    for (unsigned i = 0; i < TABLES && !what && (entries = tables[i].entries); i++)
+    for (unsigned i = 0; i < TABLES && !what && (entries = tables[i].entries); i++) /* from open_table */
         what = take_from(&tables[i], entries, block);
     return what;
 }
@@ -162,7 +162,8 @@ static struct as_agent_site *site_of(struct as_agent_image *image, uint64_t what
     return &image->site[number < AS_AGENT_ALL_SITES ? number : AS_AGENT_SITES];
 }
 
-/* The freed sum is read first, so that it never exceeds what was allocated. */
+/* The freed sums are read first, so that they never exceed what was allocated: they acquire what subtract releases, and a block is counted
+ * before the program has it to free. */
 static void note_site(struct as_agent_site *site)
 {
     uint64_t freed = atomic_load(&site->freed), freed_bytes = atomic_load(&site->freed_bytes);
@@ -174,8 +175,9 @@ static void note_peak(struct as_agent_image *image)
 {
     uint64_t live = atomic_load_explicit(&image->live, memory_order_relaxed);
     uint64_t noted = atomic_load_explicit(&image->at_peak, memory_order_relaxed);
-    if (live <= noted + noted / 128 || atomic_exchange(&image->noting, 1))
+    if (live <= noted + noted / 128 || atomic_exchange(&image->noting, 1)) /* a lock: released below */
         return;
+    /* From fill (agent_sites.c), which may not have stored its order[] yet: that site is then left out. */
     uint32_t n = atomic_load(&image->sites);
     for (uint32_t i = 0; i < n && i < AS_AGENT_SITES; i++)
         note_site(&image->site[atomic_load(&image->order[i]) % AS_AGENT_SITES]);
@@ -190,8 +192,9 @@ static void subtract(struct as_agent_image *image, uint64_t what, bool of_live)
 {
     struct as_agent_site *site = site_of(image, what);
     uint64_t bytes = what >> SITE_BITS;
-    as_agent_add(&site->freed, 1);
-    as_agent_add(&site->freed_bytes, bytes);
+    /* To note_site: who sees it sees the allocation, too. */
+    atomic_fetch_add_explicit(&site->freed, 1, memory_order_release);
+    atomic_fetch_add_explicit(&site->freed_bytes, bytes, memory_order_release);
     if (of_live)
         as_agent_add(&image->live, -bytes);
 }

@@ -68,6 +68,7 @@ static uintptr_t find_from(const struct as_operator *op, const void *caller)
     last = file;
     uint64_t key = ((uintptr_t)file.dlfo_map_start ^ (uintptr_t)op) * UINT64_C(0x9e3779b97f4a7c15) | 1, none = 0;
     uint64_t at = key >> 32 & (CALLERS - 1);
+    /* Stored below behind the key, which then stays: who sees it sees the key that it is of. */
     uintptr_t function = atomic_load(&found[at].function);
     if (atomic_load(&found[at].key) == key && function)
         return function;
@@ -95,7 +96,7 @@ static uintptr_t look_up(struct as_operator *op, const void *caller)
 
 static uintptr_t behind(struct as_operator *op, const void *caller)
 {
-    uintptr_t next = atomic_load_explicit(&op->next, memory_order_acquire);
+    uintptr_t next = atomic_load_explicit(&op->next, memory_order_acquire); /* what dlsym did, from look_up */
     return next > NOT_THERE ? next : look_up(op, caller);
 }
 

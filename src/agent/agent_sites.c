@@ -152,7 +152,7 @@ static void note_file(struct as_agent_image *image, uint64_t address)
     size_t length = strnlen(path, sizeof file->path);
     memcpy(file->path, path, length < sizeof file->path ? length : 0);
     file->end = (uint64_t)(uintptr_t)found.dlfo_map_end;
-    atomic_store(&file->start, (uint64_t)(uintptr_t)found.dlfo_map_start);
+    atomic_store(&file->start, (uint64_t)(uintptr_t)found.dlfo_map_start); /* to as_agent_read_file (agent_host.c) */
 }
 
 static void fill(struct as_agent_image *image, uint32_t number, enum as_agent_call call, const uint64_t *stack,
@@ -164,7 +164,7 @@ static void fill(struct as_agent_image *image, uint32_t number, enum as_agent_ca
     memcpy(site->stack, stack, n * sizeof *stack);
     for (unsigned i = 0; i < n; i++)
         note_file(image, stack[i]);
-    atomic_store_explicit(&site->ready, 1, memory_order_release);
+    atomic_store_explicit(&site->ready, 1, memory_order_release); /* the frames, to as_agent_read_site (agent_host.c) */
     uint32_t order = atomic_fetch_add(&image->sites, 1);
     if (order < AS_AGENT_SITES)
         atomic_store(&image->order[order], number);
@@ -179,6 +179,7 @@ static uint32_t site_of(struct as_agent_image *image, enum as_agent_call call, c
     for (unsigned i = 0; i < AS_AGENT_PROBES; i++) {
         uint32_t number = (uint32_t)(key + i) & (AS_AGENT_SITES - 1);
         struct as_agent_site *site = &image->site[number];
+        /* relaxed: who finds the key needs the site's number, and not what `ready` releases */
         uint64_t there = atomic_load_explicit(&site->key, memory_order_relaxed);
         if (there == 0 && atomic_compare_exchange_strong(&site->key, &there, key)) {
             fill(image, number, call, stack, n);

@@ -73,7 +73,7 @@ static bool take_image(int fd, off_t file_size)
         return false;
     ssize_t size = readlink("/proc/self/exe", mine->program, sizeof mine->program - 1);
     mine->program[size > 0 ? size : 0] = '\0';
-    atomic_store(&mine->pid, (uint32_t)getpid());
+    atomic_store(&mine->pid, (uint32_t)getpid()); /* releases program to as_agent_image (agent_host.c) */
     atomic_store(&mine->tracks, as_agent_live_open());
     take_blocks(fd, file_size, mine, number);
     image = mine;
@@ -126,6 +126,7 @@ static struct as_agent_slot *take_slot(uint64_t *position)
     uint64_t at = atomic_load_explicit(&wire->tail, memory_order_relaxed);
     for (;;) {
         struct as_agent_slot *slot = &wire->ring[at & (AS_AGENT_RING - 1)];
+        /* acquires the slot from drain (agent_host.c) */
         uint64_t sequence = atomic_load_explicit(&slot->sequence, memory_order_acquire);
         if (sequence == at) {
             if (atomic_compare_exchange_weak(&wire->tail, &at, at + 1)) {
@@ -158,6 +159,6 @@ void as_agent_tell(enum as_agent_event event)
     slot->tid = (uint32_t)syscall(SYS_gettid);
     slot->time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     prctl(PR_GET_NAME, slot->name, 0, 0, 0);
-    atomic_store_explicit(&slot->sequence, position + 1, memory_order_release);
+    atomic_store_explicit(&slot->sequence, position + 1, memory_order_release); /* the slot, to drain (agent_host.c) */
     errno = saved;
 }

@@ -74,6 +74,7 @@ void as_detect_free(struct as_detect *detect)
     free(detect);
 }
 
+/* Acquires the thread's members from start_thread. */
 static struct thread *find_thread(struct as_detect *detect, uint32_t number)
 {
     return number < AS_DETECT_THREADS ? atomic_load_explicit(&detect->threads[number], memory_order_acquire) : NULL;
@@ -89,7 +90,7 @@ static void start_thread(void *context, uint32_t number, uint32_t process)
     thread->process = process;
     thread->seed = as_random_hash(detect->options.seed ^ as_random_hash(number));
     as_vec_reserve((void **)&thread->detections.data, &thread->detections.cap, 1, sizeof *thread->detections.data);
-    atomic_store_explicit(&detect->threads[number], thread, memory_order_release);
+    atomic_store_explicit(&detect->threads[number], thread, memory_order_release); /* to find_thread */
 }
 
 /* Whose address it is: memory that processes share is that of process 0. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Has the thread of a lane look at its gate again, if it waits there. It says that it does, and that it sleeps, before it looks; here that is
- * asked behind what it will see. Returns whether it waits. */
+ * asked behind what it will see: the other side is wait_at_gate (plugin/lane.c). Returns whether it waits. */
 static inline bool as_gates_ring_lane(struct as_wire_header *wire, uint32_t number)
 {
     struct as_wire_lane *lane = &wire->lanes[number];
@@ -37,7 +37,7 @@ static inline bool as_gates_takes_part(const struct as_wire_lane *lane)
     return atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL || atomic_load(&lane->quick);
 }
 
-/* Whether everything that was written has been read. */
+/* Whether everything that was written has been read. `published` acquires the words from as_lane_publish; `consumed` is the reader's own. */
 static inline bool as_gates_drained(const struct as_wire_lane *lane)
 {
     return atomic_load(&lane->consumed) == atomic_load(&lane->published);

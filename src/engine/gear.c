@@ -1,4 +1,13 @@
-/* See gear.h. */
+/* See gear.h.
+ *
+ * The other side of the atomics is src/plugin/lane.c, where a table says what each hands over:
+ *
+ *   activity, questions   acquired from wait_at_gate and as_lane_enter_syscall: what the thread published before, and its `instructions`
+ *   stop_at, answers      release record_accesses, asks and gates_closed, which are therefore stored before, to pass_gate and as_lane_ask
+ *   n_watches             releases the watches before it to as_traits_watched (plugin/block_traits.c); code that has them is translated
+ *                         only after `consumed` has told wait_until_read (plugin/code.c) that its module has been read
+ *   cheap_switch          is stored by note_clone (plugin/engine_plugin.c) before the call that makes a thread; alone it decides nothing
+ */
 #include "engine/gear.h"
 
 #include "base/clock.h"
@@ -119,6 +128,7 @@ static bool all_at_rest(const struct as_reader *reader)
     return true;
 }
 
+/* `activity` before `published` (as_gates_drained): all that the thread wrote before it came to its gate. */
 static bool is_waiting(const struct as_reader *reader, uint32_t lane)
 {
     return reader->streams[lane] && atomic_load(&reader->wire->lanes[lane].activity) == AS_WIRE_GATED &&
@@ -409,7 +419,7 @@ void as_gear_watch(struct as_reader *reader)
                 continue;
             wire->watches[n].address = site->address;
             wire->watches[n].image = image->number;
-            atomic_store(&wire->n_watches, n + 1);
+            atomic_store(&wire->n_watches, n + 1); /* releases the watch to as_traits_watched */
         }
     }
 }

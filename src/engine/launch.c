@@ -159,7 +159,7 @@ static void *reap(void *argument)
     struct as_child *child = argument;
     while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR) {
     }
-    atomic_store(&child->ended, 1);
+    atomic_store(&child->ended, 1); /* releases wait_status to whoever sees it: reader.c, engine.c */
     atomic_fetch_add(&child->wire->doorbell, 1);
     syscall(SYS_futex, &child->wire->doorbell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
     return NULL;

@@ -1,4 +1,16 @@
-/* See pace.h. */
+/* See pace.h.
+ *
+ * The other side of the atomics is src/plugin/lane.c, where a table says what each hands over:
+ *
+ *   activity, published   acquired from wait_at_gate and as_lane_enter_syscall. A thread that is seen at its gate has published all before
+ *                         it; of one in a system call that holds once the kernel says that it sleeps (is_at_rest)
+ *   asked, given          as_lane_take_turn and give_turn: the thread adds to `asked` before it comes to its gate
+ *   stop_at               to is_below_stop; as_gates_ring_lane behind it wakes a thread that has looked before
+ *   leaks                 leak, and wait_at_gate, which copies it before it says that it is gated: has_left
+ *   woken, brief          note_futex, on_syscall (plugin/engine_plugin.c): numbers, with which nothing else comes
+ *   orders, quantum       to as_lane_take_turn and step_of: settings, with which nothing else comes
+ *   state                 acquires is_code, pid, tid and image from as_lane_claim, so it is loaded before those
+ */
 #include "engine/pace.h"
 
 #include "base/clock.h"
@@ -50,7 +62,7 @@ void as_pace_free(struct as_reader *reader)
 }
 
 /* A thread that executes, or has executed what has not been read. */
-static bool is_running(const struct as_wire_lane *lane)
+static bool is_running(const struct as_wire_lane *lane) /* an old answer delays a budget, no more */
 {
     return !as_gates_drained(lane) || (atomic_load(&lane->state) == AS_WIRE_LIVE && as_gates_takes_part(lane));
 }

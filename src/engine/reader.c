@@ -7,7 +7,8 @@
  *
  * No lane is waited for while another has words, so a writer that waits for room always gets it.
  *
- * The other side of every atomic here is src/plugin/lane.c, except for child->ended, which the reaper (launch.c) sets.
+ * The other side of every atomic here is src/plugin/lane.c, where a table says what each hands over, except for child->ended, which the
+ * reaper (launch.c) sets, with the exit status before it.
  * `consumed` is this thread's alone to change, so loading it here synchronises with nothing.
  */
 #include "engine/causal_reading.h"

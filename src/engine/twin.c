@@ -20,10 +20,11 @@ struct head {
 };
 
 struct both {
-    _Atomic uint64_t written, taken; /* bytes */
-    _Atomic uint32_t ready;          /* the copy has copied the rings */
-    _Atomic uint32_t ended;          /* the original writes nothing more */
-    _Atomic uint32_t gone;           /* the copy reads nothing more */
+    _Atomic uint64_t written; /* bytes: write_log releases the log before it to as_twin_pull */
+    _Atomic uint64_t taken;   /* bytes: as_twin_pull tells wait_for_copy */
+    _Atomic uint32_t ready;   /* the copy has copied the rings, which may change now: take_rings to as_reader_twin */
+    _Atomic uint32_t ended;   /* the original writes nothing more: behind `written`, which as_twin_pull reads again */
+    _Atomic uint32_t gone;    /* the original's own: the log is full */
 };
 
 struct as_twin {
@@ -53,14 +54,18 @@ static void write_log(struct as_twin *twin, const void *data, size_t size)
     atomic_store(&twin->both->written, at + size);
 }
 
-/* How many words each lane has. Threads first: a block is announced before it is executed. */
+/* How many words each lane has. Threads first: a block is announced before it is executed. `published` is all 0: a lane that is claimed
+ * meanwhile stays so. `state` acquires is_code from as_lane_claim (plugin/lane.c); lanes become free on this thread alone. */
 static void look_at_lanes(const struct as_reader *reader, uint64_t published[AS_WIRE_LANES])
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (int code = 0; code < 2; code++)
-        for (uint32_t i = 0; i < used; i++)
-            if (reader->wire->lanes[i].is_code == (uint32_t)code)
-                published[i] = atomic_load(&reader->wire->lanes[i].published);
+        for (uint32_t i = 0; i < used; i++) {
+            const struct as_wire_lane *lane = &reader->wire->lanes[i];
+            uint32_t state = atomic_load(&lane->state);
+            if ((state == AS_WIRE_LIVE || state == AS_WIRE_ENDED) && lane->is_code == (uint32_t)code)
+                published[i] = atomic_load(&lane->published);
+        }
 }
 
 static bool is_dead(pid_t copy)
@@ -98,7 +103,7 @@ void as_twin_send(struct as_reader *reader, uint32_t lane, uint64_t consumed)
 /* The stretch ends among words that are being read: the copy gets all that are there. */
 static void send_all(struct as_reader *reader)
 {
-    uint64_t published[AS_WIRE_LANES];
+    uint64_t published[AS_WIRE_LANES] = {0};
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     look_at_lanes(reader, published);
     for (uint32_t i = 0; i < used; i++)

@@ -67,6 +67,8 @@ void as_ring_unmap(struct as_ring *ring)
     ring->aux = NULL;
 }
 
+/* The kernel is the partner of each head and tail here: perf_event_open(2). It releases the records before data_head, and the bytes before
+ * aux_head; the tails release them to be overwritten. */
 size_t as_ring_pending(const struct as_ring *ring)
 {
     uint64_t pending = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->page->data_tail;

@@ -9,7 +9,7 @@
 bool as_traits_watched(const struct qemu_plugin_tb *tb, size_t n)
 {
     const struct as_wire_header *wire = as_plugin.wire;
-    uint32_t watches = atomic_load(&wire->n_watches);
+    uint32_t watches = atomic_load(&wire->n_watches); /* acquires them from as_gear_watch (engine/gear.c) */
     for (size_t i = 0; i < n && (watches || wire->watches_markers); i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         if (wire->watches_markers &&

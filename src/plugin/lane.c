@@ -9,12 +9,28 @@
  * the order by one block. A ring that is full blocks its thread only until the reader has made room; the reader never
  * waits for one lane while another is full, so there is no cycle.
  *
- * The other side of every atomic here is src/engine/reader.c, except for throttle_* and live_threads, which the threads
- * of one process share. All are sequentially consistent. Pairs that rely on that, because each side stores one word and
- * then loads the other's (so that one of the two always sees the other):
+ * All atomics here are sequentially consistent. What each hands over, from where to where (files without a folder are src/engine's):
  *
- *   published, reader_waits   as_lane_publish here, wait_for_words there
- *   consumed, writer_waits    wait_for_room here, as_lane_give_room there
+ *   published          the words before it       publish_words -> read_words (reader.c), read_step (close_reading.c),
+ *                                                look_at_lane (handover.c), as_lane_is_idle (lane_idle.c)
+ *   consumed           room in the ring          as_lane_give_room (reader.c) -> has_room
+ *   state LIVE         the lane's other members  as_lane_claim -> read_all_lanes (reader.c), as_reader_read_code, as_lane_is_fellow
+ *   state ENDED        the last `published`      as_lane_end -> as_reader_read_lane (reader.c)
+ *   state FREE         the lane, drained         end_stream (reader.c), as_reader_read_code -> find_free_lane
+ *   activity           what was published        wait_at_gate, as_lane_enter_syscall -> is_waiting (gear.c), give_turn (pace.c),
+ *                      before it                 as_lane_is_idle (lane_idle.c)
+ *   stop_at, answers,  what code is to record    give, answer (gear.c), pace_all, give_turn (pace.c) -> is_below_stop, is_answered,
+ *   given              from then on              has_turn, and then follow_recording
+ *   questions, asked   that the thread waits     wait_at_gate, as_lane_take_turn -> answer (gear.c), give_turn (pace.c)
+ *
+ * The others (live_threads, threads_settled, brief, woken, orders, quantum, detached) say nothing about other memory: a value that
+ * is old for a moment does no harm. Pairs that rely on one order of all, because each side stores one word and then loads the other's
+ * (so that one of the two always sees the other):
+ *
+ *   published, reader_waits          as_lane_publish here, wait_for_bell (reader.c)
+ *   consumed, writer_waits           wait_for_room here, as_lane_give_room (reader.c)
+ *   activity and sleeps, stop_at …   wait_at_gate here, as_gates_ring_lane (gates.h)
+ *   check_at, in_line                keep_together here, stay_in_line (thread_step.c)
  */
 #include "plugin/lane.h"
 
@@ -137,7 +153,7 @@ static uint64_t publish_words(struct as_wire_lane *lane)
 void as_lane_publish(struct as_wire_lane *lane)
 {
     publish_words(lane);
-    /* wait_for_words sets it before it looks at published for the last time. */
+    /* wait_for_bell (reader.c) sets it before it looks at published for the last time. */
     if (atomic_load(&as_plugin.wire->reader_waits))
         futex_wake(&as_plugin.wire->doorbell);
 }
@@ -157,6 +173,7 @@ static struct as_wire_lane *find_free_lane(void)
         /* Acquires the lane from end_stream (reader.c) or as_reader_read_code, against other threads and processes. */
         if (!atomic_compare_exchange_strong(&wire->lanes[i].state, &expected, AS_WIRE_CLAIMED))
             continue;
+        /* Releases nothing: who loads it goes by the lanes' states. */
         uint32_t used = atomic_load(&wire->lanes_used);
         while (used <= i && !atomic_compare_exchange_weak(&wire->lanes_used, &used, i + 1)) {
         }
@@ -198,14 +215,15 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->is_code = is_code;
     lane->process = as_plugin.process;
     lane->image = as_plugin.image;
-    lane->thread = 0;
+    lane->thread = is_code ? 0 : atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
     lane->pid = as_plugin.pid;
     lane->tid = (int32_t)syscall(SYS_gettid);
     atomic_store(&lane->activity, AS_WIRE_RUNNING);
     atomic_store(&lane->published, 0);
     atomic_store(&lane->consumed, 0);
     atomic_store(&lane->writer_waits, 0);
-    atomic_store(&lane->state, AS_WIRE_LIVE); /* releases all of the above to read_all_lanes (reader.c) */
+    /* Releases all of the above to read_all_lanes (reader.c) and as_lane_is_fellow. */
+    atomic_store(&lane->state, AS_WIRE_LIVE);
     return lane;
 }
 
@@ -219,11 +237,11 @@ static bool runs(const struct as_wire_lane *lane)
     return atomic_load(&lane->activity) != AS_WIRE_IN_SYSCALL || (as_plugin.wire->in_step && atomic_load(&lane->brief));
 }
 
-/* Acquires process and image from as_lane_claim, which stores state last. */
+/* Acquires process, image and thread from as_lane_claim, which stores state last: so that is looked at first. */
 bool as_lane_is_fellow(const struct as_wire_lane *other, const struct as_wire_lane *lane)
 {
-    return other != lane && !other->is_code && other->process == lane->process && other->image == lane->image &&
-           atomic_load(&other->state) == AS_WIRE_LIVE && runs(other);
+    return other != lane && atomic_load(&other->state) == AS_WIRE_LIVE && !other->is_code &&
+           other->process == lane->process && other->image == lane->image && runs(other);
 }
 
 /* The slowest running thread of this process besides `lane`, NULL where there is none. */
@@ -239,7 +257,7 @@ static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
     return slowest;
 }
 
-/* Pairs with throttle: its waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
+/* Pairs with throttle and wait_for_expected: a waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
 void as_lane_wake_waiters(void)
 {
     if (atomic_load(&throttle_waiters))
@@ -359,6 +377,7 @@ static bool is_answered(const struct as_wire_lane *lane, uint32_t question)
     return atomic_load(&lane->answers) == question;
 }
 
+/* The reader stores record_accesses before it lets a thread go on: record, wait_for_rest (gear.c). */
 static void follow_recording(unsigned vcpu)
 {
     if (as_plugin.recording != atomic_load(&as_plugin.wire->record_accesses))
@@ -434,7 +453,6 @@ static void push_fork(struct as_wire_lane *lane, const struct as_wire_lane *pare
 void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
 {
     struct as_wire_lane *lane = as_lane_claim(false);
-    lane->thread = atomic_fetch_add(&as_plugin.wire->next_thread, 1) + 1;
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
     as_lane_push(lane, lane->thread);
     as_lane_push(lane, (uint64_t)lane->tid);
@@ -510,7 +528,7 @@ void as_lane_enter_syscall(struct as_wire_lane *lane)
 {
     if (as_plugin.wire->stamped) /* a thread that is seen to be in the call has published all before it */
         as_lane_publish(lane);
-    atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* clock_limit (reader.c) and is_fellow leave it out now */
+    atomic_store(&lane->activity, AS_WIRE_IN_SYSCALL); /* as_reader_has_clock and as_lane_is_fellow leave it out now */
     as_lane_publish(lane);
     settle();
     as_turns_leave(lane);

@@ -6,7 +6,11 @@
  * that he has to wait on.
  *
  * A thread that begins to wait sets in_line and then hails the first; that one sets check_at and then looks who is in line. All of these are
- * sequentially consistent, so one of the two sees the other.
+ * sequentially consistent, so one of the two sees the other: stay_in_line and hail here, keep_together (lane.c) and find_waiting there.
+ *
+ * in_line of a lane also releases its slack (wait_in_line) to pass_on and look_at_line, which have found the lane by find_waiting; `call` is
+ * a futex between wake and wait_for_call. The number `in_line` of those that wait, and `expected`, only say whether to look at all: who
+ * changes them looks, or has others look, after that. The lanes' other members are acquired by as_lane_is_fellow.
  */
 #include "plugin/thread_step.h"
 
@@ -69,6 +73,7 @@ static uint64_t note_touch(const struct as_wire_lane *lane, uint64_t address, bo
     uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15);
     struct touch *touch = &touches[hash >> (64 - TOUCHES_BITS)];
     uint64_t own = (hash << TOUCHES_BITS & ~(uint64_t)UINT32_MAX) | lane->thread;
+    /* relaxed: three numbers that nobody relies on to belong together (see touches) */
     uint64_t before = atomic_load_explicit(&touch->owner, memory_order_relaxed);
     uint64_t others = before != own ? atomic_load_explicit(&touch->clock, memory_order_relaxed)
                                     : atomic_load_explicit(&touch->others, memory_order_relaxed);
@@ -114,6 +119,7 @@ bool as_turns_awaits(void)
     return atomic_load(&expected) > 0;
 }
 
+/* stands_at is its owner's alone to change (as_turns_take): nothing comes with it. */
 static uint64_t clock_of(const struct as_wire_lane *lane)
 {
     uint64_t stands = atomic_load(&lane->stands_at);
@@ -299,8 +305,8 @@ static bool wait_in_line(struct as_wire_lane *lane, uint64_t slack)
 {
     if (!find_first(lane, slack) && !as_turns_awaits())
         return false;
-    as_lane_publish_quietly(lane); /* before it says that it waits: engine/lane_idle.h */
-    atomic_store(&lane->slack, slack);
+    as_lane_publish_quietly(lane);     /* before it says that it waits: engine/lane_idle.h */
+    atomic_store(&lane->slack, slack); /* to pass_on, by in_line */
     note_wait(lane);
     atomic_fetch_add(&in_line, 1);
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_THROTTLED);
@@ -381,6 +387,7 @@ static bool stay_close(struct as_wire_lane *lane)
 
 bool as_turns_only_look(struct as_wire_lane *lane, bool *waited)
 {
+    /* relaxed: a hail that is not seen here is seen at the next block, and nothing but the hail is to be seen */
     if (__atomic_load_n(&lane->check_at, __ATOMIC_RELAXED) != LOOKS || lane->instructions >= lane->line_at ||
         !is_close(lane))
         return false;

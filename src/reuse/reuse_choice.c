@@ -193,7 +193,7 @@ void as_use_choose(struct as_reuse_watch *watch, const struct as_lens_access *us
     }
 }
 
-/* What is learned only steers, so it may be missed. */
+/* What is learned only steers, so it may be missed. `choosing` is a lock, of this and of as_use_choose. */
 void as_use_learn(struct as_reuse_watch *watch, const struct as_use_slot *slot)
 {
     if (atomic_flag_test_and_set_explicit(&watch->choosing, memory_order_acquire))

@@ -67,6 +67,7 @@ struct as_reuse_watch {
     struct as_patience patience;
 };
 
+/* Acquires the slot from as_use_unlock. */
 static inline bool as_use_try_lock(struct as_use_slot *slot)
 {
     return !atomic_flag_test_and_set_explicit(&slot->lock, memory_order_acquire);

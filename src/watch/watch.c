@@ -23,8 +23,9 @@ static bool valid(const struct as_watch_request *request)
            request->access >= AS_WATCH_STORE && request->access <= AS_WATCH_BOTH;
 }
 
-/* Claims the slot for the caller if its bits are `bits`. A thread in its own trap handler may also claim the slot it
- * handles. */
+/* Claims the slot for the caller if its bits are `bits`: BUSY is a lock of the slot's members, which unclaim, publish and
+ * close_slot (watch_threads.c) give back with their store of `state`; handle (watch_signal.c) has them by HANDLING. A thread
+ * in its own trap handler may also claim the slot it handles. */
 static enum as_watch_result claim(struct as_watch_thread *thread, struct as_watch_slot *slot, uint64_t bits,
                                   const uint64_t *generation, uint64_t *claimed)
 {

@@ -17,7 +17,7 @@ struct as_watch_thread *as_watch_find(struct as_watch *watch, pid_t tid)
 {
     for (size_t step = 0; step < watch->max_threads; step++) {
         struct as_watch_thread *thread = record(watch, tid, step);
-        pid_t owner = atomic_load_explicit(&thread->tid, memory_order_acquire);
+        pid_t owner = atomic_load_explicit(&thread->tid, memory_order_acquire); /* from add and take_down */
         if (owner == tid)
             return thread;
         if (owner == THREAD_FREE)
@@ -26,6 +26,7 @@ struct as_watch_thread *as_watch_find(struct as_watch *watch, pid_t tid)
     return NULL;
 }
 
+/* Under `changing`, a lock that as_watch_find_or_add and lock_table take. */
 static enum as_watch_result add(struct as_watch *watch, pid_t tid, struct as_watch_thread **found)
 {
     if ((*found = as_watch_find(watch, tid)))
