@@ -3,20 +3,12 @@
 
 #include "base/map.h"
 
-struct spent {
-    uint32_t function;
-    double cycles;
-};
-
 struct as_point_blame {
     struct as_modelled *modelled;
-    struct as_strings *functions;
+    struct as_time_spent spent;
     AS_VEC(uint32_t) function_of; /* by instruction */
     AS_VEC(double) seen;          /* units so far, by instruction */
     AS_VEC(double) executed;      /* the same of executions */
-    AS_VEC(double) sums;          /* of the interval, by function */
-    AS_VEC(struct spent) all;     /* by interval */
-    AS_VEC(size_t) ends;          /* by interval: where its entries end */
     const struct as_collect *collect;
     const struct as_vectors *vectors;
     struct as_interval_apart apart; /* the interval that executed the most else than in the run of the vectors */
@@ -28,7 +20,7 @@ static uint32_t function_of(struct as_point_blame *blame, uint32_t id)
     while (blame->function_of.len <= id) {
         bool known = as_model_locate(blame->modelled->model, (uint32_t)blame->function_of.len, &location);
         const char *name = known && location.function ? location.function : "(code without a name)";
-        *as_vec_push(&blame->function_of) = as_strings_intern(blame->functions, name);
+        *as_vec_push(&blame->function_of) = as_time_spent_function(&blame->spent, name);
         *as_vec_push(&blame->seen) = 0;
         *as_vec_push(&blame->executed) = 0;
     }
@@ -84,27 +76,18 @@ static void on_measured(void *context, uint32_t region)
     for (uint32_t id = 0; id < n; id++) {
         struct charged now = charged_to(blame, id);
         uint32_t function = function_of(blame, id);
-        while (blame->sums.len <= function)
-            *as_vec_push(&blame->sums) = 0;
-        blame->sums.data[function] += now.units - blame->seen.data[id];
+        as_time_spent_add(&blame->spent, function, (now.units - blame->seen.data[id]) / AS_CYCLE_UNITS);
         blame->seen.data[id] = now.units;
         take_executions(blame, id, now.executions, &lines);
     }
     compare(blame, region, &lines);
     as_map_free(&lines);
-    for (uint32_t i = 0; i < blame->sums.len; i++) {
-        if (blame->sums.data[i] > 0)
-            *as_vec_push(&blame->all) = (struct spent){i, blame->sums.data[i] / AS_CYCLE_UNITS};
-        blame->sums.data[i] = 0;
-    }
-    for (size_t last = blame->ends.len ? blame->ends.data[blame->ends.len - 1] : 0; blame->ends.len < region;)
-        *as_vec_push(&blame->ends) = last;
-    *as_vec_push(&blame->ends) = blame->all.len;
+    as_time_spent_end(&blame->spent, region);
 }
 
 void as_point_blame_end(struct as_point_blame *blame, size_t intervals)
 {
-    if (blame->ends.len < intervals)
+    if (blame->spent.ends.len < intervals)
         on_measured(blame, (uint32_t)intervals - 1);
 }
 
@@ -120,7 +103,7 @@ struct as_point_blame *as_point_blame_new(struct as_modelled *modelled, const st
     blame->collect = collect;
     blame->vectors = vectors;
     blame->modelled = modelled;
-    blame->functions = as_strings_new();
+    as_time_spent_init(&blame->spent);
     as_model_set_measured(modelled->model, on_measured, blame);
     return blame;
 }
@@ -129,43 +112,15 @@ void as_point_blame_free(struct as_point_blame *blame)
 {
     if (!blame)
         return;
-    as_strings_free(blame->functions);
+    as_time_spent_free(&blame->spent);
     as_vec_free(&blame->function_of);
     as_vec_free(&blame->seen);
     as_vec_free(&blame->executed);
-    as_vec_free(&blame->sums);
-    as_vec_free(&blame->all);
-    as_vec_free(&blame->ends);
     free(blame);
-}
-
-/* Adds the cycles of an interval by function, each time `part`. */
-static void add_interval(const struct as_point_blame *blame, size_t interval, double part, double *sums)
-{
-    if (interval >= blame->ends.len)
-        return;
-    for (size_t i = interval ? blame->ends.data[interval - 1] : 0; i < blame->ends.data[interval]; i++)
-        sums[blame->all.data[i].function] += part * blame->all.data[i].cycles;
 }
 
 struct as_blamed as_point_blame_find(const struct as_point_blame *blame, const struct as_choice *choice, uint32_t phase,
                                      const struct as_vectors *vectors)
 {
-    size_t n = as_strings_count(blame->functions);
-    double *sums = as_alloc_array(n + 1, sizeof *sums), instructions = 0, difference = 0;
-    uint32_t own = choice->points.data[phase].interval;
-    struct as_blamed found = {0};
-    for (size_t i = 0; i < choice->groups.len; i++)
-        instructions += choice->groups.data[i] == phase ? (double)vectors->list.data[i].instructions : 0;
-    for (size_t i = 0; i < choice->groups.len; i++)
-        if (choice->groups.data[i] == phase)
-            add_interval(blame, i, -1 / instructions, sums);
-    add_interval(blame, own, 1 / (double)vectors->list.data[own].instructions, sums);
-    for (size_t i = 0; i < n; i++)
-        difference += sums[i];
-    for (size_t i = 0; i < n; i++)
-        if ((difference > 0 ? sums[i] : -sums[i]) > (difference > 0 ? found.cpi : -found.cpi))
-            found = (struct as_blamed){as_strings_get(blame->functions, (uint32_t)i), sums[i]};
-    free(sums);
-    return found;
+    return as_time_spent_blame(&blame->spent, choice, phase, vectors);
 }

@@ -8,7 +8,7 @@
 #define AS_PREDICT_POINT_BLAME_H
 
 #include "points/collect.h"
-#include "points/simpoints.h"
+#include "predict/time_spent.h"
 #include "record/modelled.h"
 
 struct as_point_blame;
@@ -28,11 +28,7 @@ struct as_interval_apart {
 };
 struct as_interval_apart as_point_blame_apart(const struct as_point_blame *blame);
 
-struct as_blamed {
-    const char *function; /* NULL: there is none */
-    double cpi;           /* how much more than on average the point spends there, per instruction of the program */
-};
-/* After the run. The function with the largest part in the difference of a phase, in its direction. */
+/* After the run: as_time_spent_blame. */
 struct as_blamed as_point_blame_find(const struct as_point_blame *blame, const struct as_choice *choice, uint32_t phase,
                                      const struct as_vectors *vectors);
 

@@ -1,0 +1,249 @@
+/* What simulation points predict, which choices of them are good, and what a point is blamed on: arithmetic over numbers that are known. */
+#include "predict/sweep.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+/* ---- the prediction ---- */
+
+static void add_point(struct as_predict *predict, struct as_chosen_point point, struct as_point_result result)
+{
+    *as_vec_push(&predict->choice.points) = point;
+    *as_vec_push(&predict->results) = result;
+}
+
+static void a_weighted_mean(void **state)
+{
+    const struct as_predict_request request = {.interval = 1000};
+    struct as_predict predict = {.request = &request};
+    double part = -1;
+    assert_true(isnan(as_predict_cpi(&predict)));
+    assert_null(as_predict_worst(&predict, &part));
+    assert_float_equal(part, 0, 0);
+    add_point(&predict, (struct as_chosen_point){.interval = 2, .weight = 0.5},
+              (struct as_point_result){.instructions = 1000, .cycles = 2000, .differs = NAN});
+    add_point(&predict, (struct as_chosen_point){.interval = 7, .weight = 0.25},
+              (struct as_point_result){.instructions = 500, .cycles = 250, .differs = 0.125});
+    assert_float_equal(as_predict_cpi(&predict), (0.5 * 2 + 0.25 * 0.5) / 0.75, 1e-12);
+    add_point(&predict, (struct as_chosen_point){.interval = 9, .weight = 0.25},
+              (struct as_point_result){.differs = 0.0625}); /* never reached: the others stand for it */
+    assert_float_equal(as_predict_cpi(&predict), (0.5 * 2 + 0.25 * 0.5) / 0.75, 1e-12);
+    predict.results.data[2].instructions = 1000;
+    predict.results.data[2].cycles = 4000;
+    assert_float_equal(as_predict_cpi(&predict), 0.5 * 2 + 0.25 * 0.5 + 0.25 * 4, 1e-12);
+    assert_ptr_equal(as_predict_worst(&predict, &part), &predict.choice.points.data[1]);
+    assert_float_equal(part, 0.125, 0);
+    as_predict_free(&predict);
+}
+
+static void add_interval(struct as_vectors *vectors, uint32_t block, uint64_t instructions)
+{
+    as_vectors_add(vectors, block, instructions);
+    as_vectors_end(vectors);
+}
+
+/* Intervals that end at a loop are not all as long as was asked for. */
+static void where_a_point_starts(void **state)
+{
+    struct as_predict_request request = {.interval = 1000};
+    struct as_predict predict = {.request = &request};
+    const struct as_chosen_point point = {.interval = 2};
+    add_interval(&predict.read, 1, 1100);
+    add_interval(&predict.read, 1, 1300);
+    add_interval(&predict.read, 1, 1700);
+    predict.vectors = &predict.read;
+    assert_int_equal(as_predict_start(&predict, &point), 2000);
+    request.loop = "main+8";
+    assert_int_equal(as_predict_start(&predict, &point), 2400);
+    as_predict_free(&predict);
+}
+
+/* ---- good choices ---- */
+
+struct bed {
+    struct as_predict_request request;
+    struct as_predict predict;
+    struct as_sweep sweep;
+};
+
+static void set_up(struct bed *bed, uint32_t max_k)
+{
+    *bed = (struct bed){.request = {.choose = {.max_k = max_k, .seed = 1}}};
+    bed->predict.request = &bed->request;
+    bed->sweep.predict = &bed->predict;
+}
+
+static struct as_sweep_trial *add_trial(struct bed *bed, uint64_t simulated, double error)
+{
+    struct as_sweep_trial *trial = as_vec_push(&bed->sweep.trials);
+    *trial = (struct as_sweep_trial){
+        .sweep = "interval", .simulated = simulated, .error = error, .coverage = 1, .joined = 1, .seed = 1, .max_k = 1};
+    return trial;
+}
+
+static void on_the_front(void **state)
+{
+    struct bed bed;
+    as_sweep_trials front = {0};
+    set_up(&bed, 3);
+    add_trial(&bed, 300, 0.02);
+    add_trial(&bed, 100, 0.10);
+    add_trial(&bed, 200, 0.10); /* dearer and no better */
+    add_trial(&bed, 200, 0.05);
+    add_trial(&bed, 200, 0.05);          /* its equal is on the front, too, and is shown once */
+    add_trial(&bed, 50, 0.01)->seed = 2; /* of another seed: lucky, not good */
+    add_trial(&bed, 400, 0.03);
+    as_sweep_find_front(&bed.sweep);
+    static const bool expected[] = {true, true, false, true, true, false, false};
+    for (size_t i = 0; i < bed.sweep.trials.len; i++)
+        assert_int_equal(bed.sweep.trials.data[i].front, expected[i]);
+    as_sweep_front(&bed.sweep, &front);
+    assert_int_equal(front.len, 3);
+    assert_int_equal(front.data[0]->simulated, 100);
+    assert_int_equal(front.data[1]->simulated, 200);
+    assert_float_equal(front.data[1]->error, 0.05, 0);
+    assert_int_equal(front.data[2]->simulated, 300);
+    as_vec_free(&front);
+    as_sweep_free(&bed.sweep);
+}
+
+static void the_cheapest_within(void **state)
+{
+    struct bed bed;
+    set_up(&bed, 3);
+    add_trial(&bed, 300, 0.01);
+    add_trial(&bed, 200, 0.04);
+    add_trial(&bed, 200, 0.03);
+    add_trial(&bed, 100, 0.01)->coverage = 0.5; /* of a part of the run: no choice for all of it */
+    add_trial(&bed, 100, 0.01)->seed = 2;
+    assert_ptr_equal(as_sweep_cheapest(&bed.sweep, 0.05), &bed.sweep.trials.data[2]);
+    assert_ptr_equal(as_sweep_cheapest(&bed.sweep, 0.01), &bed.sweep.trials.data[0]);
+    assert_null(as_sweep_cheapest(&bed.sweep, 0.005));
+    as_sweep_free(&bed.sweep);
+}
+
+static void add_phases(struct bed *bed, uint32_t max_k, uint64_t simulated, double one, double other)
+{
+    add_trial(bed, simulated, one)->max_k = max_k;
+    add_trial(bed, simulated, other)->max_k = max_k;
+}
+
+static void where_errors_saturate(void **state)
+{
+    struct bed bed;
+    double least;
+    set_up(&bed, 4);
+    add_phases(&bed, 1, 100, 0.20, 0.10);
+    add_phases(&bed, 2, 200, 0.05, 0.01);
+    add_phases(&bed, 3, 300, 0.024, 0.02); /* within a percentage point of the least, and no cheaper one is better */
+    add_phases(&bed, 4, 400, 0.02, 0.01);
+    add_trial(&bed, 150, 9)->coverage = 0.5; /* neither counts */
+    add_trial(&bed, 150, 9)->joined = 2;
+    struct as_saturation at = as_sweep_saturation(&bed.sweep, 1);
+    assert_int_equal(at.trials, 2);
+    assert_float_equal(at.average, 0.15, 1e-12);
+    assert_float_equal(at.most, 0.20, 0);
+    assert_float_equal(at.simulated, 100, 0);
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 3);
+    assert_float_equal(least, 0.015, 1e-12);
+    bed.sweep.trials.data[2].error = 0.02; /* two phases are now within a point, and better than three in both errors */
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 2);
+    bed.request.choose.max_k = 0;
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 0);
+    as_sweep_free(&bed.sweep);
+}
+
+static void add_seeds(struct bed *bed, uint32_t joined, uint32_t max_k, uint64_t simulated, double own, double other)
+{
+    struct as_sweep_trial *trial = add_trial(bed, simulated, own);
+    trial->joined = joined;
+    trial->max_k = max_k;
+    trial = add_trial(bed, simulated, other);
+    trial->joined = joined;
+    trial->max_k = max_k;
+    trial->sweep = "seed";
+    trial->seed = 6;
+}
+
+static void recommended_over_all_seeds(void **state)
+{
+    struct bed bed;
+    set_up(&bed, 2);
+    add_seeds(&bed, 1, 1, 100, 0.00, 0.10); /* lucky once */
+    add_seeds(&bed, 1, 2, 200, 0.03, 0.03);
+    add_trial(&bed, 50, 0)->sweep = "dims"; /* of other dimensions: not asked for */
+    struct as_steadiness at = as_sweep_steadiness(&bed.sweep, 1, 1);
+    assert_int_equal(at.seeds, 2);
+    assert_float_equal(at.average, 0.05, 1e-12);
+    assert_float_equal(at.most, 0.10, 0);
+    assert_int_equal(as_sweep_recommend(&bed.sweep).max_k, 2); /* none is within 1 %: the best */
+    add_seeds(&bed, 2, 1, 400, 0.009, 0.009);
+    add_seeds(&bed, 2, 2, 800, 0.001, 0.001);
+    at = as_sweep_recommend(&bed.sweep);
+    assert_int_equal(at.joined, 2); /* the cheapest that is, and not the best */
+    assert_int_equal(at.max_k, 1);
+    assert_float_equal(at.simulated, 400, 0);
+    as_sweep_free(&bed.sweep);
+}
+
+/* ---- blame ---- */
+
+/* Two phases: intervals 0, 1 and 3 with point 1, and interval 2, whose point is itself. */
+static void make_phases(struct as_choice *choice, struct as_vectors *vectors)
+{
+    static const uint32_t groups[] = {0, 0, 1, 0};
+    static const uint64_t lengths[] = {1000, 500, 1000, 500};
+    for (size_t i = 0; i < 4; i++) {
+        *as_vec_push(&choice->groups) = groups[i];
+        add_interval(vectors, 1, lengths[i]);
+    }
+    *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 1, .group = 0, .weight = 2.0 / 3};
+    *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 2, .group = 1, .weight = 1.0 / 3};
+}
+
+static void spend(struct as_time_spent *spent, uint32_t interval, double slow, double steady)
+{
+    as_time_spent_add(spent, as_time_spent_function(spent, "steady"), steady);
+    as_time_spent_add(spent, as_time_spent_function(spent, "slow"), slow);
+    as_time_spent_end(spent, interval);
+}
+
+static void the_function_that_differs(void **state)
+{
+    struct as_choice choice = {0};
+    struct as_vectors vectors = {0};
+    struct as_time_spent spent;
+    make_phases(&choice, &vectors);
+    as_time_spent_init(&spent);
+    spend(&spent, 0, 1000, 1000);
+    spend(&spent, 1, 1500, 400); /* the point: 3 and 0.8 cycles an instruction; on average 1.75 and 0.95 */
+    spend(&spent, 3, 1000, 500); /* interval 2 did not end by itself: it has nothing */
+    struct as_blamed blamed = as_time_spent_blame(&spent, &choice, 0, &vectors);
+    assert_string_equal(blamed.function, "slow");
+    assert_float_equal(blamed.cpi, 3 - 3500.0 / 2000, 1e-12);
+    blamed = as_time_spent_blame(&spent, &choice, 1, &vectors); /* a phase of one interval differs from nothing */
+    assert_null(blamed.function);
+    assert_float_equal(blamed.cpi, 0, 0);
+    choice.points.data[0].interval = 0; /* 1 and 1: less than on average in all, so a function that has less */
+    blamed = as_time_spent_blame(&spent, &choice, 0, &vectors);
+    assert_string_equal(blamed.function, "slow");
+    assert_float_equal(blamed.cpi, 1 - 3500.0 / 2000, 1e-12);
+    as_time_spent_free(&spent);
+    as_choice_free(&choice);
+    as_vectors_free(&vectors);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_weighted_mean),
+        cmocka_unit_test(where_a_point_starts),
+        cmocka_unit_test(on_the_front),
+        cmocka_unit_test(the_cheapest_within),
+        cmocka_unit_test(where_errors_saturate),
+        cmocka_unit_test(recommended_over_all_seeds),
+        cmocka_unit_test(the_function_that_differs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
