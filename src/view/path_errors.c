@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Reads the units of all items from the times of a series. */
 typedef void read_units(const void *items, const struct as_store_totals *totals, double *units);
@@ -138,28 +139,32 @@ static bool make_errors(const struct items *items, double **errors, struct as_er
 
 /* ---- nodes of a tree ---- */
 
-static void read_self(const void *items, const struct as_store_totals *totals, double *units)
+/* Self times of all nodes, and behind them their totals: the times of a replicate are read once for both. */
+static void read_nodes(const void *items, const struct as_store_totals *totals, double *units)
 {
     const struct as_tree *tree = items;
+    double *sums = units + tree->n;
     size_t n;
     as_store_paths(tree->view->store, &n);
     for (size_t i = 0; i < n; i++)
         units[tree->node_of[i]] += (double)totals->path_self[i];
-}
-
-static void read_totals(const void *items, const struct as_store_totals *totals, double *units)
-{
-    const struct as_tree *tree = items;
-    read_self(items, totals, units);
-    for (size_t i = tree->n; i-- > 0;) /* backwards: children come after their parents */
+    for (size_t i = tree->n; i-- > 0;) { /* backwards: children come after their parents */
+        sums[i] += units[i];
         if (tree->nodes[i].parent != AS_STORE_NONE)
-            units[tree->nodes[i].parent] += units[i];
+            sums[tree->nodes[i].parent] += sums[i];
+    }
 }
 
 bool as_tree_errors_make(struct as_tree *tree, struct as_error *err)
 {
-    struct items self = {tree->view, tree->n, read_self, tree}, total = {tree->view, tree->n, read_totals, tree};
-    return make_errors(&self, &tree->self_errors, err) && make_errors(&total, &tree->total_errors, err);
+    struct items items = {tree->view, 2 * tree->n, read_nodes, tree};
+    if (!make_errors(&items, &tree->self_errors, err))
+        return false;
+    if (tree->self_errors) {
+        tree->total_errors = as_alloc_array(tree->n + 1, sizeof *tree->total_errors);
+        memcpy(tree->total_errors, tree->self_errors + tree->n, tree->n * sizeof *tree->total_errors);
+    }
+    return true;
 }
 
 /* ---- functions ---- */
