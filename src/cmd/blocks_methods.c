@@ -285,12 +285,11 @@ int as_blocks_methods(const struct as_blocks_options *options, char **argv)
     engine.stdout_to_stderr = (options->json || options->csv) && !options->output;
     bool ok = as_output_open(&output, options->output, &err) && set_up(trial, &err) &&
               as_progress_run(&trial->modelled, engine, &err);
-    int status = ok ? as_run_report(&trial->modelled.result.engine, &options->run) : AS_EXIT_OK;
     if (ok) {
         judge(trial);
-        ok = as_flow_total(trial->truth) > 0 ||
-             as_error_set(&err, "nothing was measured, so there is nothing to compare");
+        ok = as_engine_check_measured(&trial->modelled.result.engine, as_flow_total(trial->truth) > 0, &err);
     }
+    int status = ok ? as_run_report(&trial->modelled.result.engine, &options->run) : AS_EXIT_OK;
     if (ok) {
         int failed = print_result(trial, &output);
         status = failed ? failed : status;

@@ -260,14 +260,13 @@ static int show(const struct as_blocks_options *options, char **argv, const stru
     char part[AS_ENGINE_PART];
     if (as_engine_part(result, as_counter_total(counters->counter).instructions, part, sizeof part))
         shown.part = part;
-    bool measured = as_flow_total(flow) > 0;
+    bool measured = as_engine_check_measured(result, as_flow_total(flow) > 0, &err);
     int failed = measured ? as_blocks_write(options, &shown, output) : 0;
     as_flow_free(flow);
     as_cfg_free(cfg);
-    int status = as_run_report(result, &options->run);
+    int status = measured ? as_run_report(result, &options->run) : AS_EXIT_OK;
     if (!measured) {
         as_output_drop(output);
-        as_error_set(&err, "nothing was measured, so there are no counts");
         return as_cli_fail(&as_command_blocks, &err);
     }
     return failed ? failed : status;

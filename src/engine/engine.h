@@ -392,6 +392,9 @@ bool as_engine_part(const struct as_engine_result *result, uint64_t measured, ch
 /* After a run: false with a message if nothing was measured because the part that was asked for never came. */
 bool as_engine_check_reached(const struct as_engine_result *result, uint64_t measured,
                              struct as_error *err) AS_MUST_CHECK;
+/* … because of that or of anything else: for what cannot go on without. */
+bool as_engine_check_measured(const struct as_engine_result *result, uint64_t measured,
+                              struct as_error *err) AS_MUST_CHECK;
 
 /* Finds the program and QEMU and starts both. NULL: the program cannot be run, or Assay fails. `options` must live as
  * long as the engine. */

@@ -30,3 +30,13 @@ bool as_engine_check_reached(const struct as_engine_result *result, uint64_t mea
     return measured > 0 || result->end.interrupted || result->region_troubles == 0 ||
            as_error_set(err, "%s", result->region_trouble);
 }
+
+bool as_engine_check_measured(const struct as_engine_result *result, uint64_t measured, struct as_error *err)
+{
+    if (measured > 0)
+        return true;
+    if (!as_engine_check_reached(result, measured, err))
+        return false;
+    return as_error_set(err, "nothing was measured: the program %s",
+                        result->end.interrupted ? "was ended before that" : "executed no instruction");
+}

@@ -263,12 +263,9 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
 
 bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
 {
-    if (modelled->result.instructions > 0)
-        return true;
-    return as_error_set(err, "%s: nothing was measured; %s was not written",
-                        modelled->result.engine.region_reached ? "the program executed no instruction"
-                                                               : "the program never reached the part asked for",
-                        record->options->output);
+    struct as_error why = AS_ERROR_INIT;
+    return as_engine_check_measured(&modelled->result.engine, modelled->result.instructions, &why) ||
+           as_error_set(err, "%s; %s was not written", why.message, record->options->output);
 }
 
 static bool run_model(struct as_record *record, struct as_record_run *result, struct as_error *err)

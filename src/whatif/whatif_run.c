@@ -122,8 +122,8 @@ static int by_speedup(const void *a, const void *b)
 bool as_whatif_try(struct as_whatif *whatif, struct as_error *err)
 {
     const struct as_whatif_request *request = whatif->request;
-    if (whatif->as_is.result.instructions == 0)
-        return as_error_set(err, "nothing was measured, so there is nothing to try");
+    if (!as_engine_check_measured(&whatif->as_is.result.engine, whatif->as_is.result.instructions, err))
+        return false;
     if (whatif->as_is.result.engine.threads > 1)
         as_notice(&request->notices, AS_LOG_NOTE,
                   "the program has several threads: their interleaving, and so its time, differs from run to run");

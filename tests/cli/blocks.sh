@@ -571,7 +571,7 @@ refused "leave --blocks out" --function main --blocks 3
 refused "leave --functions out" --function main --functions 3
 refused "warm is for runs with --methods" --warm 1M
 check_stderr_line "weights have no effect" "weights of regions" "$ASSAY" blocks --region 0..+100,weight=0.5 -- true
-check_fails 125 "nothing was measured, so there are no counts" "a part that is never reached" "$ASSAY" blocks -q --skip 1G -- true
+check_fails 125 "nothing was measured: the program ended after" "a part that is never reached" "$ASSAY" blocks -q --skip 1G -- true
 check_fails 125 "nothing was measured" "… and a function" "$ASSAY" blocks -q --json --from never -- true
 check_fails 2 "not one of autofdo, autofdo-binary" "formats for compilers are named" "$ASSAY" blocks --for people -- true
 check_fails 125 "has no map of basic blocks" "what Propeller needs is asked for before the run" \
