@@ -268,7 +268,7 @@ static inline uint64_t as_mapping_object(uint32_t major, uint32_t minor, uint64_
 
 struct as_engine;
 
-/* What a consumer provides; any member but `block` may be NULL. */
+/* What a consumer provides; any member may be NULL, but `block` only of one that stands in an as_sink_tee with another. */
 struct as_sink {
     void (*thread_start)(void *context, struct as_thread *thread);
     void (*thread_end)(void *context, struct as_thread *thread);

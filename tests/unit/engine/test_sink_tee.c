@@ -211,12 +211,34 @@ static void calls_outside_of_regions(void **state)
     as_sink_tee_free(tee);
 }
 
+/* A sink may look at calls alone: it is left out where executions are told, in each kind of stretch, and the others are not. */
+static void without_blocks(void **state)
+{
+    const struct as_sink calls = {.thread_start = hear_start, .syscall = hear_syscall, .unmeasured = true};
+    const struct as_sink all = {.thread_start = hear_start, .block = hear_block, .unmeasured = true};
+    struct listener a = {.name = 'a'}, b = {.name = 'b'}, c = {.name = 'c'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &calls, &a);
+    as_sink_tee_add(tee, &all, &b);
+    as_sink_tee_add(tee, &calls, &c);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    struct as_thread thread = {.number = 1};
+    tell(sink, context, &thread);
+    sink->stretch(context, &(struct as_stretch){.mode = AS_MODE_WARM});
+    sink->block(context, &thread, &(struct as_block_exec){.end = 5});
+    assert_string_equal(a.text, "SG");
+    assert_string_equal(b.text, "S345");
+    assert_string_equal(c.text, "SG");
+    as_sink_tee_free(tee);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everyone_is_told),         cmocka_unit_test(tallies_need_all_of_them),
         cmocka_unit_test(words_need_all_of_them),   cmocka_unit_test(alone_it_is_passed_on),
-        cmocka_unit_test(calls_outside_of_regions),
+        cmocka_unit_test(calls_outside_of_regions), cmocka_unit_test(without_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
