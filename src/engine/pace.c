@@ -7,6 +7,7 @@
  *   asked, given          as_lane_take_turn and give_turn: the thread adds to `asked` before it comes to its gate
  *   stop_at               to is_below_stop; as_gates_ring_lane behind it wakes a thread that has looked before
  *   leaks                 leak, and wait_at_gate, which copies it before it says that it is gated: has_left
+ *   quick                 on_syscall (plugin/engine_plugin.c) stores it before the `activity` of the call; give_up_quick takes it back
  *   woken, brief          note_futex, on_syscall (plugin/engine_plugin.c): numbers, with which nothing else comes
  *   orders, quantum       to as_lane_take_turn and step_of: settings, with which nothing else comes
  *   state                 acquires is_code, pid, tid and image from as_lane_claim, so it is loaded before those
@@ -78,7 +79,7 @@ static uint32_t count_running(const struct as_reader *reader)
     uint32_t used = atomic_load(&reader->wire->lanes_used), running = 0;
     for (uint32_t i = 0; i < used; i++) {
         const struct as_wire_lane *lane = &reader->wire->lanes[i];
-        bool begins = !reader->streams[i] && !lane->is_code && atomic_load(&lane->state) == AS_WIRE_LIVE;
+        bool begins = !reader->streams[i] && atomic_load(&lane->state) == AS_WIRE_LIVE && !lane->is_code;
         running += begins || (reader->streams[i] && is_running(lane));
     }
     return running;
