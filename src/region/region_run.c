@@ -141,6 +141,12 @@ static bool goes_on(const struct as_region_run *run)
     return run->regions && run->regions->to_the_end;
 }
 
+/* Time 0 is where the program begins: nobody tells of it. */
+static bool starts_with_program(const struct as_point *start)
+{
+    return (start->kind == AS_POINT_CYCLE || start->kind == AS_POINT_DELAY) && start->number == 0;
+}
+
 /* Makes the next region the current one. Its start may be known by count. */
 static void turn_to(struct as_region_run *run)
 {
@@ -158,6 +164,8 @@ static void turn_to(struct as_region_run *run)
     run->begin = UINT64_MAX;
     if (region->start.kind == AS_POINT_INSTRUCTION || region->start.kind == AS_POINT_NONE)
         run->begin = sum(region->start.number, region->offset);
+    else if (run->count == 0 && starts_with_program(&region->start))
+        run->begin = region->offset;
     if ((region->repeat || region->heads) && run->begin < run->count) /* the next begins where the last one ended */
         run->begin = run->count;
     approach(run);

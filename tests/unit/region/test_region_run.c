@@ -365,6 +365,24 @@ static void test_cycles(void **state)
     as_region_run_free(&run);
 }
 
+/* Nothing comes before time 0. */
+static void test_starts_at_zero(void **state)
+{
+    struct as_region_run run;
+    struct as_region *region = add();
+    region->stop = (struct as_point){.kind = AS_POINT_CYCLE, .number = 20};
+    for (int kind = 0; kind < 2; kind++) {
+        region->start = (struct as_point){.kind = kind ? AS_POINT_DELAY : AS_POINT_CYCLE};
+        as_region_run_init(&run, &list);
+        assert_int_equal(letter(&run), '1');
+        as_region_run_clock(&run, 19);
+        assert_int_equal(letter(&run), '1');
+        as_region_run_clock(&run, 20);
+        assert_true(run.over);
+        as_region_run_free(&run);
+    }
+}
+
 static unsigned changes;
 static void note_change(void *context)
 {
@@ -450,6 +468,7 @@ int main(void)
         TEST(test_repeat),
         TEST(test_from_outside),
         TEST(test_cycles),
+        TEST(test_starts_at_zero),
         TEST(test_changes),
         TEST(test_length),
         TEST(test_distance_to_the_end),
