@@ -1,25 +1,21 @@
-/* Error messages. This file uses nothing but libc, because the QEMU plugin links it too. */
+/* Error messages. This file uses nothing but libc and utf8.c, because the QEMU plugin links it too. */
 #include "base/error.h"
+
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* C1 control characters are two bytes in UTF-8; some terminals obey them like escape sequences. */
-static bool is_c1(const unsigned char *at)
-{
-    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
-}
-
+/* What a terminal might obey, C1 controls as well, and bytes that are not text become "?". */
 void as_error_clean(char *text)
 {
-    for (unsigned char *at = (unsigned char *)text; *at; at++) {
-        if (*at < 0x20 || *at == 0x7f) {
-            *at = '?';
-        } else if (is_c1(at)) {
-            at[0] = at[1] = '?';
-            at++;
-        }
+    for (size_t length; *text; text += length) {
+        length = as_utf8_length(text);
+        bool shown = length && !as_utf8_is_control(text, length);
+        length = length ? length : 1;
+        if (!shown)
+            memset(text, '?', length);
     }
 }
 

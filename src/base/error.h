@@ -35,7 +35,7 @@ struct as_error {
 bool as_error_set(struct as_error *err, const char *format, ...) AS_PRINTF(2, 3);
 bool as_error_set_status(struct as_error *err, int status, const char *format, ...) AS_PRINTF(3, 4);
 
-/* Replaces newlines and control characters (C0, DEL, and C1 in UTF-8) by '?', in place. */
+/* Replaces newlines, control characters (C0, DEL, C1) and bytes that are not UTF-8 by "?", in place. */
 void as_error_clean(char *text);
 
 #endif

@@ -144,6 +144,8 @@ static void error_is_one_line(void **state)
                               "caf\xc3\xa9"));
     assert_string_equal(err.message, "bad file 'a?b?[31m???caf\xc3\xa9'");
     assert_int_equal(err.status, AS_EXIT_FAILURE);
+    as_error_set(&err, "%s", "bare \x9b, torn \xc3(, long \xe2\x82\xac");
+    assert_string_equal(err.message, "bare ?, torn ?(, long \xe2\x82\xac");
     assert_false(as_error_set_status(&err, AS_EXIT_NOT_FOUND, "no"));
     assert_int_equal(err.status, AS_EXIT_NOT_FOUND);
     assert_false(as_error_set(NULL, "nobody %s", "listens"));
