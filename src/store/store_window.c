@@ -4,12 +4,8 @@
 
 #include <string.h>
 
-/* The tables of what was measured. Those that no statement below fills are empty: of what they contain, the file does
- * not know the time. */
-static const enum as_store_table_id measured[] = {
-    AS_TABLE_MOMENTS,         AS_TABLE_TIMES,    AS_TABLE_COMPONENTS,        AS_TABLE_STATE_TIMES, AS_TABLE_PATH_TIMES,
-    AS_TABLE_PATH_COMPONENTS, AS_TABLE_ACCESSES, AS_TABLE_ACCESS_COMPONENTS, AS_TABLE_BRANCHES,    AS_TABLE_WAITS};
-
+/* Every table of what was measured is replaced. Those that no statement here fills are empty: of what they contain, the file
+ * does not know the time. */
 static const char *const fill[] = {
     "INSERT INTO temp.moments SELECT m.* FROM main.series s CROSS JOIN main.moments m "
     "ON m.series = s.id AND m.time >= ?1 AND m.time < ?2",
@@ -30,8 +26,10 @@ static int set_query_only(struct as_store *store, bool on)
 static bool create_tables(struct as_store *store, struct as_error *err)
 {
     int code = set_query_only(store, false);
-    for (size_t i = 0; i < sizeof measured / sizeof *measured && code == SQLITE_OK; i++) {
-        char *sql = as_store_sql_temporary(&as_store_tables[measured[i]]);
+    for (int i = 0; i < AS_TABLE_COUNT && code == SQLITE_OK; i++) {
+        if (as_store_tables[i].merging != AS_MERGING_OF_SERIES)
+            continue;
+        char *sql = as_store_sql_temporary(&as_store_tables[i]);
         code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
         free(sql);
     }
