@@ -345,14 +345,6 @@ static void add_paths(struct as_sampled *sampled, const struct as_plan_point *pl
     }
 }
 
-static void add_counters(struct as_counters *to, const struct as_counters *from, double factor)
-{
-    for (size_t i = 0; i < as_counter_count; i++) {
-        uint64_t *sum = (uint64_t *)((char *)to + as_counter_table[i].offset);
-        *sum += (uint64_t)llround(factor * (double)as_counter_value(from, &as_counter_table[i]));
-    }
-}
-
 /* Whether the program came to the point: if it ends while the pipeline settles, the copy delivers nothing. */
 static bool was_reached(const struct measured *point)
 {
@@ -420,7 +412,7 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_erro
         add_rows(sampled, plan, &result, factor);
         add_parts(&sampled->parts, &result.pics, factor);
         add_paths(sampled, plan, &result.paths, factor);
-        add_counters(&sampled->counters, &result.counters, factor);
+        as_sampled_add_counters(&sampled->counters, &result.counters, factor);
         sampled->summary.measured += instructions;
         sampled->summary.regions++;
     }

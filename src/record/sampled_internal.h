@@ -134,6 +134,8 @@ void as_sampled_begin_training(struct as_sampled *sampled);
 void as_sampled_adapt_training(struct as_sampled *sampled);
 
 void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more);
+/* Adds counters of a part of the run, for so many times as much. */
+void as_sampled_add_counters(struct as_counters *to, const struct as_counters *from, double factor);
 /* Adds a stratum to the estimate. */
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum);
 void as_stratum_free(struct as_stratum *stratum);

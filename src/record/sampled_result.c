@@ -87,16 +87,21 @@ static void fold_path_groups(struct as_sampled *sampled, const struct as_stratum
         }
 }
 
+void as_sampled_add_counters(struct as_counters *to, const struct as_counters *from, double factor)
+{
+    for (size_t i = 0; i < as_counter_count; i++) {
+        uint64_t *sum = (uint64_t *)((char *)to + as_counter_table[i].offset);
+        *sum += (uint64_t)llround(factor * (double)as_counter_value(from, &as_counter_table[i]));
+    }
+}
+
 /* Counters are scaled like the stratum, but how often DRAM was read is known: what the last-level cache missed and prefetched follows
  * from that. */
 static void fold_counters(struct as_sampled *sampled, const struct as_stratum *stratum, double factor)
 {
     struct as_counters scaled = {0};
     double read = (double)stratum->counters.dram_reads, ratio = read > 0 ? (double)stratum->reads / read : 0;
-    for (size_t i = 0; i < as_counter_count; i++) {
-        uint64_t *to = (uint64_t *)((char *)&scaled + as_counter_table[i].offset);
-        *to = (uint64_t)llround(factor * (double)as_counter_value(&stratum->counters, &as_counter_table[i]));
-    }
+    as_sampled_add_counters(&scaled, &stratum->counters, factor);
     if (!stratum->full) {
         scaled.dram_reads = stratum->reads;
         scaled.dram_row_hits = (uint64_t)llround(ratio * (double)stratum->counters.dram_row_hits);
