@@ -198,11 +198,20 @@ static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t
     if (stream->sink->syscall &&
         (stream->told || stream->sink->all_calls)) /* it belongs to the instruction before it */
         stream->sink->syscall(stream->context, &stream->thread, number, args);
-    if (number != sigreturn_numbers[stream->thread.image->arch])
-        return;
-    stream->in_sigreturn = true;
-    if (stream->sink->signal_return && as_stream_is_told(stream))
-        stream->sink->signal_return(stream->context, &stream->thread);
+}
+
+/* A sigreturn that finds another signal on its way has done nothing: QEMU delivers that one, and executes the call again. */
+static void on_syscall_return(struct as_stream *stream, uint32_t number, int64_t result)
+{
+    enum { QEMU_RESTARTS = -512 };
+    bool told = as_stream_is_told(stream);
+    if (number == sigreturn_numbers[stream->thread.image->arch] && result != QEMU_RESTARTS) {
+        stream->in_sigreturn = true;
+        if (stream->sink->signal_return && told)
+            stream->sink->signal_return(stream->context, &stream->thread);
+    }
+    if (stream->sink->syscall_return && (told || stream->sink->all_calls))
+        stream->sink->syscall_return(stream->context, &stream->thread, number, result);
 }
 
 static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interrupted)
@@ -241,8 +250,7 @@ static void on_event(struct as_stream *stream, uint64_t word, const uint64_t *op
         on_syscall(stream, number, operands);
         break;
     case AS_WIRE_SYSCALL_RETURN:
-        if (stream->sink->syscall_return && (as_stream_is_told(stream) || stream->sink->all_calls))
-            stream->sink->syscall_return(stream->context, &stream->thread, number, (int64_t)operands[0]);
+        on_syscall_return(stream, number, (int64_t)operands[0]);
         break;
     case AS_WIRE_SIGNAL:
         on_signal(stream, number & ((1u << AS_WIRE_SYNCHRONOUS_BIT) - 1), operands[0]);

@@ -67,6 +67,7 @@ void bed_add_code(struct bed *bed)
     bed_block(bed, CALLED, "90, c3");
     bed_block(bed, HANDLER, "8b 04 24, c3");
     bed_block(bed, RESTORER, "48 c7 c0 0f 00 00 00, 0f 05");
+    bed_block(bed, RESTORED, "0f 05");
     bed_block(bed, SYSCALL, "90, 0f 05");
 }
 

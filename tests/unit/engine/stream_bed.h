@@ -32,6 +32,7 @@ enum {
     CALLED = 0x2000,     /* nop; ret */
     HANDLER = 0x3000,    /* mov eax, [rsp]; ret */
     RESTORER = 0x3100,   /* mov rax, 15; syscall */
+    RESTORED = 0x3107,   /* syscall of the one before */
     SYSCALL = 0x3200,    /* nop; syscall */
 };
 

@@ -156,16 +156,31 @@ static void test_rep_twice(void **state)
            "1033[0,1) t >0\n");
 }
 
-/* A handler from its first block to the end of its sigreturn. */
-static void handler(void)
+enum { QEMU_RESTARTS = -512, QEMU_RETURNED = -513 };
+
+static void return_by(uint32_t number, int64_t result)
+{
+    bed_syscall(&bed, number);
+    bed_event(&bed, AS_WIRE_SYSCALL_RETURN, number, (const uint64_t[]){(uint64_t)result});
+}
+#define SIGRETURN_TOLD "syscall 15\nsigreturn\nreturn 15 -513\n"
+
+/* A handler up to its sigreturn, and with it. */
+static void handler_body(void)
 {
     bed_run_block(&bed, HANDLER);
     bed_load(&bed, 0, 0x7000, 4);
     bed_load(&bed, 1, 0x7000, 8);
     bed_run_block(&bed, RESTORER);
-    bed_syscall(&bed, X86_SIGRETURN);
 }
-#define HANDLER_TOLD "3000[0,2) t >3100\n3100[0,2) >0\nsyscall 15\nsigreturn\n"
+#define HANDLER_BODY_TOLD "3000[0,2) t >3100\n3100[0,2) >0\n"
+
+static void handler(void)
+{
+    handler_body();
+    return_by(X86_SIGRETURN, QEMU_RETURNED);
+}
+#define HANDLER_TOLD HANDLER_BODY_TOLD SIGRETURN_TOLD
 
 static void test_rep_interrupted(void **state)
 {
@@ -197,7 +212,7 @@ static void test_rep_interrupted_twice(void **state)
     bed_run_block(&bed, LEAVES);
     bed_load(&bed, 0, 0x7000, 8);
     bed_run_block(&bed, RESTORER);
-    bed_syscall(&bed, X86_SIGRETURN);
+    return_by(X86_SIGRETURN, QEMU_RETURNED);
     bed_rep_iteration(&bed, REP_AGAIN, 0);
     expect("1030[0,2) >1031\n"
            "signal 10 1031\n"
@@ -205,10 +220,67 @@ static void test_rep_interrupted_twice(void **state)
            "1031[0,1) >1031\n"
            "signal 10 1031\n" HANDLER_TOLD "1031[0,1) c >1031\n"
            "1033[0,1) t >3100\n"
-           "3100[0,2) >0\n"
-           "syscall 15\n"
-           "sigreturn\n"
-           "1031[0,1) c >0\n");
+           "3100[0,2) >0\n" SIGRETURN_TOLD "1031[0,1) c >0\n");
+}
+
+/* Two signals at once: the second handler interrupts the first before its first instruction. */
+static void test_rep_interrupted_by_two(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, HANDLER);
+    handler();
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    handler();
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >3000\n"
+           "signal 10 3000\n" HANDLER_TOLD "signal 10 1031\n" HANDLER_TOLD "1031[0,1) c >0\n");
+}
+
+/* A signal is delivered as soon as the handler of the one before has returned: the rep instruction does not get ahead. */
+static void test_rep_interrupted_again_at_once(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    for (int i = 0; i < 2; i++) {
+        bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+        handler();
+    }
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n" HANDLER_TOLD "signal 10 1031\n" HANDLER_TOLD "1031[0,1) c >0\n");
+}
+
+/* A signal that the handler blocks comes just before its sigreturn: QEMU executes that call again. */
+static void test_sigreturn_begins_again(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    handler_body();
+    return_by(X86_SIGRETURN, QEMU_RESTARTS);
+    bed_run_block(&bed, RESTORED);
+    return_by(X86_SIGRETURN, QEMU_RETURNED);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n" HANDLER_BODY_TOLD "syscall 15\n"
+           "return 15 -512\n"
+           "3107[0,1) >0\n" SIGRETURN_TOLD "1031[0,1) c >0\n");
+}
+
+/* … one that it does not block: a second handler runs before the first has returned. */
+static void test_sigreturn_interrupted(void **state)
+{
+    bed_rep_iteration(&bed, REP, 1);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, REP_AGAIN);
+    handler_body();
+    return_by(X86_SIGRETURN, QEMU_RESTARTS);
+    bed_signal(&bed, SIGUSR1_NUMBER, false, RESTORED);
+    handler();
+    bed_run_block(&bed, RESTORED);
+    return_by(X86_SIGRETURN, QEMU_RETURNED);
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    expect("1030[0,2) >1031\n"
+           "signal 10 1031\n" HANDLER_BODY_TOLD "syscall 15\n"
+           "return 15 -512\n"
+           "signal 10 3107\n" HANDLER_TOLD "3107[0,1) >0\n" SIGRETURN_TOLD "1031[0,1) c >0\n");
 }
 
 /* The store of a later iteration faults: the iteration is repeated after the handler, and goes on with the same
@@ -383,12 +455,10 @@ static void test_signal_after_a_system_call(void **state)
     bed_syscall(&bed, 1);
     bed_signal(&bed, SIGUSR1_NUMBER, false, 0x3203);
     handler();
-    bed_event(&bed, AS_WIRE_SYSCALL_RETURN, 15, (const uint64_t[]){0});
     bed_run_block(&bed, BACK);
     expect("3200[0,2) >0\n"
            "syscall 1\n"
-           "signal 10 3203\n" HANDLER_TOLD "return 15 0\n"
-           "1018[0,2) t >0\n");
+           "signal 10 3203\n" HANDLER_TOLD "1018[0,2) t >0\n");
 }
 
 static void test_self_modified(void **state)
@@ -519,10 +589,11 @@ static void test_riscv_sigreturn(void **state)
     bed.image = 2;
     bed_block(&bed, RV_LOOP, "13 05 f5 ff, 73 00 00 00"); /* addi a0, a0, -1; ecall */
     bed_run_block(&bed, RV_LOOP);
-    bed_syscall(&bed, X86_SIGRETURN);
+    return_by(X86_SIGRETURN, 0);
     bed_run_block(&bed, RV_LOOP);
-    bed_syscall(&bed, RISCV_SIGRETURN);
-    expect("4000[0,2) >0\nsyscall 15\n4000[0,2) >0\nsyscall 139\nsigreturn\n");
+    return_by(RISCV_SIGRETURN, QEMU_RETURNED);
+    expect("4000[0,2) >0\nsyscall 15\nreturn 15 0\n"
+           "4000[0,2) >0\nsyscall 139\nsigreturn\nreturn 139 -513\n");
 }
 
 static uint64_t time_after(uint64_t last, uint64_t stamp)
@@ -560,6 +631,10 @@ int main(void)
         TEST(test_rep_twice),
         TEST(test_rep_interrupted),
         TEST(test_rep_interrupted_twice),
+        TEST(test_rep_interrupted_by_two),
+        TEST(test_rep_interrupted_again_at_once),
+        TEST(test_sigreturn_begins_again),
+        TEST(test_sigreturn_interrupted),
         TEST(test_rep_faults_later),
         TEST(test_rep_faults_at_once),
         TEST(test_rep_abandoned),
