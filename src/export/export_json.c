@@ -210,10 +210,10 @@ static bool put_series(struct writer *writer, uint32_t only, struct as_error *er
 static bool write_json(struct as_store *store, const struct as_export_options *options, FILE *out, struct as_error *err)
 {
     static const enum as_store_table_id about[] = {
-        AS_TABLE_META,      AS_TABLE_ARGUMENTS, AS_TABLE_ENVIRONMENT, AS_TABLE_MACHINE,      AS_TABLE_COUNTERS,
-        AS_TABLE_QUALITY,   AS_TABLE_RUNS,      AS_TABLE_THREADS,     AS_TABLE_MODULES,      AS_TABLE_FILES,
-        AS_TABLE_FUNCTIONS, AS_TABLE_BLOCKS,    AS_TABLE_INLINES,     AS_TABLE_INSTRUCTIONS, AS_TABLE_PATHS,
-        AS_TABLE_OBJECTS,   AS_TABLE_EVENTS,    AS_TABLE_STATES};
+        AS_TABLE_META,    AS_TABLE_ARGUMENTS, AS_TABLE_ENVIRONMENT, AS_TABLE_MACHINE, AS_TABLE_COUNTERS,
+        AS_TABLE_QUALITY, AS_TABLE_RUNS,      AS_TABLE_RECORDINGS,  AS_TABLE_THREADS, AS_TABLE_MODULES,
+        AS_TABLE_FILES,   AS_TABLE_FUNCTIONS, AS_TABLE_BLOCKS,      AS_TABLE_INLINES, AS_TABLE_INSTRUCTIONS,
+        AS_TABLE_PATHS,   AS_TABLE_OBJECTS,   AS_TABLE_EVENTS,      AS_TABLE_STATES};
     uint32_t only = options->series ? as_store_find_series(store, options->series) : AS_STORE_NONE;
     if (options->series && only == AS_STORE_NONE)
         return as_export_no_series(store, options->series, err);

@@ -129,12 +129,25 @@ static void free_merge(struct as_merge *merge)
         as_identities_free(&merge->identities[i]);
     for (int i = 0; i < AS_TABLE_COUNT; i++)
         free(merge->buffers[i].rows);
-    void *arrays[] = {merge->meta.data,         merge->machine.data,   merge->environment.data,
-                      merge->arguments.data,    merge->counters.data,  merge->quality.data,
-                      merge->runs.data,         merge->threads.data,   merge->series.data,
-                      merge->events.data,       merge->states.data,    merge->bases.data,
-                      merge->stacks.data,       merge->estimates.data, merge->object_addresses.data,
-                      merge->functions_of.data, merge->blocks_of.data, merge->sums};
+    void *arrays[] = {merge->meta.data,
+                      merge->machine.data,
+                      merge->environment.data,
+                      merge->arguments.data,
+                      merge->counters.data,
+                      merge->quality.data,
+                      merge->runs.data,
+                      merge->recordings.data,
+                      merge->threads.data,
+                      merge->series.data,
+                      merge->events.data,
+                      merge->states.data,
+                      merge->bases.data,
+                      merge->stacks.data,
+                      merge->estimates.data,
+                      merge->object_addresses.data,
+                      merge->functions_of.data,
+                      merge->blocks_of.data,
+                      merge->sums};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     as_str_free(&merge->inputs_text);

@@ -80,6 +80,31 @@ static bool add_runs(struct as_merge *merge, const struct as_store *store, struc
     return true;
 }
 
+/* Refuses a recording that an input before this one has, too: a copy of its profile, or one that it was merged into. */
+static bool add_recordings(struct as_merge *merge, const struct as_store *store, struct as_error *err)
+{
+    size_t n;
+    bool is_new = true;
+    struct as_str key = {0};
+    const char *const *identities = as_store_recordings(store, &n);
+    for (size_t i = 0; i < n && is_new; i++) {
+        as_str_clear(&key);
+        as_key_add_text(&key, identities[i]);
+        uint32_t number = as_identities_find(&merge->identities[AS_TABLE_RECORDINGS], &key, &is_new);
+        if (is_new)
+            *as_vec_push(&merge->recordings) =
+                (struct as_merge_recording){as_merge_keep(merge, identities[i]), merge->at};
+        else
+            as_error_set_status(err, AS_EXIT_USAGE,
+                                "%s and %s have a recording in common: its time would count twice; leave one of them "
+                                "out, or use --weights for that",
+                                as_merge_name(merge, merge->recordings.data[number].input),
+                                as_merge_name(merge, merge->at));
+    }
+    as_str_free(&key);
+    return is_new;
+}
+
 /* ---- threads ---- */
 
 /* The model numbers threads in order, so a number means the same in every run. Real thread ids differ from run to run:
@@ -320,8 +345,10 @@ bool as_merge_about(struct as_merge *merge, struct as_store *store, struct as_er
 {
     as_identities_begin(&merge->identities[AS_TABLE_THREADS]);
     as_identities_begin(&merge->identities[AS_TABLE_STATES]);
-    if (!as_merge_meta(merge, store, err) || !add_counters(merge, store, err) || !add_threads(merge, store, err) ||
-        !add_events(merge, store, err) || !add_series(merge, store, err) || !add_runs(merge, store, err))
+    as_identities_begin(&merge->identities[AS_TABLE_RECORDINGS]);
+    if (!as_merge_meta(merge, store, err) || !add_recordings(merge, store, err) || !add_counters(merge, store, err) ||
+        !add_threads(merge, store, err) || !add_events(merge, store, err) || !add_series(merge, store, err) ||
+        !add_runs(merge, store, err))
         return false;
     as_merge_quality(merge, store);
     free(as_merge_state_numbers(merge, store));
@@ -368,6 +395,9 @@ void as_merge_write_about(struct as_merge *merge)
     as_merge_write_quality(merge);
     for (size_t i = 0; i < merge->runs.len; i++)
         as_store_add(writer, AS_TABLE_RUNS, &merge->runs.data[i]);
+    for (size_t i = 0; i < merge->recordings.len && !merge->options->parts;
+         i++) /* parts of one run are one recording */
+        as_store_add_recording(writer, merge->recordings.data[i].identity);
     if (merge->runs.len > 1)
         add_spreads(merge);
     for (size_t i = 0; i < merge->threads.len; i++)

@@ -64,6 +64,11 @@ struct as_merge_pair {
     bool differs;
 };
 
+struct as_merge_recording {
+    const char *identity;
+    size_t input; /* that has it */
+};
+
 struct as_merge_number {
     unsigned __int128 sum; /* in 1/denominator */
     size_t met;
@@ -109,6 +114,7 @@ struct as_merge {
     double sampled;    /* … that were measured */
     double started;    /* … that belong to the start-up of the program, as far as inputs say so */
     AS_VEC(struct as_store_run) runs;
+    AS_VEC(struct as_merge_recording) recordings; /* by number in `identities` */
     AS_VEC(struct as_store_thread) threads;
     AS_VEC(struct as_merge_series) series;
     AS_VEC(struct as_store_event) events;

@@ -19,7 +19,7 @@
 enum {
     AS_STORE_APPLICATION_ID = 0x41735379, /* "AsSy" */
     /* The version that is written; older ones are migrated when they are read. */
-    AS_STORE_VERSION = 5,
+    AS_STORE_VERSION = 6,
     AS_STORE_MAX_TEXT = 64 << 20, /* most bytes of one string */
 };
 

@@ -40,6 +40,8 @@ const struct as_store_counter *as_store_counters(const struct as_store *store, s
 const struct as_store_quality *as_store_quality(const struct as_store *store, size_t *n);
 /* Whether a row's number is a fraction, to be shown as a percentage; all other numbers are counts. */
 bool as_store_is_part(const struct as_store_quality *quality);
+/* Identities of the recordings that the profile was made from; none in profiles of version 5 and older. */
+const char *const *as_store_recordings(const struct as_store *store, size_t *n);
 const struct as_store_run *as_store_runs(const struct as_store *store, size_t *n); /* by number */
 
 /* Returns the series of that name. NULL: the file's default series, or else its first. Returns NONE if there is

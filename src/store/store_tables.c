@@ -66,6 +66,11 @@ static const struct as_store_column run_columns[] = {
     COLUMN(as_store_run, status, I32),
 };
 
+static const struct as_store_column recording_columns[] = {
+    ROW_ORDER,
+    {.name = "identity", .type = AS_COLUMN_TEXT, .flags = AS_COLUMN_UNIQUE, .merge = AS_MERGE_OWN},
+};
+
 static const struct as_store_column thread_columns[] = {
     ROW_NUMBER,
     COLUMN(as_store_thread, number, U32, .merge = AS_MERGE_OWN),
@@ -329,6 +334,7 @@ const struct as_store_table as_store_tables[AS_TABLE_COUNT] = {
     [AS_TABLE_ARGUMENTS] = TABLE("arguments", 1, const char *, value_columns, BY_HAND),
     [AS_TABLE_ENVIRONMENT] = TABLE("environment", 1, const char *, value_columns, BY_HAND),
     [AS_TABLE_RUNS] = TABLE("runs", 1, struct as_store_run, run_columns, BY_HAND),
+    [AS_TABLE_RECORDINGS] = TABLE("recordings", 6, const char *, recording_columns, BY_HAND),
     [AS_TABLE_THREADS] = TABLE("threads", 1, struct as_store_thread, thread_columns, BY_HAND),
     [AS_TABLE_SERIES] = TABLE("series", 1, struct as_store_series, series_columns, BY_HAND),
     [AS_TABLE_ESTIMATES] = TABLE("estimates", 1, struct as_store_estimate, estimate_columns, BY_HAND, REPLACED),

@@ -2,6 +2,7 @@
 #include "store/store_write.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "store/store_row.h"
 #include "store/store_schema.h"
 #include "store/store_sql.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct as_store_writer {
     char *path; /* as given, for messages */
@@ -118,9 +120,22 @@ void as_store_writer_abort(struct as_store_writer *writer)
     free(writer);
 }
 
+/* What is not made of other recordings is one of its own. Its identity is random: runs that do the same to the cycle are
+ * two recordings all the same. */
+static void identify(struct as_store_writer *writer)
+{
+    unsigned char random[16];
+    char text[2 * sizeof random + 1];
+    if (writer->failed || writer->counts[AS_TABLE_RECORDINGS] || getentropy(random, sizeof random) != 0)
+        return;
+    as_bytes_hex(random, sizeof random, text);
+    as_store_add_recording(writer, text);
+}
+
 /* Writes everything to the file. */
 static bool complete(struct as_store_writer *writer, struct as_error *err)
 {
+    identify(writer);
     int code = writer->failed ? SQLITE_OK : sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = close_database(writer);
@@ -267,6 +282,7 @@ void as_store_add_quality(struct as_store_writer *writer, const char *key, doubl
 
 ADDER_OF_TEXT(void, as_store_add_argument, ARGUMENTS)
 ADDER_OF_TEXT(void, as_store_add_environment, ENVIRONMENT)
+ADDER_OF_TEXT(void, as_store_add_recording, RECORDINGS)
 ADDER_OF_TEXT(uint32_t, as_store_add_file, FILES)
 
 NUMBERING_ADDER(as_store_add_thread, struct as_store_thread, THREADS)

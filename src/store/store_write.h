@@ -52,6 +52,8 @@ void as_store_add_quality(struct as_store_writer *writer, const char *key, doubl
 /* Add these in their order. */
 void as_store_add_argument(struct as_store_writer *writer, const char *value);    /* argv[0] first */
 void as_store_add_environment(struct as_store_writer *writer, const char *value); /* "NAME=value" */
+/* The identity of a recording whose profile went into this one. A profile without any gets a new one at its end. */
+void as_store_add_recording(struct as_store_writer *writer, const char *identity);
 
 /* These return the number of the new row. Rows that it refers to must have been added before. */
 uint32_t as_store_add_thread(struct as_store_writer *writer, const struct as_store_thread *thread);

@@ -96,7 +96,7 @@ db.executescript(open(sys.argv[1]).read())
 db.executescript("PRAGMA application_id = 1098077049; PRAGMA user_version = 1")' "$SOURCE/tests/golden/profile_v1.sql"; }
 check "a profile of version 1" make_old
 check "… is merged" "$ASSAY" merge -q v1.db -o v2.db
-check_same "… into the newest" 5 "$(one v2.db 'PRAGMA user_version')"
+check_same "… into the newest" 6 "$(one v2.db 'PRAGMA user_version')"
 check_same "… with its time" "$(one v1.db 'SELECT sum(units) FROM times')" "$(one v2.db 'SELECT sum(units) FROM times')"
 
 # ---- wrong usage and bad files ----
@@ -105,6 +105,10 @@ refuse() { check_fails "$@"; check_same "… and writes nothing" no "$([ -e no.d
 refuse 2 '-o is missing' "no output" "$ASSAY" merge m1.db m2.db
 refuse 2 'no profiles given' "no input" "$ASSAY" merge -o no.db
 refuse 2 'm1.db is given twice' "one twice" "$ASSAY" merge m1.db ./m1.db -o no.db
+cp m1.db copy.db
+refuse 2 'm1.db and copy.db have a recording in common' "a copy" "$ASSAY" merge m1.db copy.db -o no.db
+refuse 2 'm.db and m2.db have a recording in common' "a part of a merged one" "$ASSAY" merge m.db m2.db -o no.db
+refuse 2 'w.db and m.db have a recording in common' "two merged ones, by force" "$ASSAY" merge --force w.db m.db -o no.db
 refuse 2 'has 1 weight for 2' "too few weights" "$ASSAY" merge --weights=1 m1.db m2.db -o no.db
 refuse 2 'has 1 weight for 2' "an empty weight" "$ASSAY" merge --weights=,1 m1.db m2.db -o no.db
 refuse 2 'has 3 weights for 2' "too many weights" "$ASSAY" merge --weights=1,2,3 m1.db m2.db -o no.db

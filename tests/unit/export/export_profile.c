@@ -38,6 +38,7 @@ static void add_run(struct as_store_writer *writer, const struct names *names)
     as_store_add_argument(writer, names->program);
     as_store_add_argument(writer, names->main);
     as_store_add_environment(writer, "LANG=C");
+    as_store_add_recording(writer, "000102030405060708090a0b0c0d0e0f");
     as_store_add_machine(writer, "rob", "192");
     as_store_add_counter(writer, "branches", 77);
     as_store_add_quality(writer, "advice", 0.25, names->f);

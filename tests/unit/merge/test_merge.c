@@ -173,6 +173,7 @@ static void runs_elsewhere(void **state)
     assert_number(out, "SELECT target FROM instructions WHERE hex(bytes) = '9001'", 0x1100);
     assert_number(out, "SELECT count(*) FROM runs", 2);
     assert_number(out, "SELECT number FROM runs ORDER BY number DESC", 2);
+    assert_number(out, "SELECT count(DISTINCT identity) FROM recordings", 2);
     assert_number(out, "SELECT value FROM meta WHERE key = 'merged'", 2);
     assert_number(out, "SELECT value = '2026-01-01T00:00:00Z' FROM meta WHERE key = 'date'", 1);
     assert_number(out, "SELECT count(*) FROM meta WHERE key = 'host'", 0);
@@ -338,6 +339,10 @@ static void what_is_refused(void **state)
     merge_bed_write(second, &other);
     merge_bed_refuse("1 of 2 have the series tea", first, second);
     merge_bed_refuse("is given twice", first, first);
+    merge_bed_write(second, &plain);
+    const char *const both[] = {first, second}, *merged = bed_path("ab.db");
+    merge_bed_merge(merged, 2, both, NULL);
+    merge_bed_refuse("have a recording in common", merged, second);
     bed_write(second, "SQLite format 3", 15);
     merge_bed_refuse("b.db", first, second);
     unlink(second);

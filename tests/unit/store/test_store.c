@@ -33,6 +33,8 @@ static void about_the_run(void **state)
     const struct as_store_run *runs = as_store_runs(store, &n);
     assert_int_equal(n, 2);
     assert_true(runs[1].number == 2 && runs[1].cycles == 1100 && runs[1].seconds == 0.6 && runs[1].status == 3);
+    assert_int_equal(strlen(as_store_recordings(store, &n)[0]), 32);
+    assert_int_equal(n, 1);
     const struct as_store_thread *threads = as_store_threads(store, &n);
     assert_int_equal(n, 2);
     assert_true(threads[0].number == 1 && threads[0].process == 4711 && threads[1].name == NULL);

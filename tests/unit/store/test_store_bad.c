@@ -304,7 +304,7 @@ static void older_formats_are_migrated(void **state)
     assert_string_equal(as_store_meta(store, AS_META_SOURCE), "model");
     assert_true(has_rows(store, "SELECT 1 FROM sharing WHERE a = 1 AND b = 400"));
     assert_true(has_rows(store, "SELECT 1 FROM runs WHERE energy IS NULL"));
-    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 7"));
+    assert_true(has_rows(store, "SELECT 1 FROM pragma_user_version WHERE user_version = 8"));
     use_everything(store);
     as_store_close(store);
 

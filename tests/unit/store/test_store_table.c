@@ -110,7 +110,8 @@ static void tables_of_each_version(void **state)
         {"objects", "path_components", "accesses", "branches"},
         {"waits"},
         {"moments"},
-        {"access_components"}};
+        {"access_components"},
+        {"recordings"}};
     for (int i = 0; i < AS_STORE_VERSION; i++) {
         char *step = as_store_sql_step(i + 1);
         size_t n = 0, made = 0;
