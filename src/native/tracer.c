@@ -533,8 +533,10 @@ static bool seize_all(struct as_tracer *tracer)
     for (bool found = true; found;) {
         DIR *folder = opendir(path);
         found = false;
-        if (!folder)
+        if (!folder) { /* the process is no more: that there is no such file says little */
+            errno = ESRCH;
             return tracer->threads.len > 0;
+        }
         for (struct dirent *entry; (entry = readdir(folder));) {
             pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
             if (tid <= 0 || find(tracer, tid) || request(PTRACE_SEIZE, tid, 0, OPTIONS) != 0)
@@ -550,7 +552,6 @@ static bool seize_all(struct as_tracer *tracer)
 struct as_tracer *as_tracer_attach(pid_t pid, struct as_error *err)
 {
     struct as_tracer *tracer = new_tracer(pid, false);
-    errno = ESRCH;
     if (seize_all(tracer))
         return tracer;
     as_error_set(err, "cannot trace process %d: %s", (int)pid, strerror(errno));
