@@ -59,6 +59,37 @@ static void call_once(void)
     table[1] = 0;
 }
 
+/* What is done by hand and not by the processor: each way to jump, call and return, each condition with either outcome, the
+ * stack's instructions, strings in both directions. Every wrong turn leaves another value in a register. */
+char by_hand_buffer[256];
+void by_hand(void);
+#define CONDITIONS                                                                                                     \
+    ".irp cc, o, no, b, ae, e, ne, be, a, s, ns, p, np, l, ge, le, g\n"                                                \
+    "j\\cc 9f\n lea 3(%rbx, %rbx), %rbx\n 9: {disp32} j\\cc 9f\n lea 5(%rbx, %rbx, 2), %rbx\n 9:\n .endr\n"
+__asm__(
+    ".text\n .type by_hand, @function\n by_hand:\n"
+    "push %rbp\n mov %rsp, %rbp\n push %rbx\n sub $72, %rsp\n mov $1, %ebx\n"
+    /* the stack */
+    "push $-5\n pop %rax\n push $0x12345678\n pop %rcx\n push %rcx\n pushq (%rsp)\n pop %rdx\n pop %rsi\n"
+    /* jumps and calls */
+    "lea 1f(%rip), %rax\n jmp *%rax\n ud2\n 1: lea 2f(%rip), %rax\n mov %rax, -32(%rbp)\n jmp *-32(%rbp)\n ud2\n"
+    "2: call 7f\n lea 7f(%rip), %rax\n call *%rax\n mov %rax, -40(%rbp)\n call *-40(%rbp)\n"
+    "push $1\n push $2\n call 8f\n jmp 3f\n 7: inc %rbx\n ret\n 8: inc %rbx\n ret $16\n 3:\n"
+    /* conditions */
+    "mov $1, %eax\n cmp $2, %eax\n" CONDITIONS "cmp $1, %eax\n" CONDITIONS "cmp $-2, %eax\n" CONDITIONS
+    "mov $0x80000000, %eax\n cmp $1, %eax\n" CONDITIONS "mov $0x7fffffff, %eax\n cmp $-1, %eax\n" CONDITIONS
+    /* loops */
+    "mov $3, %ecx\n 1: loop 1b\n mov $3, %ecx\n cmp %eax, %eax\n 1: loope 1b\n mov $3, %ecx\n 1: loopne 1b\n"
+    "cmp $5, %eax\n mov $3, %ecx\n 1: loopne 1b\n mov $3, %ecx\n 1: loope 1b\n"
+    "jrcxz 1f\n inc %rbx\n 1: xor %ecx, %ecx\n jrcxz 1f\n ud2\n 1: mov $1, %ecx\n shl $32, %rcx\n jrcxz 1f\n"
+    "inc %rbx\n 1: jecxz 1f\n ud2\n 1:\n"
+    /* strings */
+    "lea by_hand_buffer(%rip), %rdi\n mov $0x44332211, %eax\n mov $5, %ecx\n rep stosb\n mov $3, %ecx\n rep stosl\n"
+    "stosw\n stosq\n lea by_hand_buffer(%rip), %rsi\n mov $6, %ecx\n rep movsb\n movsl\n movsq\n std\n"
+    "lea by_hand_buffer+200(%rip), %rdi\n mov $4, %ecx\n rep stosw\n lea by_hand_buffer+20(%rip), %rsi\n mov $3, %ecx\n"
+    "rep movsw\n cld\n xor %ecx, %ecx\n rep movsb\n rep stosb\n"
+    "mov -8(%rbp), %rbx\n leave\n ret\n .size by_hand, . - by_hand\n");
+
 static struct user_regs_struct registers_of(pid_t pid)
 {
     struct user_regs_struct regs;
@@ -110,34 +141,68 @@ static void step_to(pid_t pid, void (*work)(void))
     assert_int_equal(registers_of(pid).rip, (uintptr_t)work);
 }
 
-/* The whole way is recorded first: the process must stand still meanwhile. */
-static void goes_where_the_thread_goes(void **state)
+struct way {
+    size_t n, accesses;
+    uint64_t last;                      /* the instruction that was executed last */
+    char buffer[sizeof by_hand_buffer]; /* as the copy left it */
+};
+
+/* The whole way is recorded first: the process must stand still meanwhile. Ends behind the instruction at `until`. */
+static struct way compare_ways(void (*work)(void), uint64_t until)
 {
     struct as_lookahead *ahead = as_lookahead_new();
     struct as_lookahead_thread *thread = aligned_alloc(64, sizeof *thread);
-    struct as_machine_state *way = calloc(STEPS, sizeof *way);
+    struct as_machine_state *states = calloc(STEPS, sizeof *states);
+    struct as_lookahead_step step = {0};
+    struct way way = {0};
     assert_non_null(ahead);
-    pid_t pid = traced_start(call_once, child_work);
-    step_to(pid, child_work);
+    pid_t pid = traced_start(call_once, work);
+    step_to(pid, work);
     fill(thread, pid);
     as_lookahead_begin(ahead, pid);
-    struct as_lookahead_step step;
-    size_t n = 0, accesses = 0;
-    for (; n < STEPS && as_lookahead_step(ahead, thread, &step) == AS_LOOKAHEAD_GOES_ON; n++) {
-        way[n] = thread->state;
-        accesses += step.n;
+    for (; way.n < STEPS && way.last != until; way.n++) {
+        if (as_lookahead_step(ahead, thread, &step) != AS_LOOKAHEAD_GOES_ON)
+            break;
+        states[way.n] = thread->state;
+        way.accesses += step.n;
+        way.last = step.ip;
     }
+    assert_true(as_lookahead_read(ahead, (uintptr_t)by_hand_buffer, way.buffer, sizeof way.buffer));
     as_lookahead_end(ahead);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < way.n; i++) {
         step_child(pid);
-        compare_registers(&way[i], pid);
+        compare_registers(&states[i], pid);
     }
-    assert_in_range(n, 1500, STEPS);
-    assert_in_range(accesses, n / (UNIT_SANITIZED ? 16 : 8), n); /* sanitizers add checks that compute */
+    char buffer[sizeof way.buffer];
+    struct iovec here = {buffer, sizeof buffer}, there = {by_hand_buffer, sizeof buffer};
+    assert_int_equal(process_vm_readv(pid, &here, 1, &there, 1, 0), sizeof buffer);
+    assert_memory_equal(buffer, way.buffer, sizeof buffer);
     traced_end(pid);
-    free(way);
+    free(states);
     free(thread);
     as_lookahead_free(ahead);
+    return way;
+}
+
+static void goes_where_the_thread_goes(void **state)
+{
+    struct way way = compare_ways(child_work, 1);
+    assert_in_range(way.n, 1500, STEPS);
+    assert_in_range(way.accesses, way.n / (UNIT_SANITIZED ? 16 : 8), way.n); /* sanitizers add checks that compute */
+}
+
+/* … to the return to its caller. */
+static void does_by_hand_what_the_thread_does(void **state)
+{
+    uint64_t until = (uintptr_t)by_hand;
+    while (memcmp((const void *)until, "\xc9\xc3", 2) != 0) /* leave, ret */
+        until++;
+    struct way way = compare_ways(by_hand, until + 1);
+    assert_int_equal(way.last, until + 1);
+    /* The stack: 8 pushes, one of them from memory, and 4 pops. Stores of addresses 2, jumps and calls through memory 2, calls 4,
+     * returns 4. Strings: 10 and 4 stores, 8 and 3 copies. The end 3. */
+    assert_int_equal(way.accesses, 8 + 1 + 4 + 2 + 2 + 4 + 4 + 10 + 4 + 2 * (8 + 3) + 3);
+    assert_int_equal(way.buffer[0], 0x11);
 }
 
 static void calls_the_kernel(void)
@@ -208,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_where_the_thread_goes),
+        cmocka_unit_test(does_by_hand_what_the_thread_does),
         cmocka_unit_test(says_where_it_ends),
         cmocka_unit_test(leaves_the_process_alone),
     };
