@@ -15,6 +15,37 @@
 
 #include <errno.h>
 
+/* The value that two to four bytes of UTF-8 hold; -1: they are not of that form. */
+static long utf8_value(const unsigned char *bytes, int length)
+{
+    long value = bytes[0] & (0xff >> (length + 1));
+    if (bytes[0] >> (7 - length) != (0xff >> (7 - length) & ~1))
+        return -1;
+    for (int i = 1; i < length; i++) {
+        if (bytes[i] >> 6 != 2)
+            return -1;
+        value = value << 6 | (bytes[i] & 0x3f);
+    }
+    return value;
+}
+
+/* By the definition: the shortest form of a value up to 0x10ffff that is no surrogate. Every first byte with every second one. */
+static void all_pairs_of_utf8(void **state)
+{
+    static const long least[] = {0, 0, 0x80, 0x800, 0x10000};
+    for (int first = 0x80; first < 0x100; first++)
+        for (int second = 0; second < 0x100; second++) {
+            const unsigned char bytes[] = {(unsigned char)first, (unsigned char)second, 0x80, 0xbf, 0};
+            size_t expected = 0;
+            for (int length = 2; length <= 4; length++) {
+                long value = utf8_value(bytes, length);
+                if (value >= least[length] && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff))
+                    expected = (size_t)length;
+            }
+            assert_int_equal(as_utf8_length((const char *)bytes), expected);
+        }
+}
+
 static void allocates_zeroed(void **state)
 {
     unsigned char *memory = as_alloc_array(100, 10);
@@ -349,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_of_utf8),
+        cmocka_unit_test(all_pairs_of_utf8),
         cmocka_unit_test(harmful_characters_are_not_shown),
         cmocka_unit_test(counts_have_commas),
         cmocka_unit_test(allocates_zeroed),
