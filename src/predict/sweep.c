@@ -280,7 +280,7 @@ static void try_long_point(struct as_sweep *sweep, struct as_sweep_trial usual)
 }
 
 /* The last two: as the options ask for it, and the long point. */
-static void try_all(struct as_sweep *sweep)
+void as_sweep_try(struct as_sweep *sweep)
 {
     const struct as_choose_options *how = &sweep->predict->request->choose;
     struct choices own;
@@ -302,7 +302,7 @@ bool as_sweep_run(struct as_sweep *sweep, struct as_error *err)
 {
     if (!check_end(&sweep->predict->run.end, err) || !measure(sweep, err))
         return false;
-    try_all(sweep);
+    as_sweep_try(sweep);
     as_sweep_find_front(sweep);
     return true;
 }

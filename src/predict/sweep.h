@@ -36,6 +36,8 @@ static inline bool as_sweep_is_own(const struct as_sweep *sweep, const struct as
 
 /* Runs the whole program in the model, and tries all choices. `sweep` has its `predict`. */
 bool as_sweep_run(struct as_sweep *sweep, struct as_error *err) AS_MUST_CHECK;
+/* The second half of that: `sweep` has its truth and the CPI of each interval. */
+void as_sweep_try(struct as_sweep *sweep);
 void as_sweep_free(struct as_sweep *sweep);
 /* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
 void as_sweep_find_front(struct as_sweep *sweep);

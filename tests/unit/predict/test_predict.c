@@ -234,6 +234,118 @@ static void the_function_that_differs(void **state)
     as_vectors_free(&vectors);
 }
 
+/* ---- all choices ---- */
+
+enum { INTERVALS = 18, LENGTH = 1000, MAX_K = 3, SEEDS = 10, LENGTHS = 3 };
+
+/* Two kinds of intervals in turn, a pair of each, that take 1 and 3 cycles an instruction. */
+static void make_run(struct bed *bed)
+{
+    set_up(bed, MAX_K);
+    bed->request.choose =
+        (struct as_choose_options){.max_k = MAX_K, .dims = 4, .tries = 2, .seed = 7, .threshold = 0.9};
+    for (uint32_t i = 0; i < INTERVALS; i++) {
+        bool slow = i / 2 % 2;
+        add_interval(&bed->predict.read, slow ? 5 : 2, LENGTH);
+        *as_vec_push(&bed->sweep.cpi) = slow ? 3 : 1;
+    }
+    bed->predict.vectors = &bed->predict.read;
+    bed->sweep.truth = (10 * 1 + 8 * 3) / 18.0;
+    as_sweep_try(&bed->sweep);
+}
+
+static size_t count(const struct as_sweep *sweep, const char *name, uint32_t joined)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sweep->trials.len; i++)
+        n += strcmp(sweep->trials.data[i].sweep, name) == 0 && sweep->trials.data[i].joined == joined;
+    return n;
+}
+
+/* What each choice says of the run follows from its points: their cost, and the mean that they predict. */
+static void check_trial(const struct as_sweep *sweep, const struct as_sweep_trial *trial)
+{
+    assert_true(trial->phases >= 1 && trial->phases <= trial->max_k);
+    assert_float_equal(trial->error, fabs(trial->cpi / sweep->truth - 1), 1e-12);
+    assert_true(trial->cpi >= 1 - 1e-9 && trial->cpi <= 3 + 1e-9);
+    assert_true(trial->simulated <= (uint64_t)trial->phases * trial->joined * LENGTH && trial->simulated >= LENGTH);
+    assert_true(trial->seed == 7 || strcmp(trial->sweep, "seed") == 0);
+    assert_true(trial->dims == 4 || strcmp(trial->sweep, "dims") == 0);
+    assert_true(trial->threshold == 0.9 || strcmp(trial->sweep, "threshold") == 0);
+    assert_true(trial->coverage == 1 || strcmp(trial->sweep, "coverage") == 0);
+}
+
+/* Each parameter is varied with each number of phases, for each length of which there are four intervals at least. */
+static void tries_all(void **state)
+{
+    struct bed bed;
+    make_run(&bed);
+    const struct as_sweep *sweep = &bed.sweep;
+    static const uint32_t joined[LENGTHS] = {1, 2, 4};
+    for (size_t i = 0; i < LENGTHS; i++) {
+        assert_int_equal(count(sweep, "dims", joined[i]), AS_POINTS_DIMS_MOST * MAX_K);
+        assert_int_equal(count(sweep, "interval", joined[i]), MAX_K);
+        assert_int_equal(count(sweep, "threshold", joined[i]), 21 * MAX_K);
+        assert_int_equal(count(sweep, "coverage", joined[i]), 10 * MAX_K);
+        assert_int_equal(count(sweep, "seed", joined[i]), SEEDS * MAX_K);
+    }
+    assert_int_equal(sweep->trials.len, LENGTHS * (AS_POINTS_DIMS_MOST + 1 + 21 + 10 + SEEDS) * MAX_K + 2);
+    for (size_t i = 0; i < sweep->trials.len; i++)
+        check_trial(sweep, &sweep->trials.data[i]);
+    as_sweep_free(&bed.sweep);
+    as_predict_free(&bed.predict);
+}
+
+/* Parameters go in equal steps, each as often as there are numbers of phases; seeds are as far apart as the tries of k-means. */
+static void in_equal_steps(void **state)
+{
+    struct bed bed;
+    make_run(&bed);
+    size_t dims = 0, thresholds = 0, coverages = 0, seeds = 0;
+    for (size_t i = 0; i < bed.sweep.trials.len; i++) {
+        const struct as_sweep_trial *trial = &bed.sweep.trials.data[i];
+        if (strcmp(trial->sweep, "dims") == 0)
+            assert_int_equal(trial->dims, 1 + dims++ / MAX_K % AS_POINTS_DIMS_MOST);
+        if (strcmp(trial->sweep, "threshold") == 0)
+            assert_float_equal(trial->threshold, 0.05 * (double)(thresholds++ / MAX_K % 21), 1e-12);
+        if (strcmp(trial->sweep, "coverage") == 0)
+            assert_float_equal(trial->coverage, 0.1 * (double)(1 + coverages++ / MAX_K % 10), 1e-12);
+        if (strcmp(trial->sweep, "seed") == 0)
+            assert_int_equal(trial->seed, 7 + 2 * (1 + seeds++ / MAX_K % SEEDS));
+        if (i + 2 < bed.sweep.trials.len)
+            assert_int_equal(trial->max_k, 1 + i % MAX_K);
+    }
+    as_sweep_free(&bed.sweep);
+    as_predict_free(&bed.predict);
+}
+
+/* Two points are exact, one is not; a tenth of the run is one kind alone. Intervals of four of the run are half of each kind. */
+static void known_predictions(void **state)
+{
+    struct bed bed;
+    make_run(&bed);
+    const struct as_sweep_trial *asked = as_sweep_asked(&bed.sweep), *one = as_sweep_long(&bed.sweep);
+    assert_string_equal(asked->sweep, "default");
+    assert_int_equal(asked->phases, 2);
+    assert_int_equal(asked->simulated, 2 * LENGTH);
+    assert_float_equal(asked->cpi, bed.sweep.truth, 1e-9);
+    assert_string_equal(one->sweep, "long");
+    assert_int_equal(one->joined, 2);
+    assert_int_equal(one->max_k, 1);
+    assert_int_equal(one->simulated, 2 * LENGTH);
+    assert_true(fabs(one->cpi - 1) < 1e-9 || fabs(one->cpi - 3) < 1e-9);
+    for (size_t i = 0; i < bed.sweep.trials.len; i++) {
+        const struct as_sweep_trial *trial = &bed.sweep.trials.data[i];
+        if (strcmp(trial->sweep, "coverage") == 0 && trial->coverage < 0.11 && trial->joined < 4)
+            assert_float_equal(trial->cpi, 1, 1e-9);
+        if (strcmp(trial->sweep, "interval") == 0 && trial->joined == 4 && trial->max_k == 1 &&
+            trial->simulated == 4 * LENGTH)
+            assert_float_equal(trial->cpi, 2, 1e-9);
+    }
+    as_sweep_free(&bed.sweep);
+    as_predict_free(&bed.predict);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +356,9 @@ int main(void)
         cmocka_unit_test(where_errors_saturate),
         cmocka_unit_test(recommended_over_all_seeds),
         cmocka_unit_test(the_function_that_differs),
+        cmocka_unit_test(tries_all),
+        cmocka_unit_test(in_equal_steps),
+        cmocka_unit_test(known_predictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
