@@ -61,6 +61,8 @@ static void renumber(void *context, uint64_t first, void *records, size_t n)
 
 void as_lru_stack_squeeze(struct as_lru_stack *stack)
 {
+    if (as_slot_order_extend(&stack->order))
+        return;
     as_granules_each(&stack->uses, renumber, &stack->order);
     for (size_t i = 0; i < stack->holes.len; i++) /* the order stays, so it stays a heap */
         stack->holes.data[i] = as_slot_order_renumber(&stack->order, stack->holes.data[i]);

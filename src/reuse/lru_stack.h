@@ -12,7 +12,7 @@
 #define AS_REUSE_LRU_STACK_H
 
 #include "reuse/granules.h"
-#include "reuse/slot_order.h"
+#include "reuse/slot_moves.h"
 
 /* The last use of a granule. */
 struct as_use {
@@ -68,7 +68,7 @@ static inline struct as_use *as_lru_stack_use(struct as_lru_stack *stack, uint64
     return as_granules_put(&stack->uses, key);
 }
 
-/* When the slots run out: new numbers for all. */
+/* When the slots run out: more of them, or new numbers for all. */
 void as_lru_stack_squeeze(struct as_lru_stack *stack);
 /* Moves a granule from `slot` (0: it has none) to the top where holes may be in the way. */
 struct as_slot_moved as_lru_stack_place(struct as_lru_stack *stack, uint32_t slot, bool reuse);
@@ -89,8 +89,9 @@ static inline void as_use_write(struct as_use *use, uint32_t slot, const struct 
 
 /* `use` is the granule's record (as_lru_stack_use), `thread` up to 4095, `now` the number of accesses before this one. The result is
  * written in place: GCC copies a returned one by vectors, which wait for the members that were just stored. */
-static inline void as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use, const struct as_touch *touch,
-                                      uint32_t thread, uint64_t now, struct as_touched *touched)
+static AS_FAST_PART void as_lru_stack_touch(struct as_lru_stack *stack, struct as_use *use,
+                                            const struct as_touch *touch, uint32_t thread, uint64_t now,
+                                            struct as_touched *touched)
 {
     touched->last = *use;
     touched->kind = AS_TOUCH_COLD;
@@ -108,8 +109,12 @@ static inline void as_lru_stack_touch(struct as_lru_stack *stack, struct as_use 
     if (!reuse || moved.slot != stack->order.top) { /* else it is on top already */
         if (__builtin_expect(as_slot_order_full(&stack->order), 0))
             as_lru_stack_squeeze(stack);
-        moved = reuse && !stack->holes.len ? as_slot_order_renew(&stack->order, use->slot)
-                                           : as_lru_stack_place(stack, use->slot, reuse);
+        if (__builtin_expect(stack->holes.len > 0, 0) || (!reuse && moved.slot))
+            moved = as_lru_stack_place(stack, use->slot, reuse);
+        else if (reuse)
+            moved = as_slot_order_renew(&stack->order, use->slot);
+        else
+            moved.slot = as_slot_order_begin(&stack->order);
     }
     touched->distance = moved.behind;
     as_use_write(use, moved.slot, touch, thread, now);

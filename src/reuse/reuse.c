@@ -367,6 +367,44 @@ static inline void take_access(struct as_reuse *reuse, struct thread *thread, co
     take_part(reuse, thread, access, address, left);
 }
 
+/* Whether nobody has to be told of a touch, and none is left out. */
+static bool is_alone(const struct as_reuse *reuse, const struct thread *thread)
+{
+    return thread->open && !thread->process->several && !reuse->options.shape.sampled;
+}
+
+/* What most accesses are, in one piece: one granule each, in room that there is, and none repeats the one before. Returns how many of
+ * them there were. */
+static size_t take_alone(struct as_reuse *reuse, struct thread *thread, const struct as_data_access *accesses, size_t n)
+{
+    struct as_reuse_chunk *open = thread->open;
+    uint32_t shift = reuse->options.shape.shift, process = thread->shown.process, code = UINT32_MAX;
+    uint64_t mask = (UINT64_C(1) << shift) - 1, last = UINT64_MAX;
+    if (open->n > reuse->run_first) {
+        const struct as_touch *one = &open->touches[open->n - 1 - is_others(&open->touches[open->n - 1])];
+        last = one->key;
+        code = one->code;
+    }
+    size_t i = 0, at = open->n;
+    for (; i < n && at < AS_REUSE_CHUNK; i++) {
+        const struct as_data_access *access = &accesses[i];
+        uint64_t key = as_reuse_key(process, access->address, shift), offset = access->address & mask;
+        if (!(access->kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE)) || !access->size || offset + access->size > mask + 1 ||
+            (key == last && access->insn == code))
+            break;
+        last = key;
+        code = access->insn;
+        open->touches[at++] = (struct as_touch){.key = key,
+                                                .code = code,
+                                                .bytes = (uint16_t)access->size,
+                                                .offset = (uint16_t)(offset & 0xfff),
+                                                .write = (access->kind & AS_ACCESS_STORE) != 0,
+                                                .first = 1};
+    }
+    open->n = at;
+    return i;
+}
+
 void as_reuse_take(struct as_reuse *reuse, uint32_t thread_number, uint32_t process,
                    const struct as_data_access *accesses, size_t n)
 {
@@ -374,9 +412,12 @@ void as_reuse_take(struct as_reuse *reuse, uint32_t thread_number, uint32_t proc
     if (reuse->options.shape.sampled)
         thin(reuse);
     reuse->run_first = thread->open ? thread->open->n : 0;
-    for (size_t i = 0; i < n; i++)
-        if (accesses[i].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
+    for (size_t i = 0; i < n; i++) {
+        if (is_alone(reuse, thread))
+            i += take_alone(reuse, thread, &accesses[i], n - i);
+        if (i < n && accesses[i].kind & (AS_ACCESS_LOAD | AS_ACCESS_STORE))
             take_access(reuse, thread, &accesses[i]);
+    }
     end_run(reuse, thread);
 }
 

@@ -13,7 +13,8 @@ _Static_assert(RING > STAGES * STEP, "a place of the ring is in use once");
 
 /* A reuse whose pair is not counted yet. */
 struct paired {
-    uint32_t place; /* of the pair; NO_PAIR: there is none */
+    uint32_t use, reuse;
+    uint32_t place; /* where the pair should stand; NO_PAIR: it is no reuse */
     uint8_t octave;
     bool spatial, false_sharing, conflict;
     uint8_t beyond; /* a bit for each level */
@@ -76,7 +77,7 @@ static __attribute__((noinline)) void add_codes(struct as_reuse_view *view, size
     view->codes.len = len;
 }
 
-static inline struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
+static AS_FAST_PART struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
 {
     if (__builtin_expect(code >= view->codes.len, 0))
         add_codes(view, (size_t)code + 1);
@@ -88,59 +89,104 @@ struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code
     return code_of(view, code);
 }
 
-static inline struct as_recent_pair *recent_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+/* An entry of `recent` is the place of a pair + 1, and a part of the pair's hash above it. */
+enum { PLACE_BITS = 19, INDEX_SHIFT = 40 };
+_Static_assert(AS_REUSE_PAIRS + 1 < 1 << PLACE_BITS, "places + 1 fit");
+
+static AS_FAST_PART uint64_t hash_of(uint32_t use, uint32_t reuse)
 {
-    uint64_t key = (uint64_t)use << 32 | reuse;
-    return &view->recent[key * AS_RANDOM_STEP >> 40 & (view->n_recent - 1)];
+    return ((uint64_t)use << 32 | reuse) * AS_RANDOM_STEP;
+}
+
+static AS_FAST_PART uint32_t *recent_of(struct as_reuse_view *view, uint64_t hash)
+{
+    return &view->recent[hash >> INDEX_SHIFT & (view->n_recent - 1)];
+}
+
+static AS_FAST_PART uint32_t mark_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 8) >> PLACE_BITS << PLACE_BITS;
 }
 
 /* A pair whose place is taken may stand in the place beside it: with one place each, a fifth of all pairs would be looked up in the map. */
-static inline struct as_recent_pair *beside(const struct as_reuse_view *view, const struct as_recent_pair *recent)
+static AS_FAST_PART uint32_t *beside(const struct as_reuse_view *view, const uint32_t *recent)
 {
     return &view->recent[(size_t)(recent - view->recent) ^ 1];
 }
 
-static inline bool is_pair(const struct as_recent_pair *recent, uint32_t use, uint32_t reuse)
+/* Pairs stand on lines of the host: as_vec_push would move them elsewhere. */
+static void grow_pairs(struct as_reuse_view *view)
 {
-    return recent->place && recent->use == use && recent->reuse == reuse;
+    size_t cap = view->pairs.cap ? 2 * view->pairs.cap : 16;
+    struct as_reuse_pair *pairs = as_alloc_apart(cap, sizeof *pairs);
+    if (view->pairs.len)
+        memcpy(pairs, view->pairs.data, view->pairs.len * sizeof *pairs);
+    free(view->pairs.data);
+    view->pairs.data = pairs;
+    view->pairs.cap = cap;
+}
+
+/* Before the first pair is looked for. */
+static AS_FAST_PART void begin_pairs(struct as_reuse_view *view)
+{
+    if (__builtin_expect(view->recent != NULL, 1))
+        return;
+    make_recent(view, LEAST_RECENT);
+    grow_pairs(view);
+}
+
+static void add_pair(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+{
+    if (view->pairs.len == view->pairs.cap)
+        grow_pairs(view);
+    view->pairs.data[view->pairs.len++] = (struct as_reuse_pair){.use = use, .reuse = reuse};
 }
 
 static __attribute__((noinline)) struct as_reuse_pair *find_pair(struct as_reuse_view *view, uint32_t use,
                                                                  uint32_t reuse)
 {
-    uint64_t key = (uint64_t)use << 32 | reuse;
+    uint64_t key = (uint64_t)use << 32 | reuse, hash = hash_of(use, reuse);
     uint64_t *place = as_map_get(&view->pair_index, key);
     if (!place && view->pairs.len >= AS_REUSE_PAIRS && use != AS_REUSE_NO_CODE)
         return find_pair(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
     place = place ? place : as_map_put(&view->pair_index, key);
     if (!*place) {
-        *as_vec_push(&view->pairs) = (struct as_reuse_pair){.use = use, .reuse = reuse};
+        add_pair(view, use, reuse);
         *place = view->pairs.len;
         if (view->pairs.len * 4 > view->n_recent && view->n_recent < MOST_RECENT)
             make_recent(view, view->n_recent * 4);
     }
-    struct as_recent_pair *recent = recent_of(view, use, reuse);
+    uint32_t *recent = recent_of(view, hash);
     *beside(view, recent) = *recent;
-    *recent = (struct as_recent_pair){use, reuse, (uint32_t)*place};
+    *recent = mark_of(hash) | (uint32_t)*place;
     return &view->pairs.data[*place - 1];
 }
 
-static inline struct as_reuse_pair *pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+/* Where the pair stands, as far as a part of its hash tells; 0 where that is not known. */
+static AS_FAST_PART uint32_t guess_place(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
-    const struct as_recent_pair *recent = recent_of(view, use, reuse);
-    if (__builtin_expect(!is_pair(recent, use, reuse), 0))
-        recent = beside(view, recent);
-    return is_pair(recent, use, reuse) ? &view->pairs.data[recent->place - 1] : find_pair(view, use, reuse);
+    uint64_t hash = hash_of(use, reuse);
+    const uint32_t *recent = recent_of(view, hash);
+    uint32_t first = *recent ^ mark_of(hash), second = *beside(view, recent) ^ mark_of(hash);
+    uint32_t place = first >> PLACE_BITS ? second : first;
+    return place >> PLACE_BITS || !place ? 0 : place - 1;
+}
+
+static AS_FAST_PART struct as_reuse_pair *pair_at(struct as_reuse_view *view, uint32_t place, uint32_t use,
+                                                  uint32_t reuse)
+{
+    struct as_reuse_pair *pair = &view->pairs.data[place];
+    bool right = place < view->pairs.len && pair->use == use && pair->reuse == reuse;
+    return __builtin_expect(right, 1) ? pair : find_pair(view, use, reuse);
 }
 
 struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
-    if (!view->recent)
-        make_recent(view, LEAST_RECENT);
-    return pair_of(view, use, reuse);
+    begin_pairs(view);
+    return pair_at(view, guess_place(view, use, reuse), use, reuse);
 }
 
-static inline uint8_t levels_beyond(const struct as_reuse_view *view, uint32_t distance)
+static AS_FAST_PART uint8_t levels_beyond(const struct as_reuse_view *view, uint32_t distance)
 {
     uint8_t beyond = 0;
 #pragma GCC unroll 3
@@ -150,32 +196,33 @@ static inline uint8_t levels_beyond(const struct as_reuse_view *view, uint32_t d
 }
 
 /* Which pair it is, and soon it is counted. */
-static inline void find_paired(struct as_reuse_view *view, const struct as_touch *touch,
-                               const struct as_touched *touched, struct paired *paired)
+static AS_FAST_PART void find_paired(struct as_reuse_view *view, const struct as_touch *touch,
+                                     const struct as_touched *touched, struct paired *paired)
 {
-    struct as_reuse_pair *pair = pair_of(view, touched->last.code, touch->code);
-    uint32_t octave = as_distance_octave(touched->distance);
-    __builtin_prefetch(&pair->count, 1);
-    __builtin_prefetch(&pair->octaves[octave], 1);
-    paired->place = (uint32_t)(pair - view->pairs.data);
-    paired->octave = (uint8_t)octave;
+    paired->use = touched->last.code;
+    paired->reuse = touch->code;
+    paired->octave = (uint8_t)as_distance_octave(touched->distance);
+    paired->place = guess_place(view, paired->use, paired->reuse);
+    const struct as_reuse_pair *pair = &view->pairs.data[paired->place];
+    __builtin_prefetch(pair, 1);
+    __builtin_prefetch(&pair->octaves[paired->octave], 1);
 }
 
-static inline void count_pairs(struct as_reuse_view *view, const struct paired *paired, uint64_t n)
+static AS_FAST_PART void count_pairs(struct as_reuse_view *view, const struct paired *paired, uint64_t weight)
 {
     if (paired->place == NO_PAIR)
         return;
-    struct as_reuse_pair *pair = &view->pairs.data[paired->place];
-    uint64_t weight = n << view->scale;
+    struct as_reuse_pair *pair = pair_at(view, paired->place, paired->use, paired->reuse);
     pair->count += weight;
     pair->spatial += paired->spatial * weight;
-    pair->false_sharing += paired->false_sharing * weight;
     pair->octaves[paired->octave] += weight;
 #pragma GCC unroll 3
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         pair->beyond[level] += (paired->beyond >> level & 1) * weight;
     pair->conflicts += paired->conflict * weight;
     pair->spatial_beyond += (paired->spatial & paired->beyond >> AS_REUSE_L1 & 1) * weight;
+    if (paired->false_sharing)
+        pair->false_sharing += weight;
 }
 
 /* ---- the caches of the machine ---- */
@@ -300,16 +347,19 @@ static void end_interval(struct as_reuse_view *view)
     view->interval_start = view->now;
 }
 
-/* `n` reuses that are alike. */
-static inline void count_reuses(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
-                                const struct as_touched *touched, uint8_t beyond, uint64_t n, struct paired *paired)
+/* `n` reuses that are alike. `plain` is a constant: all lines of a thread are seen, so each counts once and nobody else's are
+ * there. */
+static AS_FAST_PART void count_reuses(struct as_reuse_view *view, uint32_t thread, const struct as_touch *touch,
+                                      const struct as_touched *touched, uint8_t beyond, uint64_t n, bool plain,
+                                      struct paired *paired)
 {
     bool spatial = touched->last.offset != touch->offset, first_writes = touched->last.write;
-    enum as_reuse_relation relation = touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
-    enum as_reuse_outcome outcome = view->shared ? as_reuse_in_cache(first_writes, touch->write, relation)
-                                                 : as_reuse_in_thread(first_writes, touch->write, relation);
-    uint64_t weight = n << view->scale;
-    if (view->shared)
+    enum as_reuse_relation relation =
+        plain || touched->last.thread == thread ? AS_REUSE_SAME_CORE : AS_REUSE_SAME_SOCKET;
+    enum as_reuse_outcome outcome = !plain && view->shared ? as_reuse_in_cache(first_writes, touch->write, relation)
+                                                           : as_reuse_in_thread(first_writes, touch->write, relation);
+    uint64_t weight = plain ? n : n << view->scale;
+    if (!plain && view->shared)
         as_distances_add(&view->all, touched->distance, weight);
     if (outcome != AS_REUSE_REUSE) {
         view->counts.other += weight;
@@ -320,7 +370,7 @@ static inline void count_reuses(struct as_reuse_view *view, uint32_t thread, con
     bool false_sharing = as_reuse_is_false_sharing(first_writes, spatial, relation);
     view->counts.false_sharing += false_sharing * weight;
     as_distances_add(&view->distances, touched->distance, weight);
-    if (!view->shape->sampled)
+    if (plain || !view->shape->sampled)
         as_distances_add(&view->times, touched->time, n);
     find_paired(view, touch, touched, paired);
     paired->spatial = spatial;
@@ -338,8 +388,8 @@ static void count_part(struct as_sample_parts *parts, uint64_t key, const struct
     parts->lines[part] += touched->kind == AS_TOUCH_COLD ? weight : 0;
 }
 
-static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use,
-                        struct paired *paired)
+static AS_FAST_PART void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use,
+                              bool plain, struct paired *paired)
 {
     if (touch->first) {
         if (view->now - view->interval_start == view->shape->interval)
@@ -348,8 +398,8 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
     }
     struct as_touched touched;
     as_lru_stack_touch(&view->stack, use, touch, thread & 0xfff, view->now - 1, &touched);
-    uint64_t weight = UINT64_C(1) << view->scale;
-    touched.distance <<= view->scale;
+    uint64_t weight = plain ? 1 : UINT64_C(1) << view->scale;
+    touched.distance <<= plain ? 0 : view->scale;
     view->counts.touches += weight;
     view->interval_granules += touched.kind == AS_TOUCH_COLD || touched.last.time < view->interval_start;
     uint8_t beyond = touched.kind == AS_TOUCH_REUSE ? levels_beyond(view, touched.distance) : UINT8_MAX;
@@ -357,16 +407,17 @@ static inline void take(struct as_reuse_view *view, uint32_t thread, struct as_t
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         view->beyond[level] += (beyond >> level & 1) * weight;
     if (touched.kind == AS_TOUCH_REUSE)
-        count_reuses(view, thread & 0xfff, touch, &touched, beyond, 1, paired);
+        count_reuses(view, thread & 0xfff, touch, &touched, beyond, 1, plain, paired);
     else if (touched.kind == AS_TOUCH_COLD)
         view->counts.cold += weight;
     else
         view->counts.after_invalidation += weight;
-    if (view->parts)
+    if (!plain && view->parts)
         count_part(view->parts, touch->key, &touched, weight);
-    if (view->shape->levels[AS_REUSE_L1].lines && !view->shape->sampled && (!view->shared || touch->missed))
+    if (view->shape->levels[AS_REUSE_L1].lines &&
+        (plain || (!view->shape->sampled && (!view->shared || touch->missed))))
         paired->conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
-    if (!view->shared)
+    if (plain || !view->shared)
         code_of(view, touch->code)->touches += weight;
 }
 
@@ -402,8 +453,8 @@ static __attribute__((noinline)) void take_others(struct as_reuse_view *view, ui
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         view->beyond[level] += (beyond >> level & 1) * weight;
     struct paired paired = {.place = NO_PAIR};
-    count_reuses(view, thread, one, &touched, beyond, n, &paired);
-    count_pairs(view, &paired, n);
+    count_reuses(view, thread, one, &touched, beyond, n, false, &paired);
+    count_pairs(view, &paired, weight);
     if (view->shared)
         return;
     code_of(view, one->code)->touches += weight;
@@ -417,12 +468,13 @@ static __attribute__((noinline)) void take_others(struct as_reuse_view *view, ui
 }
 
 /* `paired` is the touch's, if it is a reuse. */
-static inline void take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
-                                      struct as_use *use, struct paired *paired)
+static AS_FAST_PART void take_or_invalidate(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch,
+                                            struct as_use *use, bool plain, struct paired *paired)
 {
-    *paired = (struct paired){.place = NO_PAIR};
+    paired->place = NO_PAIR;
+    paired->conflict = false;
     if (__builtin_expect(touch->bytes != 0, 1))
-        take(view, thread, touch, use, paired);
+        take(view, thread, touch, use, plain, paired);
     else if (!touch->invalidate)
         take_others(view, thread & 0xfff, touch, use);
     else if (!view->shared)
@@ -430,8 +482,8 @@ static inline void take_or_invalidate(struct as_reuse_view *view, uint32_t threa
 }
 
 /* The records of touches first to end. Where a leaf grew, those of touches that are not taken yet may have moved as well. */
-static inline void find_records(struct as_granules *granules, const struct as_touch *touches, size_t first, size_t end,
-                                struct line *line)
+static AS_FAST_PART void find_records(struct as_granules *granules, const struct as_touch *touches, size_t first,
+                                      size_t end, struct line *line)
 {
     uint64_t moves = granules->moves;
     for (size_t i = first; i < end; i++)
@@ -444,8 +496,8 @@ static inline void find_records(struct as_granules *granules, const struct as_to
 }
 
 /* Touches first to end come to a stage. */
-static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t first, size_t end,
-                        enum stage stage, struct line *line)
+static AS_FAST_PART void pass(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t first,
+                              size_t end, enum stage stage, bool plain, struct line *line)
 {
     struct as_granules *granules = &view->stack.uses;
     switch (stage) {
@@ -459,32 +511,51 @@ static inline void pass(struct as_reuse_view *view, uint32_t thread, struct as_t
     case ORDER:
         for (size_t i = first; i < end; i++) {
             as_slot_order_prefetch(&view->stack.order, line->uses[i % RING]->slot);
-            __builtin_prefetch(recent_of(view, line->uses[i % RING]->code, touches[i].code));
+            __builtin_prefetch(recent_of(view, hash_of(line->uses[i % RING]->code, touches[i].code)));
         }
         break;
     case TAKE:
         for (size_t i = first; i < end; i++)
-            take_or_invalidate(view, thread, &touches[i], line->uses[i % RING], &line->pairs[i % RING]);
+            take_or_invalidate(view, thread, &touches[i], line->uses[i % RING], plain, &line->pairs[i % RING]);
         break;
     default:
         for (size_t i = first; i < end; i++)
-            count_pairs(view, &line->pairs[i % RING], 1);
+            count_pairs(view, &line->pairs[i % RING], plain ? 1 : UINT64_C(1) << view->scale);
     }
 }
 
 /* A touch needs its place in a table, its record, its place in the order of slots and its pair, each known by the one
  * before. All are asked for ahead of time. */
-void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+static AS_FAST_PART void run_stages(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n,
+                                    bool plain)
 {
     struct line line;
-    if (!view->recent)
-        make_recent(view, LEAST_RECENT);
     for (size_t at = 0; at < n + (STAGES - 1) * STEP; at += STEP)
+#pragma GCC unroll 5
         for (enum stage stage = LEAF; stage < STAGES; stage++) {
             size_t first = at - (size_t)stage * STEP;
             if (first < n) /* it wraps to a large number before the first touch */
-                pass(view, thread, touches, first, n - first < STEP ? n : first + STEP, stage, &line);
+                pass(view, thread, touches, first, n - first < STEP ? n : first + STEP, stage, plain, &line);
         }
+}
+
+AS_FAST static void run_plain(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+{
+    run_stages(view, thread, touches, n, true);
+}
+
+AS_FAST static void run_other(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+{
+    run_stages(view, thread, touches, n, false);
+}
+
+void as_reuse_view_run(struct as_reuse_view *view, uint32_t thread, struct as_touch *touches, size_t n)
+{
+    begin_pairs(view);
+    if (view->shared || view->shape->sampled || view->scale)
+        run_other(view, thread, touches, n);
+    else
+        run_plain(view, thread, touches, n);
 }
 
 struct thinning {
@@ -517,116 +588,30 @@ static void empty_l1(struct as_reuse_view *view)
     as_lru_cache_free(cache);
 }
 
+static int by_codes(const void *a, const void *b)
+{
+    const struct as_reuse_pair *left = a, *right = b;
+    if (left->use != right->use)
+        return left->use < right->use ? -1 : 1;
+    return left->reuse < right->reuse ? -1 : left->reuse > right->reuse;
+}
+
+/* Which of two pairs was found first depends on how many touches came together. */
+static void sort_pairs(struct as_reuse_view *view)
+{
+    if (!view->pairs.len)
+        return;
+    qsort(view->pairs.data, view->pairs.len, sizeof *view->pairs.data, by_codes);
+    for (size_t i = 0; i < view->pairs.len; i++)
+        *as_map_put(&view->pair_index, (uint64_t)view->pairs.data[i].use << 32 | view->pairs.data[i].reuse) = i + 1;
+    make_recent(view, view->n_recent);
+}
+
 void as_reuse_view_end(struct as_reuse_view *view)
 {
+    sort_pairs(view);
     empty_l1(view);
     if (view->now > view->interval_start)
         end_interval(view);
     view->counts.accesses = view->now;
-}
-
-/* ---- several views ---- */
-
-void as_reuse_view_branch(struct as_reuse_view *to, struct as_reuse_view *from)
-{
-    as_lru_stack_free(&to->stack);
-    as_lru_stack_copy(&to->stack, &from->stack);
-    to->now = from->now;
-    to->counts = from->counts;
-    to->counts.other += from->counts.reuses; /* those of one core are no reuse here */
-    to->counts.reuses = to->counts.temporal = 0;
-    to->all = from->distances;
-    if (to->parts)
-        *to->parts = *from->parts;
-    to->caches[AS_REUSE_LLC] = from->caches[AS_REUSE_LLC];
-    from->caches[AS_REUSE_LLC] = (struct as_lru_cache){0};
-    to->beyond[AS_REUSE_LLC] = from->beyond[AS_REUSE_LLC];
-    for (size_t i = 0; i < from->working_set.len; i++)
-        *as_vec_push(&to->working_set) = from->working_set.data[i];
-    to->interval_start = from->interval_start;
-    to->interval_granules = from->interval_granules;
-}
-
-void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code)
-{
-    sum->touches += code->touches;
-    sum->fetched += code->fetched;
-    sum->fetched_bytes += code->fetched_bytes;
-    sum->again += code->again;
-    sum->moved += code->moved;
-    sum->alike += code->alike;
-    sum->steady += code->steady;
-    sum->folded += code->folded;
-    for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-            sum->misses[level][cause] += code->misses[level][cause];
-}
-
-void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pair)
-{
-    sum->count += pair->count;
-    sum->spatial += pair->spatial;
-    sum->false_sharing += pair->false_sharing;
-    sum->conflicts += pair->conflicts;
-    sum->spatial_beyond += pair->spatial_beyond;
-    for (int level = 0; level < AS_REUSE_LEVELS; level++)
-        sum->beyond[level] += pair->beyond[level];
-    for (int octave = 0; octave < AS_DISTANCE_OCTAVES; octave++)
-        sum->octaves[octave] += pair->octaves[octave];
-}
-
-static void merge_misses(void *context, uint64_t first, void *records, size_t n)
-{
-    struct as_reuse_view *into = context;
-    const struct as_reuse_misses *misses = records;
-    for (uint64_t i = 0; i < n; i++) {
-        struct as_reuse_misses *sum = as_granules_put(&into->misses, first + i);
-        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-            sum->misses[cause] += misses[i].misses[cause];
-        sum->llc += misses[i].llc;
-        sum->fetched_bytes += misses[i].fetched_bytes;
-        sum->far_octaves += misses[i].far_octaves;
-        sum->used |= misses[i].used;
-    }
-}
-
-static void add_counts(struct as_reuse_counts *sum, const struct as_reuse_counts *counts)
-{
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *from = (const uint64_t *)counts;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += from[i];
-}
-
-void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
-{
-    add_counts(&into->counts, &from->counts);
-    as_distances_merge(&into->distances, &from->distances);
-    as_distances_merge(&into->times, &from->times);
-    as_distances_merge(&into->all, &from->all);
-    if (into->parts)
-        as_sample_parts_merge(into->parts, from->parts);
-    for (int level = 0; level < AS_REUSE_LEVELS; level++) {
-        into->looked_up[level] += from->looked_up[level];
-        into->beyond[level] += from->beyond[level];
-        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-            into->missed[level][cause] += from->missed[level][cause];
-    }
-    into->fetched += from->fetched;
-    into->fetched_bytes += from->fetched_bytes;
-    into->now += from->now;
-    for (size_t i = 0; i < from->codes.len; i++)
-        as_reuse_code_add(as_reuse_code_of(into, (uint32_t)i), &from->codes.data[i]);
-    for (size_t i = 0; i < from->pairs.len; i++) {
-        const struct as_reuse_pair *pair = &from->pairs.data[i];
-        as_reuse_pair_add(as_reuse_pair_of(into, pair->use, pair->reuse), pair);
-    }
-    if (into->misses.len) {
-        as_granules_each(&from->misses, merge_misses, into);
-        as_granules_free(&from->misses);
-    } else {
-        as_granules_free(&into->misses);
-        into->misses = from->misses;
-    }
-    as_granules_init(&from->misses, sizeof(struct as_reuse_misses));
 }

@@ -51,15 +51,18 @@ struct as_reuse_code {
 
 enum { AS_REUSE_NO_CODE = UINT32_MAX }; /* of both sides of the pair that stands for all that found no place */
 
+/* What nearly every reuse changes is one cache line of the host, and one more for its octave. */
 struct as_reuse_pair {
-    uint32_t use, reuse;           /* codes */
-    uint32_t use_path, reuse_path; /* see reuse_fold.h … */
-    uint64_t path_count;           /* … reuses between these two */
-    uint64_t count, spatial, false_sharing;
+    _Alignas(64) uint32_t use; /* codes */
+    uint32_t reuse;
+    uint64_t count, spatial;
     uint64_t beyond[AS_REUSE_LEVELS]; /* reuses from further away than the level holds */
     uint64_t spatial_beyond;          /* … the first level, and from other bytes of the line */
     uint64_t conflicts;               /* reuses from within the first level that miss it, because of its sets */
     uint64_t octaves[AS_DISTANCE_OCTAVES];
+    uint64_t false_sharing;
+    uint32_t use_path, reuse_path; /* see reuse_fold.h … */
+    uint64_t path_count;           /* … reuses between these two */
 };
 
 /* Of a granule. */
@@ -73,11 +76,6 @@ struct as_reuse_misses {
 };
 
 enum { AS_REUSE_PAIRS = 1 << 18 /* of a view; further ones count as one */ };
-
-/* Where a pair was found last. */
-struct as_recent_pair {
-    uint32_t use, reuse, place; /* place + 1; 0: nothing yet */
-};
 
 struct as_reuse_view {
     const struct as_reuse_shape *shape;
@@ -93,12 +91,12 @@ struct as_reuse_view {
     uint64_t looked_up[AS_REUSE_LEVELS], missed[AS_REUSE_LEVELS][AS_MISS_CAUSES], beyond[AS_REUSE_LEVELS];
     uint64_t fetched, fetched_bytes;
     AS_VEC(struct as_reuse_code) codes; /* by code */
-    AS_VEC(struct as_reuse_pair) pairs;
-    struct as_map pair_index;      /* use << 32 | reuse: place + 1 */
-    struct as_recent_pair *recent; /* by hash; at least four times as many as pairs, up to a limit */
-    uint32_t n_recent;             /* a power of two */
-    struct as_granules misses;     /* struct as_reuse_misses by granule */
-    AS_VEC(uint32_t) working_set;  /* granules touched in each interval that is over */
+    AS_VEC(struct as_reuse_pair) pairs; /* on lines of the host */
+    struct as_map pair_index;           /* use << 32 | reuse: place + 1 */
+    uint32_t *recent;  /* where a pair was found last, by hash: at least four times as many as pairs, up to a limit */
+    uint32_t n_recent; /* a power of two */
+    struct as_granules misses;    /* struct as_reuse_misses by granule */
+    AS_VEC(uint32_t) working_set; /* granules touched in each interval that is over */
     uint64_t interval_start;
     uint32_t interval_granules;
 };

@@ -22,8 +22,11 @@ struct as_slot_order {
     uint32_t *counts[AS_SLOT_LEVELS]; /* … before a group in its own, and so on */
     uint32_t levels;                  /* of `counts` that have more than one number */
     uint32_t size;                    /* numbers of slots, a multiple of 512 */
-    uint32_t next;                    /* the first that was never taken; 0 is no slot's number, so it can mean none */
-    uint32_t top;                     /* the one that was taken last */
+    uint32_t room;                    /* that memory was asked for; pages of it that were never used take none */
+    uint32_t
+        roomy; /* from this size on there is room for the most: with large pages, what is not used yet is little beside what is */
+    uint32_t next; /* the first that was never taken; 0 is no slot's number, so it can mean none */
+    uint32_t top;  /* the one that was taken last */
     uint32_t taken;
 };
 
@@ -55,15 +58,12 @@ static inline __attribute__((always_inline)) void as_slot_order_prefetch(const s
 }
 /* Takes the next slot, which there must be, and gives `old` up (0: none). */
 uint32_t as_slot_order_move(struct as_slot_order *order, uint32_t old);
-/* The same for a slot that is taken, and how many lay behind it. */
-struct as_slot_moved {
-    uint32_t slot, behind;
-};
-struct as_slot_moved as_slot_order_renew(struct as_slot_order *order, uint32_t old);
 void as_slot_order_drop(struct as_slot_order *order, uint32_t slot);
 
-/* When it is full: ask for the new number of each taken slot, then squeeze. The order of slots stays, and at least as
- * many as are taken are free afterwards. */
+/* When it is full: if most of its slots are taken still, it is given more of them, which costs nothing. Otherwise, ask for
+ * the new number of each taken slot, then squeeze. The order of slots stays, and at least as many as are taken are free
+ * afterwards. */
+bool as_slot_order_extend(struct as_slot_order *order); /* returns false where it is to be squeezed */
 uint32_t as_slot_order_renumber(const struct as_slot_order *order, uint32_t slot);
 void as_slot_order_squeeze(struct as_slot_order *order);
 

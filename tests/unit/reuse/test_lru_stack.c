@@ -207,6 +207,52 @@ static void order(void **state)
     as_slot_order_free(&order_);
 }
 
+struct walk {
+    struct as_slot_order order;
+    uint32_t slots[40000], n, extended, squeezed;
+};
+
+static void make_room(struct walk *walk)
+{
+    if (as_slot_order_extend(&walk->order)) {
+        walk->extended++;
+        return;
+    }
+    for (uint32_t i = 0; i < walk->n; i++)
+        walk->slots[i] = as_slot_order_renumber(&walk->order, walk->slots[i]);
+    as_slot_order_squeeze(&walk->order);
+    walk->squeezed++;
+}
+
+static void step(struct walk *walk, uint32_t i)
+{
+    if (as_slot_order_full(&walk->order))
+        make_room(walk);
+    if (i < walk->n)
+        assert_int_equal(as_slot_order_behind(&walk->order, walk->slots[i]), walk->n - 1);
+    walk->slots[i] = as_slot_order_move(&walk->order, i < walk->n ? walk->slots[i] : 0);
+}
+
+/* Slots that run out while many of them are taken: there are more, and no number changes. The second of three walks, each over twice
+ * as many, comes to a size with a level more. */
+static void extends(void **state)
+{
+    static struct walk walk;
+    as_slot_order_init(&walk.order);
+    walk.order.roomy = 1 << 17;
+    for (uint32_t n = 10000; n <= 40000; n *= 2)
+        for (uint32_t round = 0; round < 30; round++)
+            for (uint32_t i = round ? 0 : walk.n; i < n; i++) {
+                step(&walk, i);
+                walk.n = walk.n > i ? walk.n : i + 1;
+            }
+    assert_int_equal(walk.order.size, 1 << 20);
+    assert_int_equal(walk.order.taken, 40000);
+    assert_int_equal(walk.extended, 2);
+    assert_true(walk.squeezed > 3);
+    as_slot_order_free(&walk.order);
+}
+
 /* A set-associative cache is a list for each set. */
 static void cache_sets(void **state)
 {
@@ -239,6 +285,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example),           cmocka_unit_test(against_lists), cmocka_unit_test(distinct_granules),
         cmocka_unit_test(distinct_whatever), cmocka_unit_test(grows),         cmocka_unit_test(order),
-        cmocka_unit_test(cache_sets)};
+        cmocka_unit_test(cache_sets),        cmocka_unit_test(extends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

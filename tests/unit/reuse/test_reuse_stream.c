@@ -414,9 +414,9 @@ static void by_hand(void **state)
     const struct as_reuse_view *all = as_reuse_all_threads(reuse);
     assert_int_equal(all->pairs.len, 3);
     const struct as_reuse_pair *pairs = all->pairs.data;
-    assert_true(pairs[0].use == 1 && pairs[0].reuse == 2 && pairs[0].spatial == 1 && !pairs[0].beyond[AS_REUSE_L1]);
-    assert_true(pairs[1].use == 2 && pairs[1].reuse == 1 && pairs[1].spatial_beyond == 1);
-    assert_true(pairs[2].use == 1 && pairs[2].reuse == 1 && !pairs[2].spatial && pairs[2].count == 1);
+    assert_true(pairs[0].use == 1 && pairs[0].reuse == 1 && !pairs[0].spatial && pairs[0].count == 1);
+    assert_true(pairs[1].use == 1 && pairs[1].reuse == 2 && pairs[1].spatial == 1 && !pairs[1].beyond[AS_REUSE_L1]);
+    assert_true(pairs[2].use == 2 && pairs[2].reuse == 1 && pairs[2].spatial_beyond == 1);
     assert_int_equal(all->fetched, 3); /* the last one is still there at the end */
     assert_int_equal(all->fetched_bytes, 12 + 64 + 8);
     assert_int_equal(all->codes.data[1].again, 1); /* with some of the bytes of the first time */
