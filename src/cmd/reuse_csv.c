@@ -211,7 +211,8 @@ static void csv_estimate(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
     const struct as_survival *survival = &estimate->survival;
-    print_row(out, "count", 0, 0, 0, (double)estimate->accesses, "accesses");
+    if (!shown->native || !shown->native_info->unsure)
+        print_row(out, "count", 0, 0, 0, (double)estimate->accesses, "accesses");
     if (shown->native) {
         print_row(out, "count", 0, 0, 0, (double)shown->native_info->least, "accesses_least");
         print_row(out, "count", 0, 0, 0, (double)shown->native_info->most, "accesses_most");
@@ -221,7 +222,7 @@ static void csv_estimate(const struct as_reuse_shown *shown, FILE *out)
     print_row(out, "estimated share", 0, 0, 0, survival->reused, "share_reused");
     print_row(out, "estimated share", 0, 0, 0, survival->invalidated, "share_invalidated");
     print_row(out, "estimated share", 0, 0, 0, survival->own, "share_own");
-    for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4)
+    for (uint64_t granules = 1; granules < as_reuse_estimate_sizes(estimate); granules *= 4)
         print_row(out, "estimated miss ratio", 0, granules * shown->watched_bytes, granules * shown->watched_bytes,
                   as_reuse_estimate_ratio(estimate, granules), "");
 }

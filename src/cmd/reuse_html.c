@@ -53,6 +53,9 @@ static void put_facts(const struct as_reuse_shown *shown, FILE *out)
     }
     if (shown->estimate) {
         const struct as_reuse_estimate *estimate = shown->estimate;
+        if (shown->native && shown->native_info->unsure)
+            fprintf(out, "<tr><th>accesses<td class=\"n\">%s to %s<td>too short a run to say how many</tr>\n",
+                    AS_COUNT(shown->native_info->least), AS_COUNT(shown->native_info->most));
         put_fact(out, "samples", estimate->result.samples, 0);
         put_fact(out, "of these watched", estimate->result.armed, estimate->result.samples);
         put_fact(out, "uses that are reused (estimated)",

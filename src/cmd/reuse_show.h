@@ -104,6 +104,8 @@ void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *co
 void as_reuse_json_location(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
                             uint32_t path);
 /* Share of the accesses that an LRU cache of so many granules misses, estimated. */
+/* Up to how many granules miss ratios are shown; 0: nothing is known of any. */
+uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate);
 double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown);

@@ -33,6 +33,11 @@ double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_
                               : 0;
 }
 
+uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate)
+{
+    return estimate->survival.effective > 0 ? UINT64_C(1) << 32 : 0;
+}
+
 double as_reuse_native_off(const struct as_reuse_native_info *info)
 {
     double accesses = fmax(1, (double)info->accesses);
@@ -45,8 +50,12 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
     const struct as_watch_result *result = &estimate->result;
-    fprintf(out, "%20s  accesses\n%20s  sampled, %s of them watched\n", AS_COUNT(estimate->accesses),
-            AS_COUNT(result->samples), AS_COUNT(result->armed));
+    if (shown->native && shown->native_info->unsure)
+        fprintf(out, "%20s  to %s accesses: the run was too short to say how many\n",
+                AS_COUNT(shown->native_info->least), AS_COUNT(shown->native_info->most));
+    else
+        fprintf(out, "%20s  accesses\n", AS_COUNT(estimate->accesses));
+    fprintf(out, "%20s  sampled, %s of them watched\n", AS_COUNT(result->samples), AS_COUNT(result->armed));
     fprintf(out, "%20s  were reused (%.2f %% of all uses, estimated)\n", AS_COUNT(result->reuses),
             100 * estimate->survival.reused);
     fprintf(out, "%20s  were invalidated (%.2f %%)\n", AS_COUNT(result->invalidations),
@@ -114,7 +123,7 @@ static void print_native(const struct as_reuse_native_info *info, FILE *out)
                 AS_COUNT(info->rates), info->trap / 1e3);
     if (info->how == AS_LENS_ASSUMED)
         fprintf(out, "%20s  access a nanosecond is assumed: no rate could be measured\n", "1");
-    if (info->how != AS_LENS_COUNTED)
+    if (info->how != AS_LENS_COUNTED && !info->unsure)
         fprintf(out, "%20s  to %s accesses, in all likelihood; timed distances may be off by a factor of %.1f\n",
                 AS_COUNT(info->least), AS_COUNT(info->most), as_reuse_native_off(info));
     fprintf(out, "%20.3f  seconds the program stood still, of %.3f\n", info->stopped, info->seconds);
@@ -205,13 +214,17 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
         as_json_u64(json, "missed", shown->missed);
     }
     as_json_u64(json, "samples", result->samples);
-    as_json_u64(json, "accesses", estimate->accesses);
+    bool unsure = shown->native && shown->native_info->unsure;
+    if (unsure)
+        as_json_null(json, "accesses");
+    else
+        as_json_u64(json, "accesses", estimate->accesses);
     as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));
     as_reuse_json_histogram(json, "histogram", &estimate->distances);
     as_reuse_json_bins(json, "time_histogram", &estimate->times, shown->native ? &estimate->counted : NULL,
                        shown->native ? as_reuse_native_off(shown->native_info) : 1);
     as_json_array(json, "miss_ratio");
-    for (uint64_t granules = 1; granules < UINT64_C(1) << 32; granules *= 4) {
+    for (uint64_t granules = 1; granules < as_reuse_estimate_sizes(estimate); granules *= 4) {
         as_json_object(json, NULL);
         as_json_u64(json, "bytes", granules * shown->watched_bytes);
         as_json_double(json, "ratio", as_reuse_estimate_ratio(estimate, granules));

@@ -13,7 +13,7 @@ static const double MUCH_SLOWER = 3, LONG_TRAPS = 4, FAR_TRAPS = 2, MOST_FASTER 
 static const double LEAST_HIT = 100, MOST_HIT = 1e5, LEAST_TURN = 0.2; /* the last in what counting takes */
 enum { ENOUGH = 3 };
 /* How far off rates were on programs whose accesses are known (doc/design/reuse.md): with warm caches, and behind stops alone. */
-static const double OFF_WARM = 2, OFF_COLD = 8, SLOWEST = 0.01;
+static const double OFF_WARM = 2, OFF_COLD = 8;
 
 static int compare(const void *a, const void *b)
 {
@@ -162,11 +162,16 @@ double as_rate_usual(const struct as_native_rate *rate)
     return median(rate->rough, rate->roughly);
 }
 
+bool as_rate_is_known(const struct as_native_rate *rate)
+{
+    return rate->measured + rate->roughly + rate->gained + rate->warmed >= ENOUGH;
+}
+
 struct as_rate_range as_rate_range(const struct as_native_rate *rate)
 {
     double usual = as_rate_usual(rate), gain = as_rate_gain(rate);
-    if (usual <= 0)
-        return (struct as_rate_range){SLOWEST, MOST};
+    if (usual <= 0 || !as_rate_is_known(rate))
+        return (struct as_rate_range){AS_RATE_SLOWEST, MOST};
     double more = rate->gained >= ENOUGH ? OFF_WARM : OFF_COLD;
     return (struct as_rate_range){usual * gain / OFF_WARM, fmin(MOST, usual * gain * more)};
 }

@@ -21,7 +21,10 @@ enum { FEW_RATES = 5, OFTEN = 4, SELDOM = 16, DEEP_LOOKS = 16 };                
 #define LEAST_OF_WANTED 0.3                                                            /* see weigh */
 #define MOST_OF_WANTED 2.0
 #define TALLY_SECONDS 8e-3 /* that a tally takes, and some of the waiting for it */
-#define MOST_PATIENCE 1.0  /* seconds; a program that waits is sampled after that, too */
+/* Nanoseconds of the processor: the kernel starts a program in a millisecond or two and maps its pages, which are no accesses but count
+ * as its time. */
+#define SHORT_RUN 20e6
+#define MOST_PATIENCE 1.0 /* seconds; a program that waits is sampled after that, too */
 
 /* Instructions get numbers: outcomes keep these. */
 static uint64_t number_of(struct as_reuse_native *native, const struct as_traced_thread *thread, uint64_t address)
@@ -534,6 +537,8 @@ static void describe_end(struct as_reuse_native *native, int status)
     double all = info->processor * 1e9, cold = fmin(all, (double)native->samples * AS_COLD_NANOSECONDS);
     info->accesses = (uint64_t)((cold + (all - cold) * info->gain) * (rate > 0 ? rate : 1));
     struct as_rate_range range = as_rate_range(&native->rate);
+    if (all < SHORT_RUN)
+        range.low = fmin(range.low, AS_RATE_SLOWEST);
     info->least = (uint64_t)fmin((double)info->accesses, all * range.low);
     info->most = (uint64_t)fmax((double)info->accesses, all * range.high);
     info->how = native->options.pmu ? AS_LENS_COUNTED : rate > 0 ? AS_LENS_TIMED : AS_LENS_ASSUMED;
@@ -543,6 +548,7 @@ static void describe_end(struct as_reuse_native *native, int status)
         info->accesses += as_native_counters_read(&native->threads.data[i].counters);
     if (native->options.pmu)
         info->least = info->most = info->accesses;
+    info->unsure = info->how != AS_LENS_COUNTED && (all < SHORT_RUN || !as_rate_is_known(&native->rate));
     info->end.running = !native->options.pid && status == -1;
     info->end.interrupted = info->end.running && as_signals_insisted();
     if (status != -1)

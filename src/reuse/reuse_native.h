@@ -66,6 +66,7 @@ struct as_reuse_native_info {
     double trap;          /* nanoseconds that a trap takes of the program's time; 0: not measured */
     uint64_t accesses;    /* of all threads: processor time times the rate, or what the PMU counted */
     uint64_t least, most; /* … and between which numbers that is, in all likelihood */
+    bool unsure;          /* too little was measured for `accesses` to mean anything: only `least` and `most` do */
     uint8_t how;          /* enum as_lens_how: what that comes from */
     struct as_run_end end;
 };

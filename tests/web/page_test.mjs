@@ -2,7 +2,7 @@
 // nothing in a profile can do anything but be shown.
 
 import assert from "node:assert/strict";
-import { compared, HOSTILE, hostile, large, small, timer, TRUST, withLists } from "./fixtures.mjs";
+import { compared, HOSTILE, hostile, large, reuse, small, timer, TRUST, withLists } from "./fixtures.mjs";
 import { contrast, eventually, finish, gridRows, openPage, pageFile, template, test } from "./harness.mjs";
 
 const SMALL = pageFile("small", small());
@@ -706,6 +706,30 @@ await test("reuse: distances, curve, working set, caches, pairs of code and obje
     await strange.close();
     assert.deepEqual(page.trouble, []);
     await page.close();
+});
+
+await test("reuse: what is not sure says so: ratios of a sample, distances that were timed, accesses of a run that is too short", async () => {
+    const sampled = { ...reuse(), method: "lines", miss_ratio: [{ bytes: 64, ratio: 0.4, shared: 0.45, ratio_error: 0.1, shared_error: 0.05 }, { bytes: 4096, ratio: 0.2, shared: 0.2, ratio_error: 0.02, shared_error: 0 }, { bytes: 1048576, ratio: 0.1, shared: 0.06, ratio_error: 0, shared_error: 0 }] };
+    const page = await openPage(pageFile("sampled reuse", { ...small(), reuse: sampled }), "#tab=reuse");
+    const labels = await page.$$eval("#panel-reuse svg", (list) => list.map((one) => one.getAttribute("aria-label")));
+    assert.equal(labels[2], "Misses by the size of a cache: L1, 32 KiB: 17.5 % ± 2.00; L2 here, 512 KiB: 10.0 % ± 2.00");
+    const bands = await page.$$eval("#panel-reuse polygon.chart-band", (list) => list.map((one) => one.getAttribute("points").split(" ").map((point) => point.split(",").map(Number))));
+    assert.equal(bands.length, 2);
+    const [first, last] = [bands[0][0], bands[0][5]]; // of the smallest size, above and below: 0.5 is the top
+    assert.equal(first[0], last[0]);
+    assert.ok(Math.abs((last[1] - first[1]) / (240 - 12 - 34) - 0.2 / 0.5) < 0.01, `${first} ${last}`);
+    assert.ok((await page.textContent("#panel-reuse")).includes("Shaded: where the ratio is"));
+    await page.close();
+    const native = { program: ["bin/demo"], source: "timer", method: "watchpoints", granularity: 8, accesses: null, native: { accesses_least: 5050, accesses_most: 8080480 }, miss_ratio: [],
+        time_histogram: [{ lo: 1, hi: 1, count: 60, how: "counted", counted: 1, off: 1 }, { lo: 1024, hi: 2047, count: 40, how: "both", counted: 0.25, off: 4 }] };
+    const short = await openPage(pageFile("short reuse", { ...small(), reuse: native }), "#tab=reuse");
+    assert.equal(await short.textContent("#panel-reuse .origins"), "A run of its own: bin/demo, samples and watchpoints, granules of 8 B; between 5,050 and 8,080,480 accesses, too short a run to say how many.");
+    assert.equal(await short.textContent("#panel-reuse .card p"), "30.0 % of the distances were timed, not counted: these may be 4.0 times too long or too short.");
+    assert.ok((await short.textContent("#panel-reuse rect:last-of-type title")).endsWith("40 reuses, 40.0 %; 75.0 % of them timed, so the distance may be 4.0 times too long or too short"));
+    await short.close();
+    const longer = await openPage(pageFile("longer reuse", { ...small(), reuse: { ...native, accesses: 9000 } }), "#tab=reuse");
+    assert.ok((await longer.textContent("#panel-reuse .origins")).includes("; 9,000 accesses, between 5,050 and 8,080,480 in all likelihood."));
+    await longer.close();
 });
 
 for (const [tab, label, name, orders, searches] of [

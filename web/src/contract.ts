@@ -202,6 +202,8 @@ export interface ReuseBin {
     lo: number;
     hi: number;
     count: number;
+    counted?: number; // the share that was counted; the rest was timed
+    off?: number; // by which factor its distances may be too long or too short
 }
 
 export interface ReusePlace {
@@ -236,14 +238,15 @@ export interface ReuseData {
     method?: string;
     core?: string;
     granularity?: number;
-    accesses?: number;
+    accesses?: number | null; // null: too short a run to say, see native
+    native?: { accesses_least?: number; accesses_most?: number };
     touches?: number;
     reuses?: number;
     cold?: number;
     invalidations?: number;
     histogram?: ReuseBin[];
     time_histogram?: ReuseBin[];
-    miss_ratio?: { bytes: number; ratio: number; shared?: number }[];
+    miss_ratio?: { bytes: number; ratio: number; shared?: number; ratio_error?: number; shared_error?: number }[];
     shared?: { reuses?: number; false_sharing?: number; histogram?: ReuseBin[]; time_histogram?: ReuseBin[]; pairs?: ReusePair[] };
     caches?: (ReuseCauses & { name?: string; bytes?: number; predicted?: number; simulated?: number })[];
     host_caches?: { level?: number; bytes?: number; predicted?: number }[];

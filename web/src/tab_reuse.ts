@@ -48,8 +48,9 @@ function drawing(described: string, most: number, show: (value: number) => strin
     return picture;
 }
 
-function card(title: string, picture: SVGElement, lines: Line[]): HTMLElement {
+function card(title: string, picture: SVGElement, lines: Line[], note = ""): HTMLElement {
     return el("section", { class: "card" }, el("h2", {}, title), picture as unknown as HTMLElement,
+        note ? el("p", { class: "dim" }, note) : null,
         lines.length > 1 ? el("p", { class: "chart-key dim" }, ...lines.map((line) => el("span", {}, el("span", { class: `chart-swatch ${line.kind}` }), line.label))) : null);
 }
 
@@ -74,20 +75,39 @@ function histogram(title: string, all: Bars[]): HTMLElement | null {
             const share = number(bin.count) / sum / most;
             const bar = svg("rect", { class: `chart-${kind}`, x: LEFT + step * (octave(number(bin.lo)) + 0.1) + i * width, y: y(share), width, height: y(0) - y(share) });
             const tip = svg("title");
-            tip.textContent = `${name}, distance ${count(number(bin.lo))} to ${count(number(bin.hi))}: ${count(number(bin.count))} reuses, ${percent(share * most)}`;
+            tip.textContent = `${name}, distance ${count(number(bin.lo))} to ${count(number(bin.hi))}: ${count(number(bin.count))} reuses, ${percent(share * most)}${unsure(bin)}`;
             bar.append(tip);
             picture.append(bar);
         }
     });
     for (let at = 0; at <= last; at += last > 24 ? 2 : 1) picture.append(label(LEFT + step * (at + 0.5), HEIGHT - BOTTOM + 16, at < 11 ? count(at === 0 ? 0 : 2 ** (at - 1)) : `2^${at - 1}`, "middle"));
-    return card(title, picture, bars);
+    return card(title, picture, bars, timed(bars[0].bins, bars[0].sum));
+}
+
+/** Of distances that were timed on a machine and not counted. */
+function unsure(bin: ReuseBin): string {
+    return number(bin.off) > 1 ? `; ${percent(1 - number(bin.counted))} of them timed, so the distance may be ${number(bin.off).toFixed(1)} times too long or too short` : "";
+}
+
+function timed(bins: ReuseBin[], sum: number): string {
+    const off = Math.max(1, ...bins.map((bin) => number(bin.off)));
+    const share = bins.reduce((all, bin) => all + (number(bin.off) > 1 ? number(bin.count) * (1 - number(bin.counted)) : 0), 0) / sum;
+    return off > 1 ? `${percent(share)} of the distances were timed, not counted: these may be ${off.toFixed(1)} times too long or too short.` : "";
+}
+
+/** How far off the miss ratio may be: at the largest size up to this one. */
+function errorAt(points: NonNullable<ReuseData["miss_ratio"]>, size: number): number {
+    return number(points.filter((point) => point.bytes <= size).pop()?.ratio_error);
 }
 
 function curve(reuse: ReuseData): HTMLElement | null {
     const points = list(reuse.miss_ratio).filter((point) => number(point.bytes) > 0).sort((a, b) => a.bytes - b.bytes);
     if (points.length < 2) return null;
     const first = Math.log2(points[0].bytes), last = Math.max(first + 1, Math.log2(points[points.length - 1].bytes));
-    const most = Math.max(1e-9, ...points.flatMap((point) => [number(point.ratio), number(point.shared)]));
+    const sampled = points.some((point) => number(point.ratio_error) > 0);
+    const value = (point: (typeof points)[number], kind: Line["kind"], errors: number) =>
+        Math.min(1, Math.max(0, kind === "a" ? number(point.ratio) + errors * number(point.ratio_error) : number(point.shared) + errors * number(point.shared_error)));
+    const most = Math.max(1e-9, ...points.flatMap((point) => [value(point, "a", 1), value(point, "b", 1)]));
     const at = (size: number) => x((Math.log2(size) - first) / (last - first));
     const lines: Line[] = [{ label: "of a thread", kind: "a" }];
     if (reuse.shared) lines.push({ label: "shared by all threads", kind: "b" });
@@ -95,16 +115,18 @@ function curve(reuse: ReuseData): HTMLElement | null {
         ...list(reuse.caches).map((cache) => ({ name: text(cache.name, 12), size: number(cache.bytes), ratio: number(cache.predicted) })),
         ...list(reuse.host_caches).map((cache) => ({ name: `L${number(cache.level)} here`, size: number(cache.bytes), ratio: number(cache.predicted) })),
     ].filter(({ size }) => size > 0 && at(size) >= LEFT && at(size) <= WIDTH - RIGHT);
-    const said = marks.map(({ name, size, ratio }) => `${name}, ${bytes(size)}: ${percent(ratio)}`);
+    const said = marks.map(({ name, size, ratio }) => `${name}, ${bytes(size)}: ${percent(ratio)}${sampled ? ` ± ${(100 * errorAt(points, size)).toFixed(2)}` : ""}`);
     const picture = drawing(`Misses by the size of a cache: ${said.join("; ") || `${percent(number(points[0].ratio))} at ${bytes(points[0].bytes)}`}`, most, percent);
     for (let power = Math.ceil(first); power <= last; power += Math.ceil((last - first) / 12)) picture.append(label(at(2 ** power), HEIGHT - BOTTOM + 16, bytes(2 ** power), at(2 ** power) > WIDTH - 2 * RIGHT ? "end" : "middle"));
+    const path = (kind: Line["kind"], errors: number) => points.map((point) => `${at(point.bytes).toFixed(1)},${y(value(point, kind, errors) / most).toFixed(1)}`);
+    for (const { kind } of sampled ? lines : []) picture.append(svg("polygon", { class: `chart-band chart-${kind}`, points: [...path(kind, 1), ...path(kind, -1).reverse()].join(" ") }));
     for (const { kind } of lines)
-        picture.append(svg("polyline", { class: `chart-line chart-${kind}`, points: points.map((point) => `${at(point.bytes).toFixed(1)},${y(number(kind === "a" ? point.ratio : point.shared) / most).toFixed(1)}`).join(" ") }));
+        picture.append(svg("polyline", { class: `chart-line chart-${kind}`, points: path(kind, 0).join(" ") }));
     marks.forEach(({ size }, i) => {
         const right = at(size) > WIDTH - 220;
         picture.append(svg("line", { class: "chart-mark", x1: at(size), x2: at(size), y1: TOP, y2: y(0) }), label(at(size) + (right ? -4 : 4), TOP + 10 + 13 * i, said[i], right ? "end" : "start"));
     });
-    return card("Misses by the size of a fully associative LRU cache", picture, lines);
+    return card("Misses by the size of a fully associative LRU cache", picture, lines, sampled ? "Shaded: where the ratio is, by twice its standard error; the lines are a sample." : "");
 }
 
 function workingSet(reuse: ReuseData): HTMLElement | null {
@@ -174,9 +196,15 @@ function tables(context: Context, reuse: ReuseData): (HTMLElement | null)[] {
 
 const METHODS: Record<string, string> = { exact: "every access", lines: "a sample of the lines", watchpoints: "samples and watchpoints" };
 
+function accesses(reuse: ReuseData): string {
+    const least = number(reuse.native?.accesses_least), most = number(reuse.native?.accesses_most);
+    if (typeof reuse.accesses !== "number" && most > 0) return `between ${count(least)} and ${count(most)} accesses, too short a run to say how many`;
+    return `${count(number(reuse.accesses))} accesses${most > least ? `, between ${count(least)} and ${count(most)} in all likelihood` : ""}`;
+}
+
 function facts(reuse: ReuseData): string {
     const touches = number(reuse.touches), shared = reuse.shared;
-    const said = [`${count(number(reuse.accesses))} accesses`];
+    const said = [accesses(reuse)];
     if (touches) said.push(`${percent(number(reuse.reuses) / touches)} reuses in threads`, `${percent(number(reuse.cold) / touches)} first touches`, `${count(number(reuse.invalidations))} invalidations`);
     if (shared && number(shared.reuses)) said.push(`${count(number(shared.reuses))} reuses of another thread's lines, ${percent(number(shared.false_sharing) / number(shared.reuses))} of them false sharing`);
     return said.join(", ");

@@ -75,7 +75,12 @@ static void says_how_uncertain_it_is(void **state)
     struct as_native_rate rate = {0};
     assert_true(as_rate_range(&rate).low == 0.01 && as_rate_range(&rate).high == 16);
     as_rate_add_trap(&rate, 10000);
-    as_rate_add(&rate, 20000, 30000, 1);
+    for (int i = 0; i < 3; i++) { /* one or two may be anything */
+        assert_false(as_rate_is_known(&rate));
+        assert_true(as_rate_range(&rate).low == 0.01 && as_rate_range(&rate).high == 16);
+        as_rate_add(&rate, 20000, 30000, 1);
+    }
+    assert_true(as_rate_is_known(&rate));
     assert_true(as_rate_range(&rate).low == 0.5 && as_rate_range(&rate).high == 8);
     for (int i = 0; i < 3; i++)
         as_rate_add_turn(&rate, 30000, 15000, 20000, 1);
