@@ -108,6 +108,34 @@ static void hides_markup_in_plain_json(void **state)
     free(page);
 }
 
+static void write_brackets(struct as_json *json, void *data)
+{
+    as_json_string(json, NULL, data);
+}
+
+/* The text reaches the page in pieces; wherever a piece ends, each bracket becomes six letters and nothing else is lost. */
+static void hides_markup_at_every_seam(void **state)
+{
+    enum { PAIRS = 10000 };
+    for (size_t before = 0; before < 2; before++) {
+        char *text = calloc(1, before + 2 * PAIRS + 1), *wanted = calloc(1, before + 7 * PAIRS + 4);
+        memset(text, '.', before);
+        size_t length = (size_t)sprintf(wanted, "\"%s", text);
+        for (size_t i = 0; i < PAIRS; i++) {
+            memcpy(text + before + 2 * i, "<x", 2);
+            memcpy(wanted + length + 7 * i, "\\u003cx", 7);
+        }
+        strcpy(wanted + length + 7 * PAIRS, "\"\n");
+        char *page = page_of(AS_PAGE_PLAIN, write_brackets, text);
+        char *document = document_of(page, open_plain);
+        assert_true(strcmp(document, wanted) == 0);
+        free(document);
+        free(page);
+        free(wanted);
+        free(text);
+    }
+}
+
 static void packs_the_same_document(void **state)
 {
     char *page = page_of(AS_PAGE_DEFLATED, write_hostile, NULL);
@@ -179,18 +207,27 @@ static void cuts_long_strings(void **state)
     free(name);
 }
 
+/* Characters of two, three and four bytes that begin up to five bytes before the limit: what is left ends with a whole one. */
 static void cuts_between_characters(void **state)
 {
-    char name[AS_PAGE_STRING_MAX + 10];
-    memset(name, 'T', sizeof name);
-    memcpy(name + AS_PAGE_STRING_MAX - 2, "\xf0\x9f\x98\x80", 4); /* four bytes across the limit */
-    name[sizeof name - 1] = '\0';
-    char *page = page_of(AS_PAGE_PLAIN, write_long, name);
-    char *document = document_of(page, open_plain);
-    assert_null(strstr(document, "\xef\xbf\xbd"));
-    assert_non_null(strstr(document, "T…\""));
-    free(document);
-    free(page);
+    static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    for (size_t k = 0; k < sizeof characters / sizeof characters[0]; k++)
+        for (size_t back = 1; back <= 5; back++) {
+            char name[AS_PAGE_STRING_MAX + 10];
+            size_t length = strlen(characters[k]), start = AS_PAGE_STRING_MAX - back;
+            memset(name, 'w', sizeof name); /* with all bits but those that others have */
+            memcpy(name + start, characters[k], length);
+            name[sizeof name - 1] = '\0';
+            char *page = page_of(AS_PAGE_PLAIN, write_long, name);
+            char *document = document_of(page, open_plain);
+            assert_null(strstr(document, "\xef\xbf\xbd"));
+            /* A character that reaches the limit goes, and all letters before it stay. */
+            size_t kept = length < back ? AS_PAGE_STRING_MAX : start;
+            assert_int_equal(strlen(document), kept + strlen("\"…\"\n"));
+            assert_int_equal(occurrences(document, characters[k]), length < back);
+            free(document);
+            free(page);
+        }
 }
 
 static void says_what_cannot_be_written(void **state)
@@ -208,10 +245,10 @@ static void says_what_cannot_be_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_its_template),          cmocka_unit_test(hides_markup_in_plain_json),
-        cmocka_unit_test(packs_the_same_document),     cmocka_unit_test(packs_any_length),
-        cmocka_unit_test(cuts_long_strings),           cmocka_unit_test(cuts_between_characters),
-        cmocka_unit_test(says_what_cannot_be_written),
+        cmocka_unit_test(keeps_its_template),         cmocka_unit_test(hides_markup_in_plain_json),
+        cmocka_unit_test(hides_markup_at_every_seam), cmocka_unit_test(packs_the_same_document),
+        cmocka_unit_test(packs_any_length),           cmocka_unit_test(cuts_long_strings),
+        cmocka_unit_test(cuts_between_characters),    cmocka_unit_test(says_what_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
