@@ -144,6 +144,14 @@ static void put_document(FILE *out, const struct as_view *view, const struct as_
     free(document);
 }
 
+static void put_page(FILE *out, const char *title, const char *path)
+{
+    struct as_view view = view_bed_open(path, NULL);
+    unit_golden_section(out, "%s", title);
+    put_document(out, &view, NULL);
+    as_view_free(&view);
+}
+
 static void pages(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -164,6 +172,10 @@ static void pages(void **state)
     as_view_free(&view);
     as_view_free(&tea);
     as_view_free(&old);
+    report_bed_waits("waits.db");
+    report_bed_sampled("sampled.db");
+    put_page(out, "threads that wait for each other", "waits.db");
+    put_page(out, "regions of a run, with error bars", "sampled.db");
     unit_golden_check(out, "report_page.txt");
 }
 

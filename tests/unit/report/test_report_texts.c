@@ -7,6 +7,7 @@
 #include "report/report_json.h"
 #include "report/report_kinds.h"
 #include "report/report_text.h"
+#include "report_bed.h"
 #include "unit_golden.h"
 #include "view_bed.h"
 
@@ -262,6 +263,33 @@ static void gates_of_exact_times(FILE *out)
     as_view_free(&shop);
 }
 
+/* One function with so many halves of a cycle. */
+static void write_little(const char *path, uint64_t halves)
+{
+    struct as_store_writer *writer = bed_writer(path);
+    uint32_t series = as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 2, .precise = -1});
+    as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
+    as_store_add_function(writer, &(struct as_store_function){"f", NULL, AS_STORE_NONE, AS_STORE_NONE, 0, 16, 0});
+    as_store_add_instruction(writer, &(struct as_store_insn){.location = {16, AS_STORE_NONE, 0, AS_STORE_NONE,
+                                                                          AS_STORE_NONE, 0, AS_STORE_NONE}});
+    as_store_add_time(writer, &(struct as_store_time){series, 0, 0, halves, 0, 1});
+    bed_commit(writer);
+}
+
+static void gates_of_little_time(FILE *out)
+{
+    write_little("less.db", 1);
+    write_little("little.db", 2);
+    struct as_view less = view_bed_open("less.db", NULL), little = view_bed_open("little.db", NULL);
+    struct as_diff *diff = diff_of(&less, &little);
+    put_gate(out, "from half a cycle to one", (struct as_gate){.program = 0.02, .row = 0.5}, diff);
+    as_diff_free(diff);
+    as_view_free(&less);
+    as_view_free(&little);
+}
+
 static void gates_of_samples(FILE *out)
 {
     struct as_view shop = view_bed_open("shop.db", NULL), tea = view_bed_open("shop.db", "tea");
@@ -282,6 +310,7 @@ static void gates(void **state)
     FILE *out = unit_golden_begin();
     gates_of_exact_times(out);
     gates_of_samples(out);
+    gates_of_little_time(out);
     unit_golden_section(out, "refused, Markdown");
     as_gate_refuse_markdown("a <b> & c", out);
     unit_golden_section(out, "refused, JUnit");
@@ -365,45 +394,6 @@ static void half_a_cycle_is_new(void **state)
 
 /* ---- waits ---- */
 
-/* Three threads: 1 and 2 wait for words of one line, 2 and 3 for a mutex, 1 once for what is not known. */
-static void write_waits(const char *path)
-{
-    enum { NONE = AS_STORE_NONE };
-    static const struct as_store_wait waits[] = {
-        {0, 0, 0, 1, 1, 0x1000, 0, AS_STORE_WAIT_READ, 1, 0, NONE, 40, 4},
-        {0, 1, 1, 0, 0, 0x1000, 8, AS_STORE_WAIT_WRITE, 0, 0, NONE, 100, 5},
-        {0, 1, 3, 2, 3, 0x2000, 16, AS_STORE_WAIT_UPGRADE, 1, 1, NONE, 70, 7},
-        {0, 2, 3, 1, 3, 0x2000, 16, AS_STORE_WAIT_WRITE, 1, 1, NONE, 60, 6},
-        {0, 0, 2, 2, NONE, 0x3000, 0, AS_STORE_WAIT_READ, 0, NONE, NONE, 10, 1},
-    };
-    struct as_store_writer *writer = bed_writer(path);
-    as_store_add_meta(writer, AS_META_SOURCE, "model");
-    as_store_add_meta_u64(writer, AS_META_CYCLES, 1600);
-    for (uint32_t i = 1; i <= 3; i++)
-        as_store_add_thread(writer, &(struct as_store_thread){i, 7, i == 2 ? "helper" : NULL, 200, 0, 0});
-    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/prog"});
-    as_store_add_module(writer, &(struct as_store_module){.path = "/lib/libc.so.6"});
-    as_store_add_function(writer, &(struct as_store_function){.name = "work", .file = NONE, .address = 16, .size = 16});
-    as_store_add_function(writer,
-                          &(struct as_store_function){
-                              .name = "pthread_mutex_lock", .module = 1, .file = NONE, .address = 64, .size = 16});
-    as_store_add_file(writer, "/src/work.c");
-    for (uint32_t i = 0; i < 4; i++)
-        as_store_add_instruction(writer,
-                                 &(struct as_store_insn){.location = {i < 3 ? 16 + 4 * i : 64, i == 3, i == 3, NONE,
-                                                                      i == 2 ? 0 : NONE, i == 2 ? 77 : 0, NONE}});
-    as_store_add_object(writer, &(struct as_store_object){0, "shared", 0x1000, 64});
-    as_store_add_object(writer, &(struct as_store_object){0, "queue", 0x2000, 40});
-    uint32_t series = as_store_add_series(
-        writer,
-        &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 2, .precise = -1});
-    for (uint32_t i = 0; i < 4; i++)
-        as_store_add_time(writer, &(struct as_store_time){series, i % 3, i, 800, 0, 1});
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        as_store_add_wait(writer, &waits[i]);
-    bed_commit(writer);
-}
-
 static void put_waits_as_data(FILE *out, const struct as_report_request *request)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -420,7 +410,7 @@ static void put_waits_as_data(FILE *out, const struct as_report_request *request
 
 static void waits(void **state)
 {
-    write_waits("waits.db");
+    report_bed_waits("waits.db");
     struct as_view view = view_bed_open("waits.db", NULL);
     FILE *out = unit_golden_begin();
     for (size_t limit = 0; limit <= 3; limit++) {

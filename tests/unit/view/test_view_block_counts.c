@@ -320,6 +320,23 @@ static void code_that_cannot_be_read(void **state)
     refused("gone.db", &(struct as_block_counts_options){.method = -1}, "/none/such: it no longer exists");
 }
 
+/* The reason is that of what ran most, whichever comes first. */
+static void reason_of_most_executions(void **state)
+{
+    static const char *const reasons[2] = {"[jit]: its code is in no file", "/none/such: it no longer exists"};
+    for (uint32_t more = 0; more < 2; more++) {
+        struct as_store_writer *writer = begin("most.db");
+        as_store_add_instruction(writer, &(struct as_store_insn){.location = {0x10, 2, NONE, NONE, NONE, 0, NONE}});
+        uint32_t series = as_store_add_series(
+            writer,
+            &(struct as_store_series){.name = "golden", .exact = true, .unit = "cycles", .scale = 1, .precise = -1});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, ELSEWHERE, 5, 0, 30});
+        as_store_add_time(writer, &(struct as_store_time){series, 0, INSNS, 5, 0, 29 + 2 * more});
+        bed_commit(writer);
+        refused("most.db", &(struct as_block_counts_options){.method = -1}, reasons[more]);
+    }
+}
+
 static int set_up(void **state)
 {
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -341,6 +358,7 @@ int main(void)
         cmocka_unit_test(flow_of_branches),
         cmocka_unit_test(flow_of_taken_branches),
         cmocka_unit_test(code_that_cannot_be_read),
+        cmocka_unit_test(reason_of_most_executions),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -120,22 +120,21 @@ static void errors_of_other_series(void **state)
 }
 
 /* So many samples of a clock, which are worth `effective` of that. */
-static struct as_view view_of_guesses(uint64_t samples, double effective, double guessed)
+static struct as_view view_of_event(const char *source, const char *event, uint64_t samples, double effective,
+                                    double guessed)
 {
     struct as_store_writer *writer = bed_writer("taken.db");
     static const struct as_store_estimate chances[] = {
         {0, "estimate", "instruction", 0.2}, {0, "estimate", "line", 0.1}, {0, "estimate", "function", 0.05}};
-    as_store_add_meta(writer, AS_META_SOURCE, "timer");
+    as_store_add_meta(writer, AS_META_SOURCE, source);
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_instruction(writer,
                              &(struct as_store_insn){.location = {16, AS_STORE_NONE, AS_STORE_NONE, AS_STORE_NONE,
                                                                   AS_STORE_NONE, 0, AS_STORE_NONE}});
-    as_store_add_series(writer, &(struct as_store_series){.name = "task-clock",
-                                                          .event = "task-clock",
-                                                          .unit = "nanoseconds",
-                                                          .scale = 1,
-                                                          .precise = -1,
-                                                          .samples = samples});
+    as_store_add_series(
+        writer,
+        &(struct as_store_series){
+            .name = event, .event = event, .unit = "nanoseconds", .scale = 1, .precise = -1, .samples = samples});
     as_store_add_time(writer, &(struct as_store_time){0, 0, 0, 1000000 * samples, samples, 0});
     for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
         as_store_add_estimate(writer, &chances[i]);
@@ -144,6 +143,11 @@ static struct as_view view_of_guesses(uint64_t samples, double effective, double
         as_store_add_quality(writer, "guessed_names", guessed, "part of the samples");
     bed_commit(writer);
     return view_bed_open("taken.db", NULL);
+}
+
+static struct as_view view_of_guesses(uint64_t samples, double effective, double guessed)
+{
+    return view_of_event("timer", "task-clock", samples, effective, guessed);
 }
 
 static struct as_view view_of_samples(uint64_t samples, double effective)
@@ -190,6 +194,19 @@ static void error_to_expect(void **state)
     assert_non_null(strstr(summary->error_how, "the bias of the sampler"));
     assert_true(summary->runs_apart < summary->error_by[0] * 1.5 && summary->runs_apart > 0.05);
     assert_true(summary->expected && !summary->too_few);
+    as_view_free(&view);
+}
+
+/* Of samples whose bias was never measured, chance alone is known. */
+static void error_by_chance_alone(void **state)
+{
+    struct as_view view = view_of_event("import", "page-faults", 100, 1, 0);
+    const struct as_summary *summary = &view.summary;
+    assert_null(summary->bias);
+    assert_true(summary->expected && !summary->too_few && summary->error == 0.2);
+    assert_true(summary->error_by[0] == 0.05 && summary->error_by[1] == 0.1 && summary->error_by[3] == 0.2);
+    assert_true(isnan(summary->error_by[2]));
+    assert_non_null(strstr(summary->error_how, "from the number of samples alone"));
     as_view_free(&view);
 }
 
@@ -357,6 +374,7 @@ int main(void)
         cmocka_unit_test(error_of_a_unit),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
+        cmocka_unit_test(error_by_chance_alone),
         cmocka_unit_test(guesses_have_no_error),
         cmocka_unit_test(error_of_few_samples),
         cmocka_unit_test(claims_to_be_exact),
