@@ -153,14 +153,31 @@ static bool enter_array(Dwarf_Die *type, uint64_t *offset, struct as_str *out)
     return true;
 }
 
+/* Where a bit-field begins that is placed by bits of the structure, and the bytes that it touches; of others nothing. */
+static void read_bits(Dwarf_Die *member, uint64_t *start, uint64_t *size)
+{
+    Dwarf_Attribute at, length;
+    Dwarf_Word first, bits;
+    if (!dwarf_attr(member, DW_AT_data_bit_offset, &at) || dwarf_formudata(&at, &first) != 0 ||
+        !dwarf_attr(member, DW_AT_bit_size, &length) || dwarf_formudata(&length, &bits) != 0)
+        return;
+    *start = first / 8;
+    *size = (first % 8 + bits + 7) / 8;
+}
+
 static bool covers(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *start)
 {
     Dwarf_Attribute attr;
     Dwarf_Word at = 0;
-    if (dwarf_attr(member, DW_AT_data_member_location, &attr) && dwarf_formudata(&attr, &at) != 0)
+    if (!type_of(member, type))
+        return false;
+    uint64_t size = size_of(type);
+    if (!dwarf_attr(member, DW_AT_data_member_location, &attr))
+        read_bits(member, &at, &size); /* else it begins with the structure */
+    else if (dwarf_formudata(&attr, &at) != 0)
         return false;
     *start = at;
-    return type_of(member, type) && offset >= at && offset - at < size_of(type);
+    return offset >= at && offset - at < size;
 }
 
 /* The first member that covers the offset; false: padding lies there. */

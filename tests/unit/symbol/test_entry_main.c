@@ -22,9 +22,10 @@ static void test_known(void **state)
 static void test_others(void **state)
 {
     assert_int_equal(MAIN_OF(""), 0);
-    /* no hlt, no call, not rdi, and one that breaks off */
+    /* no hlt, no call, a hlt where the call should be, not rdi, and one that breaks off */
     assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\x90"), 0);
     assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\x90\x90\x90\x90\x90\x90\xf4"), 0);
+    assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xf4\xf4\xf4\xf4\xf4\xf4\xf4"), 0);
     assert_int_equal(MAIN_OF("\x31\xed\x48\x8d\x35\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\xf4"), 0);
     for (size_t n = 0; n < 16; n++)
         assert_int_equal(main_of("\x31\xed\x48\x8d\x3d\x10\x00\x00\x00\xff\x15\x01\x02\x03\x04\xf4", n), 0);
