@@ -190,6 +190,12 @@ static void sampled(FILE *out)
     struct as_record_options options = options_for("model", out);
     options.sampled = &plan;
     show(out, "systematically", &options);
+    /* How long to warm is found out with pilots in the head. */
+    static const struct as_sampled_options pilots = {
+        .head = 60000, .unit = 200, .period = 4000, .warm = AS_SAMPLED_AUTO, .seed = 1};
+    options = options_for("model", out);
+    options.sampled = &pilots;
+    show(out, "systematically, with pilots", &options);
 }
 
 static void points(FILE *out)
