@@ -389,6 +389,63 @@ static void counters_as_csv_and_json(void **state)
     }
 }
 
+/* The report of a timeline of so many columns. Thread t commits an instruction each cycle for 512 cycles and then one every second
+ * cycle for as many: every fourth of the latter misses the L1, and of these every eighth is mispredicted. The caller frees. */
+static char *timeline_of(const char *columns, uint32_t threads)
+{
+    struct files files;
+    char *text;
+    size_t size;
+    files_init(&files, 1);
+    FILE *out = open_memstream(&text, &size);
+    void *self = as_timeline_observer.create(&files.bed.run, columns);
+    assert_non_null(self);
+    for (uint32_t thread = 1; thread <= threads; thread++) {
+        struct as_pipe pipes[768] = {0};
+        for (uint32_t i = 0; i < 768; i++) {
+            bool late = i >= 512;
+            pipes[i] = (struct as_pipe){.commit = late ? 512 + 2 * (i - 511) : i + 1,
+                                        .uops = 1,
+                                        .events = late && i % 4 == 0 ? AS_EVENT_ST_L1 : 0,
+                                        .flags = late && i % 32 == 0 ? AS_PIPE_MISPREDICTED : 0};
+        }
+        struct as_stay stay = {.from = 1, .cycles = 256, .resource = AS_RESOURCE_ROB};
+        struct as_pipe_batch batch = {
+            .size = sizeof batch, .thread = thread, .n = 768, .pipes = pipes, .n_stays = 1, .stays = &stay};
+        as_timeline_observer.batch(self, &batch);
+    }
+    as_timeline_observer.finish(self, out);
+    as_timeline_observer.free(self);
+    fclose(out);
+    files_free(&files);
+    return text;
+}
+
+static void timelines(void **state)
+{
+    char *text = timeline_of("4", 1);
+    assert_string_equal(text, "Timeline of thread 1: 1,024 cycles, 256 a column\n"
+                              "                           most\n"
+                              "  instructions a cycle     1.00 |██▄▄|\n"
+                              "  mispredicted / 1000     31.25 |  ██|\n"
+                              "  L1D misses / 1000      250.00 |  ██|\n"
+                              "  reorder buffer           1.00 |█   |\n");
+    free(text);
+    text = timeline_of("2", 1); /* twice as long, so that at least half of the rows are used */
+    assert_non_null(strstr(text, "1,024 cycles, 512 a column"));
+    assert_non_null(strstr(text, "instructions a cycle     1.00 |█▄|"));
+    assert_non_null(strstr(text, "reorder buffer           0.50 |█ |"));
+    free(text);
+    text = timeline_of("3", 9);
+    assert_non_null(strstr(text, "Timeline of thread 8:"));
+    assert_null(strstr(text, "Timeline of thread 9:"));
+    assert_non_null(strstr(text, "… and 1 more threads"));
+    free(text);
+    text = timeline_of("", 8);
+    assert_null(strstr(text, "more threads"));
+    free(text);
+}
+
 static void refusals(void **state)
 {
     struct files files;
@@ -399,6 +456,7 @@ static void refusals(void **state)
     assert_null(as_counters_observer.create(&files.bed.run, "k.csv,99999999999"));
     assert_null(as_timeline_observer.create(&files.bed.run, "0"));
     assert_null(as_timeline_observer.create(&files.bed.run, "ten"));
+    assert_null(as_timeline_observer.create(&files.bed.run, "501"));
     assert_null(as_flame_observer.create(&files.bed.run, ""));
     assert_null(as_calls_observer.create(&files.bed.run, ""));
     assert_null(as_commit_csv_observer.create(&files.bed.run, ""));
@@ -421,6 +479,7 @@ int main(void)
         cmocka_unit_test(intervals_can_be_shared),
         cmocka_unit_test(intervals_along_edges),
         cmocka_unit_test(counters_as_csv_and_json),
+        cmocka_unit_test(timelines),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
