@@ -96,7 +96,7 @@ static void write_line(struct as_str *line, FILE *out)
     as_str_free(line);
 }
 
-/* A table stands on one line; what the machine is, is left out. */
+/* A table stands on one line; what the machine is, and the number that a recording got by chance, are left out. */
 static void write_shortened(char *text, FILE *out)
 {
     struct as_str whole = {0};
@@ -108,7 +108,7 @@ static void write_shortened(char *text, FILE *out)
         bool ends = line[indent] == '}' || line[indent] == ']', within = indent + 2 * ends > most;
         if (indent == 2 && !ends) {
             most = strncmp(line, "  \"series\"", 10) == 0 ? 6 : strncmp(line + strlen(line) - 1, "{", 1) == 0 ? 4 : 2;
-            described = strncmp(line, "  \"machine\"", 11) == 0;
+            described = strncmp(line, "  \"machine\"", 11) == 0 || strncmp(line, "  \"recordings\"", 14) == 0;
         }
         if (described || is_local(line))
             continue;
