@@ -1,6 +1,7 @@
 /* Merged profiles: what is the same is found, wherever it lies and whatever its number; numbers add up to the unit. */
 #include "unit.h"
 
+#include "merge/merge_internal.h"
 #include "merge_bed.h"
 
 #include <math.h>
@@ -52,6 +53,24 @@ static void weights_are_fractions(void **state)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(as_weight_read(bad[i], &weight));
+}
+
+static void products_of_weights(void **state)
+{
+    static const struct as_weight cases[][3] = {
+        {{2, 3}, {3, 4}, {1, 2}}, {{5, 6}, {9, 10}, {3, 4}}, {{7, 1}, {1, 7}, {1, 1}}};
+    const uint64_t large = UINT64_C(1) << 40;
+    struct as_weight product;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int turn = 0; turn < 2; turn++) {
+            assert_true(as_weight_product(cases[i][turn], cases[i][!turn], &product));
+            assert_int_equal(product.part, cases[i][2].part);
+            assert_int_equal(product.whole, cases[i][2].whole);
+        }
+    assert_true(as_weight_product((struct as_weight){large, 3}, (struct as_weight){9, large}, &product));
+    assert_true(product.part == 3 && product.whole == 1);
+    assert_false(as_weight_product((struct as_weight){large, 1}, (struct as_weight){large, 1}, &product));
+    assert_false(as_weight_product((struct as_weight){1, large}, (struct as_weight){1, large}, &product));
 }
 
 /* Times are exact in a finer scale; counts are rounded, but not their sums; samples stay. */
@@ -387,7 +406,7 @@ static void shares_count_by_instructions(void **state)
     merge_bed_write(one, &plain);
     merge_bed_write(other, &plain);
     bed_sql(one, "INSERT OR REPLACE INTO meta VALUES('instructions', '300');"
-                 "INSERT INTO quality SELECT max(id) + 1, 'sampled', 0.25, 'SAMPLED: 300 instructions' FROM quality");
+                 "INSERT INTO quality SELECT min(id) - 1, 'sampled', 0.25, 'SAMPLED: 300 instructions' FROM quality");
     bed_sql(
         other,
         "INSERT OR REPLACE INTO meta VALUES('instructions', '100');"
@@ -461,6 +480,28 @@ static void estimates_are_made_again(void **state)
 }
 
 /* A series that met no events: its time is the part without. */
+/* Of exact series nothing is to be expected, of sampled runs the mean is, and of what is not known nothing is said. */
+static void estimates_that_are_not_made_again(void **state)
+{
+    char *paths[] = {strdup(bed_path("a.db")), strdup(bed_path("b.db"))};
+    for (int i = 0; i < 2; i++) {
+        merge_bed_write(paths[i], &plain);
+        bed_sql(paths[i], "UPDATE series SET name = 'sampled' WHERE id = 1;"
+                          "INSERT OR REPLACE INTO estimates VALUES(0, 'estimate', 'function', 0);"
+                          "INSERT OR REPLACE INTO estimates VALUES(1, 'unheard of', 'function', 0.5)");
+        bed_sql(paths[i], i ? "INSERT OR REPLACE INTO estimates VALUES(1, 'interval', 'program', 0.3)"
+                            : "INSERT OR REPLACE INTO estimates VALUES(1, 'interval', 'program', 0.1)");
+    }
+    merge_bed_merge(bed_path("out.db"), 2, (const char *const *)paths, NULL);
+    struct as_store *store = bed_open(bed_path("out.db"));
+    assert_true(as_store_estimate_of(store, 0, "estimate", "function") == 0);
+    assert_true(fabs(as_store_estimate_of(store, 1, "interval", "program") - 0.2) < 1e-12);
+    assert_true(isnan(as_store_estimate_of(store, 1, "unheard of", "function")));
+    as_store_close(store);
+    free(paths[0]);
+    free(paths[1]);
+}
+
 static void components_are_filled(void **state)
 {
     struct run other = RUN_INIT;
@@ -528,6 +569,8 @@ int main(void)
         cmocka_unit_test(arguments_that_differ),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(estimates_are_made_again),
+        cmocka_unit_test(estimates_that_are_not_made_again),
+        cmocka_unit_test(products_of_weights),
         cmocka_unit_test(components_are_filled),
         cmocka_unit_test(many_rows),
     };
