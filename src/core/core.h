@@ -20,6 +20,7 @@ struct as_core_access {
     uint32_t size;
     uint16_t index; /* of its instruction, where several are executed together (memo.h) */
     uint8_t kind;   /* AS_ACCESS_* */
+    bool renames;   /* as_recipe_renames says so */
 };
 
 /* An executed instruction, or an iteration of a rep instruction. */

@@ -48,6 +48,13 @@ static inline bool covers(const struct store *store, const struct as_core_access
     return store->address <= access->address && access->address + access->size <= store->end;
 }
 
+/* Memory renaming: the load's register is another name for that which was stored. */
+static inline bool is_renamed(const struct as_core *core, const struct store *store,
+                              const struct as_core_access *access)
+{
+    return core->machine->back.rename_memory && access->renames && store->renames && store->address == access->address;
+}
+
 /* An atomic reads what it is going to write. */
 static inline enum as_memory_kind load_kind(const struct as_core_access *access)
 {
@@ -74,6 +81,11 @@ static inline bool as_core_ask_load(struct as_core *core, const struct as_core_a
         cycle = later(cycle, store->address_known);
     if (store->address_known > cycle || !covers(store, access))
         return false;
+    if (is_renamed(core, store, access)) {
+        uint64_t value = store->executed - core->machine->units[AS_UNIT_STORE].latency;
+        *answer = (struct as_memory_answer){.done = later(cycle, value), .events = AS_EVENT_FORWARDED};
+        return true;
+    }
     *answer = (struct as_memory_answer){.done = later(cycle, store->data_known) + core->machine->back.forward_latency,
                                         .events = AS_EVENT_FORWARDED};
     return true;
@@ -82,7 +94,7 @@ static inline bool as_core_ask_load(struct as_core *core, const struct as_core_a
 /* ---- stores ---- */
 
 static inline void note_store(struct as_core *core, const struct as_core_access *access, uint64_t address_known,
-                              uint64_t data_known)
+                              uint64_t data_known, uint64_t executed)
 {
     uint64_t end = access->address + access->size, first = granule_of(access->address), last = granule_of(end - 1);
     struct store store = {.number = core->n_stores,
@@ -90,7 +102,9 @@ static inline void note_store(struct as_core *core, const struct as_core_access 
                           .end = end,
                           .address_known = address_known,
                           .data_known = data_known,
-                          .drained = UINT64_MAX};
+                          .drained = UINT64_MAX,
+                          .executed = executed,
+                          .renames = access->renames};
     for (uint64_t granule = first; granule <= last && granule - first < GRANULES_MOST; granule++) {
         uint32_t slot = store_slot(granule);
         core->store_granules[slot] = granule;
@@ -108,7 +122,7 @@ static inline struct as_memory_answer as_core_ask_translation(struct as_core *co
     if (access->address >> core->page_shift != last_byte >> core->page_shift ||
         !as_memory_hits_page(core->memory, known + core->offset, access->address))
         answer = as_core_translate_slowly(core, known, access);
-    note_store(core, access, known, later(data, answer.done));
+    note_store(core, access, known, later(data, answer.done), data);
     return answer;
 }
 

@@ -59,6 +59,8 @@ struct store {
     uint64_t number; /* sequence number of the store */
     uint64_t address, end;
     uint64_t address_known, data_known, drained;
+    uint64_t executed; /* by the store unit; data_known is later where the translation was */
+    bool renames;      /* as_core_access.renames */
 };
 
 /* A committed store on its way to the cache. */

@@ -114,6 +114,7 @@ struct as_machine {
         uint32_t store_drain;       /* committed stores a cycle from the store queue to the cache */
         uint32_t string_bytes;      /* that rep stos and rep movs move a cycle; 0: an element (model/string_run.h) */
         uint32_t forward_latency;   /* load from a store in the store queue, in place of the L1's latency */
+        bool rename_memory;         /* integer loads have a store's value at once */
         bool memory_speculation;    /* loads pass stores whose address is not known yet */
         bool dependence_predictor;  /* … unless they were caught before */
         uint32_t dispatch_to_issue; /* cycles at least between them */

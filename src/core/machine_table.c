@@ -116,6 +116,8 @@ const struct as_field as_fields[] = {
          "in place of the L1's latency where a queued store has the data"),
     MAY2("back.string_bytes", COUNT, back.string_bytes, 0, 64, 0,
          "that repeated string instructions (rep stos, rep movs) move a cycle; 0: an element"),
+    MAY("back.rename_memory", YESNO, back.rename_memory, 0, 1, 0,
+        "loads of 4 or 8 bytes into integer registers have an integer register's value that was stored there at once"),
     MUST("back.memory_speculation", YESNO, back.memory_speculation, 0, 1, "loads pass stores of unknown address"),
     MAY("back.dependence_predictor", YESNO, back.dependence_predictor, 0, 1, 0, "… unless they were caught before"),
     MUST("back.dispatch_to_issue", COUNT, back.dispatch_to_issue, 0, 100, "cycles at least from dispatch to issue"),

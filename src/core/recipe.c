@@ -139,6 +139,20 @@ static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *reci
 }
 
 /* The first micro-operation waits for what the instruction waits for; the last takes its register and branch tag. */
+static bool are_integers(const uint8_t *registers, uint8_t n)
+{
+    for (uint8_t i = 0; i < n; i++)
+        if (registers[i] >= AS_REG_INT0 + 32 && registers[i] != AS_REG_FLAGS)
+            return false;
+    return true;
+}
+
+bool as_recipe_renames(const struct as_insn *insn, uint32_t size)
+{
+    return (size == 4 || size == 8) && !(insn->flags & (AS_INSN_MULTI_MEM | AS_INSN_BULK_MEM)) &&
+           are_integers(insn->reads, insn->n_reads) && are_integers(insn->writes, insn->n_writes);
+}
+
 void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe)
 {
     recipe->block = insn->address / machine->front.fetch_bytes;

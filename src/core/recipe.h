@@ -125,6 +125,10 @@ static inline size_t as_recipe_bytes_of(const struct as_insn *insn)
     return sizeof(struct as_recipe) + (insn->n_uops ? insn->n_uops : 1) * sizeof(struct as_micro);
 }
 
+/* Whether memory renaming, on machines that have it, knows an access of `size` bytes by this instruction: a load or store of an
+ * integer register, 4 or 8 bytes of it. */
+bool as_recipe_renames(const struct as_insn *insn, uint32_t size);
+
 /* `recipe` has room for the instruction's micro-operations. */
 void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe);
 

@@ -26,8 +26,12 @@ static void collect(struct as_bodies *bodies, const struct as_block_exec *exec)
         if (n >= MOST_ACCESSES || (bodies->stand_in && is_replaced(bodies, exec->block->insns[index])))
             continue;
         uint64_t address = bodies->move ? bodies->move(bodies->move_context, access.address) : access.address;
-        *as_vec_push(&bodies->accesses) = (struct as_core_access){
-            .address = address, .size = access.size, .index = (uint16_t)(index - exec->first), .kind = access.kind};
+        *as_vec_push(&bodies->accesses) =
+            (struct as_core_access){.address = address,
+                                    .size = access.size,
+                                    .index = (uint16_t)(index - exec->first),
+                                    .kind = access.kind,
+                                    .renames = as_recipe_renames(exec->block->insns[index], access.size)};
     }
 }
 

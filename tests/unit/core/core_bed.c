@@ -85,6 +85,7 @@ void core_bed_access(struct core_bed *bed, uint32_t insn, uint64_t address)
     bed->steps.data[bed->steps.len - 1].access =
         (struct as_core_access){.address = address,
                                 .size = 8,
+                                .renames = as_recipe_renames(&bed->code.data[insn], 8),
                                 .kind = bed->code.data[insn].flags & AS_INSN_STORE ? AS_ACCESS_STORE : AS_ACCESS_LOAD};
 }
 

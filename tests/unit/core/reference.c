@@ -345,6 +345,8 @@ static void run_fence(struct ref *ref, struct flight *flight, long i)
         note_wait(ref, i, i);
 }
 
+static void take_renamed(struct ref *ref, long i);
+
 static void issue(struct ref *ref)
 {
     uint32_t used[AS_QUEUE_COUNT] = {0};
@@ -352,6 +354,7 @@ static void issue(struct ref *ref)
         struct flight *flight = &ref->flights[i];
         if (flight->insn->class_ == AS_CLASS_FENCE)
             run_fence(ref, flight, i);
+        take_renamed(ref, i);
         if (!is_queued(flight) || flight->issue != NEVER ||
             flight->dispatch + ref->machine->back.dispatch_to_issue > ref->cycle || !operands_ready(ref, flight) ||
             used[queue_of(flight)] >= ref->machine->back.queue_width[queue_of(flight)])
@@ -412,9 +415,20 @@ static long find_store(const struct ref *ref, long load)
     return -1;
 }
 
+/* Memory renaming: the load has the value that the store took along when it issued. */
+static bool is_renamed(const struct ref *ref, const struct flight *load, const struct flight *store)
+{
+    return ref->machine->back.rename_memory && load->access->renames && store->access->renames &&
+           load->access->address == store->access->address && covers(store->access, load->access);
+}
+
 /* Returns false where it has to ask again in the next cycle. */
 static bool forward(struct ref *ref, struct flight *load, const struct flight *store)
 {
+    if (is_renamed(ref, load, store)) {
+        load->done = store->issue == NEVER ? NEVER : ref->cycle;
+        return load->done != NEVER;
+    }
     if (covers(store->access, load->access)) {
         if (store->done == NEVER)
             return false;
@@ -425,6 +439,19 @@ static bool forward(struct ref *ref, struct flight *load, const struct flight *s
         return false;
     load->done = ref->cycle + ref->machine->memory.l1d.latency;
     return true;
+}
+
+/* While instructions issue: what waits for the load can go with the store. */
+static void take_renamed(struct ref *ref, long i)
+{
+    struct flight *load = &ref->flights[i];
+    if (!ref->machine->back.rename_memory || load->insn->class_ != AS_CLASS_LOAD || !load->access ||
+        load->done != NEVER || load->at_memory > ref->cycle || must_wait(ref, i))
+        return;
+    long store = find_store(ref, i);
+    if (store >= 0 && ref->flights[store].address_known <= ref->cycle && is_renamed(ref, load, &ref->flights[store]) &&
+        forward(ref, load, &ref->flights[store]))
+        load->at_memory = NEVER;
 }
 
 static void access_memory(struct ref *ref, long i)
@@ -731,6 +758,7 @@ static void step(struct ref *ref)
         note_full(ref);
     compute_addresses(ref);
     issue(ref);
+    compute_addresses(ref); /* of a base that a renamed load brought in this cycle */
     access_caches(ref);
     commit(ref);
     fetch(ref);

@@ -152,7 +152,9 @@ static uint32_t step(struct generator *generator, uint32_t at)
     if (insn->flags & (AS_INSN_LOAD | AS_INSN_STORE)) {
         uint32_t size;
         core_bed_access(bed, at, any_address(generator, insn->mem[0].base, &size));
-        bed->steps.data[bed->steps.len - 1].access.size = size;
+        struct as_core_access *access = &bed->steps.data[bed->steps.len - 1].access;
+        access->size = size;
+        access->renames = as_recipe_renames(insn, size);
     } else if (insn->class_ == AS_CLASS_BRANCH) {
         bool taken = chance(generator, generator->habits[at]);
         core_bed_jump(bed, at, taken, bed->code.data[generator->targets[at]].address);

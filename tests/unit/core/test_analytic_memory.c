@@ -230,6 +230,51 @@ static void t40_forwarding(void **state)
     }
 }
 
+/* The same where memory is renamed: a store takes its data along when it issues, and the load has it in that cycle, so that a round takes
+ * as long as the add. What floating-point registers store and load, and what is of another size, goes through the store queue. */
+static void t40_renaming(void **state)
+{
+    enum { WORDS, BYTES, FLOATS, KINDS };
+    for (int kind = WORDS; kind < KINDS; kind++) {
+        struct core_bed bed;
+        core_bed_open(&bed, QUIET ",back.rename_memory=yes");
+        core_bed_warm(&bed, BED_DATA, 8);
+        int value = kind == FLOATS ? AS_REG_VEC0 + 1 : R1;
+        for (int i = 0; i < 200; i++) {
+            core_bed_store(&bed, R9, value, BED_DATA);
+            core_bed_load(&bed, value, R9, BED_DATA);
+            core_bed_do(&bed, kind == FLOATS ? AS_CLASS_VECTOR : AS_CLASS_INT, value, value, BED_NONE);
+        }
+        for (size_t i = 0; kind == BYTES && i < bed.steps.len; i++)
+            if (bed.steps.data[i].access.size) {
+                bed.steps.data[i].access.size = 1;
+                bed.steps.data[i].access.renames = false;
+            }
+        core_bed_run(&bed);
+        double through = 4 + (double)as_machine_latency(&bed.machine, kind == FLOATS ? AS_CLASS_VECTOR : AS_CLASS_INT);
+        assert_close(core_bed_rate(&bed, -1 - 100 * 3, -1) * 3, kind == WORDS ? 1 : through, 0);
+        assert_int_equal(bed.counters.store_forwards, 200);
+        core_bed_close(&bed);
+    }
+}
+
+static void t40_renamed_accesses(void **state)
+{
+    struct as_insn insn = {.n_reads = 1, .reads = {AS_REG_INT0 + 3}, .n_writes = 1, .writes = {AS_REG_INT0 + 1}};
+    assert_true(as_recipe_renames(&insn, 8) && as_recipe_renames(&insn, 4));
+    assert_false(as_recipe_renames(&insn, 2) || as_recipe_renames(&insn, 1) || as_recipe_renames(&insn, 16));
+    insn.writes[0] = AS_REG_FLAGS;
+    assert_true(as_recipe_renames(&insn, 8));
+    insn.writes[0] = AS_REG_VEC0;
+    assert_false(as_recipe_renames(&insn, 8));
+    insn.writes[0] = AS_REG_INT0;
+    insn.reads[0] = AS_REG_VEC0 + 31;
+    assert_false(as_recipe_renames(&insn, 8));
+    insn.reads[0] = AS_REG_INT0;
+    insn.flags = AS_INSN_MULTI_MEM;
+    assert_false(as_recipe_renames(&insn, 8));
+}
+
 /* A store whose address comes from a divide, then a load from there: it is long done when the store's address becomes
  * known, 1 cycle after the divide. The load then stands at the head of the ROB two cycles later (the store commits 1
  * cycle after it is done), and is flushed there: fetched 2 cycles later, dispatched 6 cycles later, done 1 + 4 later
@@ -333,6 +378,8 @@ int main(void)
         cmocka_unit_test(t38_store_drain),
         cmocka_unit_test(t39_store_queue_full),
         cmocka_unit_test(t40_forwarding),
+        cmocka_unit_test(t40_renaming),
+        cmocka_unit_test(t40_renamed_accesses),
         cmocka_unit_test(t41_memory_order),
         cmocka_unit_test(t42_atomics),
         cmocka_unit_test(t43_fence),
