@@ -206,24 +206,36 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
  * of order. Each would otherwise have the line to itself, and it would move more often than it can. */
 enum { OUT_OF_ORDER = 500 };
 
-/* When a request at `cycle` is served: not while the line is on its way to a core that asked before, nor as long as that one keeps it, nor
- * before a store to it that the model has met already. */
+/* The way of a message between a core and what is shared. The directory hears of a line's arrival so much later, and a core of a request
+ * for its line so much after the directory has served it: together they are the cycles that a core keeps a line at least. */
+static uint64_t way_to_core(const struct as_memory *memory)
+{
+    return memory->uncore->coherence.hold / 2;
+}
+
+static uint64_t way_to_directory(const struct as_memory *memory)
+{
+    return memory->uncore->coherence.hold - way_to_core(memory);
+}
+
+/* When a request at `cycle` is served: not while the line is on its way to a core that asked before, nor before the directory has heard that
+ * it has arrived. */
 static uint64_t turn_of(const struct as_memory *memory, const struct as_directory_entry *entry, uint64_t cycle)
 {
     if (cycle + OUT_OF_ORDER < entry->asked)
         return cycle;
-    uint64_t free = entry->ready ? entry->ready + memory->uncore->coherence.hold : 0;
+    uint64_t free = entry->ready ? entry->ready + way_to_directory(memory) : 0;
     return free > cycle ? free : cycle;
 }
 
-/* … behind what the core that has the line wrote, if the model is ahead there. */
+/* … so that the request comes to the core that has the line behind what that one wrote, if the model is ahead there. */
 static uint64_t turn_behind(struct as_memory *memory, struct as_memory *other, const struct as_directory_entry *entry,
                             uint64_t cycle)
 {
-    uint64_t turn = turn_of(memory, entry, cycle);
+    uint64_t turn = turn_of(memory, entry, cycle), comes = turn + way_to_core(memory);
     const struct as_written *written = other ? written_by(other, entry->key - 1) : NULL;
-    bool ahead = written && written->cycle >= turn && written->cycle < turn + OUT_OF_ORDER;
-    return ahead ? written->cycle + 1 : turn;
+    bool ahead = written && written->cycle >= comes && written->cycle < comes + OUT_OF_ORDER;
+    return ahead ? turn + (written->cycle + 1 - comes) : turn;
 }
 
 /* ---- lines that leave ---- */
@@ -329,7 +341,7 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
     bool dirty = source && protocol == AS_PROTOCOL_MOESI; /* the O's copy is */
     if (owner) {
         bool stays = protocol == AS_PROTOCOL_MOESI;
-        leave_at(owner, line, turn);
+        leave_at(owner, line, turn + way_to_core(memory));
         dirty = downgrade(owner, line, !stays);
         if (dirty && !stays)
             as_cache_put(owner->llc, line, fill.done, true);
@@ -366,7 +378,7 @@ static struct gone drop_others(struct as_memory *memory, struct as_directory_ent
         struct as_memory *other = uncore->cores[i];
         set_side(&gone.side, other, line);
         gone.far |= other->socket != memory->socket;
-        leave_at(other, line, turn);
+        leave_at(other, line, turn + way_to_core(memory));
         gone.dirty |= drop(other, line);
     }
     memory->wish.dirty |= gone.dirty;

@@ -139,7 +139,7 @@ const struct as_field as_fields[] = {
     MUST("unit.fp_convert.latency", COUNT, fp_convert_latency, 1, 1000, "cycles of an FP conversion"),
     MUST("unit.fp_sqrt.latency", COUNT, fp_sqrt_latency, 1, 1000, "cycles of a square root"),
     MUST("unit.fp_sqrt.interval", COUNT, fp_sqrt_interval, 1, 1000, "cycles until the next square root can start"),
-    MUST("unit.atomic.latency", COUNT, atomic_latency, 1, 1000, "cycles of an atomic operation beyond its load"),
+    MUST("unit.atomic.latency", COUNT, atomic_latency, 0, 1000, "cycles of an atomic operation beyond its load"),
 
     MUST2("memory.line", BYTES, memory.line, 16, 1024, "bytes of a cache line, at all levels"),
     CACHE("l1i", l1i, "L1 instruction cache"),
@@ -174,7 +174,7 @@ const struct as_field as_fields[] = {
     MAY("coherence.remote", COUNT, coherence.remote, 1, 10000, 200, "the same: other socket"),
     MAY("coherence.upgrade", COUNT, coherence.upgrade, 1, 10000, 40,
         "cycles until other cores' copies of a line are gone"),
-    MAY("coherence.hold", COUNT, coherence.hold, 0, 1000, 8,
+    MAY("coherence.hold", COUNT, coherence.hold, 0, 1000, 40,
         "cycles that a core keeps a line that it has got although another core waits for it"),
     MAY("coherence.cores", COUNT, coherence.cores, 0, AS_CORES_MAX, 0, "cores (0: one for each thread)"),
     MAY("coherence.sockets", COUNT, coherence.sockets, 1, 2, 1, "sockets, each with a last-level cache"),

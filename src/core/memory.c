@@ -311,6 +311,13 @@ static struct as_memory_answer load_leaving(struct as_memory *memory, uint64_t c
     return (struct as_memory_answer){.done = cycle + memory->l1d.hit};
 }
 
+/* A load that goes ahead of an atomic before it is right only if the line is still there when that one is done; otherwise it is tried
+ * again then. */
+static bool may_use_leaving(const struct as_memory *memory, uint64_t cycle, uint64_t line)
+{
+    return memory->wish.writes || memory->ordered <= cycle || as_coherence_stays(memory, memory->ordered, line);
+}
+
 static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycle, uint64_t address)
 {
     struct as_cache *l1 = &memory->l1d;
@@ -325,8 +332,11 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
     events |= cycle > translation.done ? AS_EVENT_BANK : 0;
     uint64_t line = as_memory_line(memory, address);
     if (as_coherence_stays(memory, cycle, line) &&
-        (memory->wish.writes || as_memory_slot(memory, line) == AS_TAGS_NONE))
-        return load_leaving(memory, cycle, line);
+        (memory->wish.writes || as_memory_slot(memory, line) == AS_TAGS_NONE)) {
+        if (may_use_leaving(memory, cycle, line))
+            return load_leaving(memory, cycle, line);
+        cycle = memory->ordered;
+    }
     struct as_memory_answer answer = memory->ideal
                                          ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
                                          : load_slowly(l1, cycle, line);
@@ -460,7 +470,10 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
 {
     if (__builtin_expect(kind == AS_MEMORY_LOAD, 1) && as_memory_hits_load(memory, cycle, address, size))
         return (struct as_memory_answer){.done = cycle + memory->l1d.hit};
-    return access_bank(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
+    struct as_memory_answer answer = access_bank(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
+    if (kind == AS_MEMORY_OWN)
+        memory->ordered = answer.done;
+    return answer;
 }
 
 struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle, uint64_t address, uint32_t size,

@@ -16,18 +16,19 @@ def e(document, name):
 '
 
 # ---- lines of their own ----------------------------------------------------------------------------------------------
-lines=$WORKLOADS/lines
-check "parts of a variable on lines of their own" whatif --json -o apart.json --deterministic --separate counters -- "$lines" counters 4 6000
+# On the core whose hand-overs of lines were held against a real one; there, too, an addition in memory takes a cycle as long as nobody else has the line.
+lines=$WORKLOADS/lines real="--core zen4-like"
+check "parts of a variable on lines of their own" whatif --json -o apart.json $real --deterministic --separate counters -- "$lines" counters 4 100000
 holds "… do not wait for each other any more" 'd["experiments"][0]["causes"][0]["separate"] == "counters" and
-    d["experiments"][0]["speedup"] > 1.1' apart.json
-check "the padded program as it is" compare -q --json --deterministic --samplers none -o padded.json -- "$lines" padded 4 6000
+    d["experiments"][0]["speedup"] > 1.3' apart.json
+check "the padded program as it is" compare -q --json $real --deterministic --samplers none -o padded.json -- "$lines" padded 4 100000
 holds "… takes about as long as was foretold" '
     0.7 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["counters"]["elapsed_cycles"] < 1.4' apart.json padded.json
 check_stderr_line "no line of a variable 'counters' went from core to core" "a variable whose lines stay where they are" \
     eval 'whatif -q --separate counters -- "$lines" padded 4 200'
 
 heaps=$WORKLOADS/heaps # held against the padded program with the agent in it, too
-on_heap() { whatif --json -o "$1.json" --deterministic "${@:3}" -- "$heaps" "$2" 4 20000; }
+on_heap() { whatif --json -o "$1.json" $real --deterministic "${@:3}" -- "$heaps" "$2" 4 100000; }
 check "a heap block on lines of its own" on_heap heap-padded padded --separate heap:make_array
 check "parts of a heap block on lines of their own" on_heap heap array --separate heap:make_array/8 --separate heap:make_array
 holds "… take as long as padding; the block as a whole does not help" '
@@ -35,7 +36,7 @@ holds "… take as long as padding; the block as a whole does not help" '
     d[0]["experiments"][0]["speedup"] > 1.3 and d[0]["experiments"][1]["elapsed_cycles"] > 1.2 * d[1]["elapsed_cycles"]' heap.json heap-padded.json
 check "neighbouring heap blocks" on_heap blocks blocks --separate heap:make_blocks
 holds "… likewise" '0.9 < d[0]["experiments"][0]["elapsed_cycles"] / d[1]["elapsed_cycles"] < 1.1 and
-    d[0]["experiments"][0]["speedup"] > 1.1' blocks.json heap-padded.json
+    d[0]["experiments"][0]["speedup"] > 1.3' blocks.json heap-padded.json
 check_stderr_line "no block that 'make_blocks' allocates is known" "a function that allocates nothing" \
     eval 'whatif -q --separate heap:make_blocks -- "$heaps" padded 2 10'
 for rule in heap: heap:x/ heap:x/0 heap:x/8x heap:/8 heap:x/99999999999999999999; do
