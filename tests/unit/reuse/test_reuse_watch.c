@@ -88,6 +88,8 @@ static void judge(struct run *run, const struct as_reuse_watch *watch, const str
     free(uses);
 }
 
+static uint32_t sockets = 1;
+
 static struct run run_loops(const struct loops *loops, uint64_t period, enum as_watch_mode mode, uint64_t lag)
 {
     struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
@@ -100,6 +102,7 @@ static struct run run_loops(const struct loops *loops, uint64_t period, enum as_
     options.load_period = options.store_period = period;
     watch_options.mode = mode;
     watch_options.lag = lag;
+    watch_options.sockets = sockets;
     struct as_modelled_lens *machine = as_modelled_lens_new(&options);
     struct as_lens lens = as_modelled_lens_open(machine);
     struct as_reuse_watch *watch = as_reuse_watch_new(&watch_options, &lens);
@@ -219,6 +222,19 @@ static void in_a_cache(void **state)
     assert_true(run.result.reuses > 50);
     assert_true(run.result.own > 50); /* of the private array */
     assert_int_equal(run.result.invalidations, 0);
+}
+
+/* Threads are on sockets in turn: of two, each is alone on its own, and finds nothing of the other there. */
+static void on_two_sockets(void **state)
+{
+    const struct loops loops = {
+        .outer = 5, .threads = 2, .shared = 500, .turns = {50, 1, 1, 1, 1}, .sizes = {500, 2, 2, 2, 2}};
+    struct run one = run_loops(&loops, 500, AS_WATCH_CACHE, 0);
+    sockets = 2;
+    struct run two = run_loops(&loops, 500, AS_WATCH_CACHE, 0);
+    sockets = 1;
+    assert_true(one.result.reuses > 20);
+    assert_int_equal(two.result.reuses, 0);
 }
 
 /* Two threads walk over one array in turn, each twice in a row: every second walk finds what the same thread has just used, which is
@@ -459,6 +475,7 @@ int main(void)
                                        cmocka_unit_test(invalidations),
                                        cmocka_unit_test(relaxed_reuse),
                                        cmocka_unit_test(in_a_cache),
+                                       cmocka_unit_test(on_two_sockets),
                                        cmocka_unit_test(turns_in_a_cache),
                                        cmocka_unit_test(times_to_stack),
                                        cmocka_unit_test(survival),
