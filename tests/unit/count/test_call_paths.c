@@ -224,6 +224,47 @@ static void beginnings_are_found(void **state)
     assert_true(tracker->threads.data[0].lent && !tracker->threads.data[1].lent);
 }
 
+/* Each program has a tree of its own: the same code in two of them is two paths. */
+static void sums_by_image(void **state)
+{
+    struct as_thread second = {.number = 2, .process = 2, .image = as_code_table_find_image(&bed.code, 2)};
+    const struct as_thread *both[] = {&first, &second};
+    struct as_call_counter *counter = as_call_counter_new();
+    for (size_t i = 0; i < 2; i++) {
+        struct as_thread thread = *both[i];
+        struct as_block_exec exec = execution(MIX, CALLS, 0);
+        as_call_counter_sink.thread_start(counter, &thread);
+        for (size_t times = 0; times <= i; times++)
+            as_call_counter_sink.block(counter, &thread, &exec);
+    }
+    size_t n;
+    struct as_call_count *list = as_call_counter_list(counter, NULL, &n);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(list[i].image, 1 + i / 2);
+        assert_int_equal(list[i].node, i % 2);
+        assert_int_equal(list[i].total, 3 * (1 + i / 2));
+    }
+    free(list);
+    as_call_counter_free(counter);
+}
+
+/* The last access of an instruction; none where nothing was recorded of it. */
+static void last_access(void **state)
+{
+    struct as_block_exec exec = execution(CALLS, CALLED, STACK);
+    int16_t last = (int16_t)(exec.block->n - 1);
+    bed_access(&bed, AS_WIRE_STORE, (uint32_t)last, STACK + 8, 8);
+    exec.words = bed.words.data;
+    exec.n_words = bed.words.len;
+    assert_int_equal(as_calls_accessed(&exec, last), STACK + 8);
+    assert_int_equal(as_calls_accessed(&exec, (int16_t)(last - 1)), 0);
+    exec.n_words = 1;
+    assert_int_equal(as_calls_accessed(&exec, last), STACK);
+    exec.n_words = 0;
+    assert_int_equal(as_calls_accessed(&exec, last), 0);
+}
+
 static void count_part(struct as_call_counter *counter, uint32_t address, uint32_t begin, uint32_t end, uint64_t next,
                        uint64_t slot)
 {
@@ -286,6 +327,8 @@ int main(void)
         TEST(forgotten_paths),
         TEST(returns_on_a_stack_to_be_known),
         TEST(beginnings_are_found),
+        TEST(sums_by_image),
+        TEST(last_access),
         TEST(sums_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
