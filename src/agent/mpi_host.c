@@ -34,7 +34,6 @@ static bool make_memory(struct as_mpi *mpi, struct as_error *err)
         return as_error_set(err, "no shared memory to count messages in: %s", strerror(errno));
     mpi->wire = mapped;
     mpi->wire->magic = AS_MPI_MAGIC;
-    mpi->wire->bytes = sizeof *mpi->wire;
     return true;
 }
 

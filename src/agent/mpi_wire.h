@@ -26,7 +26,7 @@ struct as_mpi_row {                    /* whole lines: ranks must not share one 
 };
 
 struct as_mpi_wire {
-    uint32_t magic, bytes;      /* bytes: of this struct */
+    uint32_t magic;
     _Atomic uint64_t elsewhere; /* messages to or from ranks beyond AS_MPI_RANKS, or of another world */
     struct as_mpi_row row[AS_MPI_RANKS];
 };
