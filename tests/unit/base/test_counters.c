@@ -24,6 +24,24 @@ static void values_are_where_the_table_says(void **state)
     assert_int_equal(sizeof counters, as_counter_count * sizeof(uint64_t));
 }
 
+/* What comes later on the same core is added, each counter by itself; what was before is taken off again. */
+static void later_counters_are_appended(void **state)
+{
+    for (size_t i = 0; i < as_counter_count; i++) {
+        const struct as_counter_info *counter = &as_counter_table[i];
+        struct as_counters first = {0}, later = {0};
+        if (counter->adds == AS_COUNTER_DERIVED)
+            continue;
+        memcpy((char *)&first + i * sizeof(uint64_t), &(uint64_t){40}, sizeof(uint64_t));
+        memcpy((char *)&later + i * sizeof(uint64_t), &(uint64_t){2}, sizeof(uint64_t));
+        assert_int_equal(as_counter_value(&first, counter), 40);
+        as_counters_append(&first, &later);
+        assert_int_equal(as_counter_value(&first, counter), 42);
+        as_counters_subtract(&first, &later, counter->adds);
+        assert_int_equal(as_counter_value(&first, counter), 40);
+    }
+}
+
 static void own_counters_are_summed(void **state)
 {
     struct as_counters total = {0}, first = {.uops = 3, .l1d_prefetches = 5, .walk_accesses = 8, .l2_merges = 1},
@@ -69,11 +87,9 @@ static void derived_counters_follow_from_the_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_unique_and_wholes_exist),
-        cmocka_unit_test(values_are_where_the_table_says),
-        cmocka_unit_test(own_counters_are_summed),
-        cmocka_unit_test(shared_counters_are_taken_once),
-        cmocka_unit_test(derived_counters_follow_from_the_sums),
+        cmocka_unit_test(names_are_unique_and_wholes_exist), cmocka_unit_test(values_are_where_the_table_says),
+        cmocka_unit_test(later_counters_are_appended),       cmocka_unit_test(own_counters_are_summed),
+        cmocka_unit_test(shared_counters_are_taken_once),    cmocka_unit_test(derived_counters_follow_from_the_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,15 +147,23 @@ static void test_threads(void **state)
     pthread_barrier_destroy(&start);
 }
 
+/* Registers have names as far as there are any. */
+static void test_register_names(void **state)
+{
+    assert_string_equal(as_register_name(AS_ARCH_X86_64, 0), "rax");
+    assert_string_equal(as_register_name(AS_ARCH_RISCV64, 10), "a0");
+    assert_string_equal(as_register_name(AS_ARCH_X86_64, AS_REG_COUNT), "none");
+    assert_string_equal(as_register_name(AS_ARCH_RISCV64, AS_REG_COUNT), "none");
+    assert_string_equal(as_register_name(AS_ARCH_X86_64, AS_REG_NONE), "none");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads), /* first: nothing has been decoded yet */
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_only_neighbours),
-        cmocka_unit_test(test_not_across_lines),
-        cmocka_unit_test(test_never_on_riscv),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_register_names),  cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_only_neighbours), cmocka_unit_test(test_not_across_lines),
+        cmocka_unit_test(test_never_on_riscv),  cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

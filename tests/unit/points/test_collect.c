@@ -140,6 +140,7 @@ static void test_places_that_are_no_loops(void **state)
     check_not_a_loop("1000");   /* a number of instructions */
     check_not_a_loop("main#3"); /* one execution of it */
     check_not_a_loop("");
+    check_not_a_loop("marker:99999"); /* nothing at all */
 }
 
 static void test_region(void **state)

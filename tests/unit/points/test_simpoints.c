@@ -154,6 +154,31 @@ static void test_projection_keeps_scale(void **state)
     as_vectors_free(&half);
 }
 
+/* Each block has a direction of its own: from -1 to 1 in each dimension, evenly, so that on average they cancel out. */
+static void test_directions(void **state)
+{
+    enum { BLOCKS = 500, DIMS = 8 };
+    struct as_vectors vectors = {0};
+    struct as_cloud cloud;
+    for (uint32_t b = 1; b <= BLOCKS; b++) {
+        as_vectors_add(&vectors, b, 10);
+        as_vectors_end(&vectors);
+    }
+    double *at = as_vectors_project(&vectors, DIMS, 3, &cloud), sum = 0, squares = 0;
+    for (size_t i = 0; i < BLOCKS; i++)
+        for (uint32_t d = 0; d < DIMS; d++) {
+            double x = at[i * cloud.stride + d];
+            assert_true(x >= -1 && x < 1);
+            sum += x;
+            squares += x * x;
+        }
+    /* The mean of 4,000 spreads by 0.0091, their squares' by 0.0047: six times that. */
+    assert_float_equal(sum / (BLOCKS * DIMS), 0, 0.055);
+    assert_float_equal(squares / (BLOCKS * DIMS), 1 / 3.0, 0.028);
+    free(at);
+    as_vectors_free(&vectors);
+}
+
 /* The rules differ where scores are far from 0: 0.9 of the best is nearly all of them. */
 static void test_rules(void **state)
 {
@@ -238,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_projection_keeps_scale),
+        cmocka_unit_test(test_directions),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_bad_files),

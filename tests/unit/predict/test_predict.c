@@ -94,8 +94,9 @@ static void on_the_front(void **state)
     add_trial(&bed, 200, 0.05);          /* its equal is on the front, too, and is shown once */
     add_trial(&bed, 50, 0.01)->seed = 2; /* of another seed: lucky, not good */
     add_trial(&bed, 400, 0.03);
+    add_trial(&bed, 350, 0.02); /* as good as one that costs less */
     as_sweep_find_front(&bed.sweep);
-    static const bool expected[] = {true, true, false, true, true, false, false};
+    static const bool expected[] = {true, true, false, true, true, false, false, false};
     for (size_t i = 0; i < bed.sweep.trials.len; i++)
         assert_int_equal(bed.sweep.trials.data[i].front, expected[i]);
     as_sweep_front(&bed.sweep, &front);
@@ -149,6 +150,16 @@ static void where_errors_saturate(void **state)
     assert_float_equal(least, 0.015, 1e-12);
     bed.sweep.trials.data[2].error = 0.02; /* two phases are now within a point, and better than three in both errors */
     assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 2);
+    bed.sweep.trials.data[2].error = 0.024; /* two are as good as three, with the same errors: cheaper is better */
+    bed.sweep.trials.data[3].error = 0.02;
+    bed.sweep.trials.data[0].error = bed.sweep.trials.data[1].error = 9;
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 2);
+    bed.sweep.trials.data[2].error = 9;
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 3);
+    struct as_saturation none = as_sweep_saturation(&bed.sweep, 9);
+    assert_int_equal(none.trials, 0);
+    assert_float_equal(none.average, 0, 0);
+    assert_float_equal(none.simulated, 0, 0);
     bed.request.choose.max_k = 0;
     assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 0);
     as_sweep_free(&bed.sweep);
@@ -198,6 +209,8 @@ static void make_phases(struct as_choice *choice, struct as_vectors *vectors)
         *as_vec_push(&choice->groups) = groups[i];
         add_interval(vectors, 1, lengths[i]);
     }
+    *as_vec_push(&choice->groups) = 0; /* what lies behind the end is no interval */
+    choice->groups.len--;
     *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 1, .group = 0, .weight = 2.0 / 3};
     *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 2, .group = 1, .weight = 1.0 / 3};
 }

@@ -294,6 +294,32 @@ static void test_pieces(void **state)
     as_region_run_free(&run);
 }
 
+/* Behind the last region the rest is counted: whatever is asked or happens there, nothing begins. */
+static void test_behind_the_last(void **state)
+{
+    struct as_region *region = add();
+    struct as_region_run run;
+    region->max = 3;
+    list.to_the_end = true;
+    as_region_run_init(&run, &list);
+    free(execute(&run, "...."));
+    assert_false(run.over);
+    assert_int_equal(run.stretch.region, AS_REGION_NONE);
+    assert_int_equal(run.at, 0); /* of the list's own */
+    as_region_run_signal(&run);
+    as_region_run_time(&run, 1000);
+    as_region_run_clock(&run, 1000);
+    as_region_run_pass(&run, 0);
+    assert_false(as_region_run_is_due(&run, 1000));
+    assert_int_equal(as_region_run_passes_left(&run), 0);
+    assert_int_equal(as_region_run_lead(&run), 0);
+    assert_int_equal(as_region_run_to_end(&run), UINT64_MAX);
+    assert_int_equal(as_region_run_outcome(&run, 0).times, 1);
+    assert_int_equal(as_region_run_outcome(&run, 0).instructions, 3);
+    list.to_the_end = false;
+    as_region_run_free(&run);
+}
+
 static void test_repeat(void **state)
 {
     struct as_region *region = add();
@@ -465,6 +491,7 @@ int main(void)
         TEST(test_modes_of_regions),
         TEST(test_missed),
         TEST(test_pieces),
+        TEST(test_behind_the_last),
         TEST(test_repeat),
         TEST(test_from_outside),
         TEST(test_cycles),

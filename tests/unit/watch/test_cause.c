@@ -1,5 +1,6 @@
 /* The instruction behind a trap, from bytes and registers alone: no debug registers needed. */
 #include "watch/cause.h"
+#include "watch/operand.h"
 
 #include "unit.h"
 
@@ -268,9 +269,37 @@ static void narrow_addresses_are_unknown(void **state)
     }
 }
 
+/* Where stack instructions accessed, from the stack pointer behind them. */
+static void stack_behind(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        uint64_t below; /* how far below the stack pointer behind it */
+    } cases[] = {
+        {"\xc3", 1, 8},                  /* ret */
+        {"\xc2\x34\x12", 3, 8 + 0x1234}, /* ret 0x1234 */
+        {"\xf2\xc3", 2, 8},              /* bnd ret */
+        {"\x50", 1, 0},                  /* push rax */
+        {"\x58", 1, 8},                  /* pop rax */
+        {"\xe8\x00\x00\x00\x00", 5, 0},  /* call */
+        {"\xc9", 1, 8},                  /* leave */
+    };
+    const struct as_machine_state registers = {.known = 0xffff, .value = {[RSP] = STACK}};
+    struct as_insn insn;
+    uint64_t address;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(as_insn_decode(AS_ARCH_X86_64, CODE, (const uint8_t *)cases[i].bytes, cases[i].size, &insn));
+        assert_int_equal(as_operand_after(&insn, 0, &registers, &address), AS_OPERAND_KNOWN);
+        assert_int_equal(address, STACK - cases[i].below);
+        assert_int_equal(as_operand_after(&insn, insn.n_mem, &registers, &address), AS_OPERAND_UNKNOWN);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stack_behind),
         cmocka_unit_test(operands_decide),
         cmocka_unit_test(narrow_addresses_are_unknown),
         cmocka_unit_test(known_start_settles),
