@@ -235,9 +235,10 @@ static char *written_json(struct as_export_options options)
 static void json(void **state)
 {
     char *text = written_json((struct as_export_options){0});
-    assert_in_order(text, (const char *const[]){"\"branches\":77", "\"build_id\":\"c0ffee\"", "\"bytes\":\"90\"",
-                                                "\"bytes\":\"e80f\"", "\"name\":\"golden\"", "\"scale\":4",
-                                                "\"name\":\"clock\"", "\"period\":1000", "\"samples\":3", NULL});
+    assert_in_order(text, (const char *const[]){"{\"format\":\"assayprofile\",\"version\":", "\"branches\":77",
+                                                "\"build_id\":\"c0ffee\"", "\"bytes\":\"90\"", "\"bytes\":\"e80f\"",
+                                                "\"name\":\"golden\"", "\"scale\":4", "\"name\":\"clock\"",
+                                                "\"period\":1000", "\"samples\":3", NULL});
     assert_non_null(strstr(text, "\"instruction\":3,\"thread\":1,\"units\":440,\"samples\":0,\"executions\":11"));
     assert_non_null(strstr(text, "\"units\":2000,\"samples\":2"));
     assert_non_null(strstr(text, "\"path\":\"/bin/shop\""));

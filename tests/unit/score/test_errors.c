@@ -63,6 +63,7 @@ static void confusions(void **state)
     const struct as_attribution zero = {.n = 1, .ids = {0}}, one = {.n = 1, .ids = {1}}, four = {.n = 1, .ids = {4}};
     const struct as_attribution group = {.n = 4, .ids = {0, 1, 2, 4}};
     assert_true(isnan(as_systematic_error(&confusion, NULL)));
+    assert_true(as_systematic_error(&(struct as_confusion){.same = 1, .total = 1}, NULL) == 0);
     as_confusion_add(&confusion, &group, &group, 10); /* right */
     as_confusion_add(&confusion, &zero, &one, 10);    /* wrong, but in the right block */
     as_confusion_add(&confusion, &four, &one, 10);    /* wrong */

@@ -1,12 +1,13 @@
-/* Landing pads of this very program: those of landing_victim.S, by their labels. */
+/* Landing pads and functions that the unwinder knows, of this very program: those of landing_victim.S, by their labels. */
 #include "unit.h"
 
 #include "symbol/landing.h"
+#include "symbol/symtab.h"
 
 #include <elf.h>
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char landing_short_call[], landing_short_end[], landing_short_pad[], landing_wide_call[],
+extern const char landing_short[], landing_short_call[], landing_short_end[], landing_short_pad[], landing_wide_call[],
     landing_wide_end[], landing_wide_pad[], landing_far_call[], landing_far_end[], landing_far_pad[];
 
 /* The address in the file. */
@@ -48,8 +49,30 @@ static void pads_of_this_program(void **state)
     as_elf_close(elf);
 }
 
+/* Five functions, each once, with its size. */
+static void functions_of_this_program(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_elf *elf = as_elf_open("/proc/self/exe", &err);
+    struct as_symtab table = {0};
+    assert_non_null(elf);
+    as_symtab_set_code(&table, elf);
+    as_symtab_add_unwind(&table, elf);
+    size_t shorts = 0, all = 0;
+    for (size_t i = 0; i < table.symbols.len; i++) {
+        const struct as_symbol *symbol = &table.symbols.data[i];
+        all += symbol->address >= at(landing_short) && symbol->address < at(landing_far_pad) + 2;
+        shorts += symbol->address == at(landing_short) && symbol->size == at(landing_short_pad) + 1 - at(landing_short);
+    }
+    assert_int_equal(shorts, 1);
+    assert_int_equal(all, 5);
+    as_symtab_free(&table);
+    as_elf_close(elf);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pads_of_this_program)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pads_of_this_program),
+                                       cmocka_unit_test(functions_of_this_program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 #include "own_space.h"
 #include "unit.h"
 
-#include "symbol/module.h"
-
 struct pair {
     uint32_t a;
     uint8_t b; /* three bytes of nothing behind it */
@@ -119,22 +117,6 @@ static void not_apart(void **state)
     assert_false(as_space_split(space, address(grid, 5), address(grid, 6), 64, &split)); /* nothing lies there */
 }
 
-/* What was read of a module can be forgotten, and is read again when it is asked for. */
-static void debug_is_forgotten(void **state)
-{
-    struct as_module module = {.path = "/proc/self/exe", .name = "exe", .has_file = true};
-    struct as_module_options options = {.strings = as_strings_new()};
-    module.identity = as_file_identity_of(module.path);
-    as_module_load(&module, &options);
-    for (int i = 0; i < 2; i++) {
-        assert_non_null(as_module_debug(&module, &options));
-        as_module_forget_debug(&module);
-        assert_null(module.debug);
-    }
-    as_module_free(&module);
-    as_strings_free(options.strings);
-}
-
 static int set_up(void **state)
 {
     space = own_space();
@@ -150,6 +132,6 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(elements), cmocka_unit_test(members),
-                                       cmocka_unit_test(not_apart), cmocka_unit_test(debug_is_forgotten)};
+                                       cmocka_unit_test(not_apart)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
