@@ -412,6 +412,7 @@ static void shares_count_by_instructions(void **state)
         "INSERT OR REPLACE INTO meta VALUES('instructions', '100');"
         "INSERT INTO quality SELECT max(id) + 1, 'start_up', 0.5, 'the start (50 instructions) is much' FROM quality");
     merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    assert_number(out, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'instructions'", 400);
     assert_number(out, "SELECT CAST(round(10000 * value) AS INTEGER) FROM quality WHERE key = 'sampled'", 4375);
     assert_number(out,
                   "SELECT text = 'SAMPLED: an estimate for all 400 instructions of 2 merged profiles; 175 of them were"
@@ -436,9 +437,47 @@ static void arguments_that_differ(void **state)
     assert_number(out, "SELECT count(*) FROM arguments", 1);
     merge_bed_merge(out, 2, (const char *const[]){other, one}, NULL);
     assert_number(out, "SELECT count(*) FROM arguments", 1);
+    bed_sql(other, "UPDATE arguments SET value = 'another' WHERE id = 0");
+    merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    assert_number(out, "SELECT count(*) FROM arguments", 0);
     free(one);
     free(other);
     free(out);
+}
+
+/* How many modules two runs of one program have together, once all modules of each are changed by an SQL text. */
+static int64_t modules_of(const char *first, const char *second)
+{
+    char *one = strdup(bed_path("a.db")), *other = strdup(bed_path("b.db")), *out = strdup(bed_path("out.db"));
+    merge_bed_write(one, &plain);
+    merge_bed_write(other, &plain);
+    bed_sql(one, first);
+    bed_sql(other, second);
+    merge_bed_merge(out, 2, (const char *const[]){one, other}, NULL);
+    int64_t n = merge_bed_number(out, "SELECT count(*) FROM modules");
+    free(one);
+    free(other);
+    free(out);
+    return n;
+}
+
+/* Without a build-id a file is the same if its size and time are; memory without a file, if it lies at the same address. Of the
+ * program itself there may be one build alone. */
+static void files_without_a_build_id(void **state)
+{
+#define OTHERS " WHERE path NOT LIKE '%demo'"
+    static const char same[] = "UPDATE modules SET build_id = NULL, file_size = 10, file_time = 20" OTHERS;
+    static const char memory[] =
+        "UPDATE modules SET build_id = NULL, path = '/memfd:' || id, base = base + 4096" OTHERS;
+    int64_t n = modules_of(same, same);
+    assert_true(n > 1);
+    assert_int_equal(modules_of(same, "UPDATE modules SET build_id = NULL, file_size = 10, file_time = 21" OTHERS),
+                     2 * n - 1);
+    assert_int_equal(modules_of(same, "UPDATE modules SET build_id = NULL, file_size = 11, file_time = 20" OTHERS),
+                     2 * n - 1);
+    assert_int_equal(modules_of(memory, memory), n);
+    assert_int_equal(modules_of(memory, "UPDATE modules SET build_id = NULL, path = '/memfd:' || id" OTHERS),
+                     2 * n - 1);
 }
 
 /* The output is none of the inputs, by whatever name. */
@@ -568,6 +607,7 @@ int main(void)
         cmocka_unit_test(shares_count_by_instructions),
         cmocka_unit_test(arguments_that_differ),
         cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(files_without_a_build_id),
         cmocka_unit_test(estimates_are_made_again),
         cmocka_unit_test(estimates_that_are_not_made_again),
         cmocka_unit_test(products_of_weights),
