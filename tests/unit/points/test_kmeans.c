@@ -144,13 +144,44 @@ static void test_known_groups(void **state)
     free_cloud(&cloud);
 }
 
+/* Four points on a line: the first centre is drawn by weight, the second by weight and squared distance to the first. Shares of
+ * 5,000 draws spread by 0.007 at most: five times that. */
+static void test_seeds_by_weight(void **state)
+{
+    enum { POINTS = 4, DRAWS = 5000, STRIDE = 4 };
+    static const double line[POINTS] = {0, 1, 3, 6}, weights[POINTS] = {1, 2, 3, 4};
+    double at[POINTS * STRIDE] = {0}, first[POINTS] = {0}, both[POINTS][POINTS] = {{0}}, centres[2 * STRIDE];
+    for (size_t i = 0; i < POINTS; i++)
+        at[i * STRIDE] = line[i];
+    const struct as_cloud cloud = {.at = at, .weights = weights, .n = POINTS, .dims = 1, .stride = STRIDE};
+    uint64_t seeds = 1;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        size_t chosen[2] = {0, 0};
+        as_kmeans_seed(&cloud, 2, as_random(&seeds), centres);
+        for (size_t c = 0; c < 2; c++)
+            while (centres[c * STRIDE] != line[chosen[c]])
+                chosen[c]++;
+        first[chosen[0]] += 1.0 / DRAWS;
+        both[chosen[0]][chosen[1]] += 1.0 / DRAWS;
+    }
+    for (size_t i = 0; i < POINTS; i++) {
+        double sum = 0;
+        assert_float_equal(first[i], weights[i] / 10, 0.035);
+        for (size_t k = 0; k < POINTS; k++)
+            sum += weights[k] * (line[k] - line[i]) * (line[k] - line[i]);
+        for (size_t k = 0; k < POINTS; k++) {
+            double far = weights[k] * (line[k] - line[i]) * (line[k] - line[i]);
+            assert_float_equal(both[i][k], weights[i] / 10 * far / sum, 0.035);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_plain),
-        cmocka_unit_test(test_as_many_groups_as_points),
-        cmocka_unit_test(test_equal_points),
-        cmocka_unit_test(test_known_groups),
+        cmocka_unit_test(test_same_as_plain),   cmocka_unit_test(test_as_many_groups_as_points),
+        cmocka_unit_test(test_equal_points),    cmocka_unit_test(test_known_groups),
+        cmocka_unit_test(test_seeds_by_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
