@@ -1,0 +1,158 @@
+/* Points of a small program that does the same in every run: its intervals, the model's time of each, and what a sweep makes of
+ * them add up to what the whole run is. */
+#include "predict/sweep.h"
+
+#include "engine/find_qemu.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EXECUTED = 95988, INTERVAL = 8000, INTERVALS = 12 }; /* tests/unit/record/record_victim.S */
+
+static char **arguments, *plugin, *program[2];
+static struct as_predict_request request;
+static struct as_predict predict;
+static unsigned warned;
+
+static void hear(void *context, enum as_log_level level, const char *text)
+{
+    warned++;
+}
+
+static int set_up(void **state)
+{
+    program[0] = arguments[1];
+    request = (struct as_predict_request){.interval = INTERVAL,
+                                          .core = arguments[2],
+                                          .warm = AS_REGION_ALL,
+                                          .engine = AS_ENGINE_OPTIONS_DEFAULT,
+                                          .choose = AS_CHOOSE_DEFAULT,
+                                          .notices = {hear, NULL}};
+    request.engine.argv = program;
+    request.engine.plugin = plugin;
+    request.choose.max_k = 3;
+    predict = (struct as_predict){.request = &request};
+    warned = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    as_predict_free(&predict);
+    return 0;
+}
+
+static void need_qemu(void)
+{
+    struct as_qemu qemu;
+    struct as_error err = AS_ERROR_INIT;
+    if (!as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err))
+        unit_skip("%s", err.message);
+}
+
+static void choose_points(void)
+{
+    struct as_error err = AS_ERROR_INIT;
+    need_qemu();
+    if (!as_predict_vectors(&predict, &err))
+        fail_msg("%s", err.message);
+    as_predict_choose(&predict);
+}
+
+static void vectors_are_the_run(void **state)
+{
+    double weights = 0;
+    choose_points();
+    assert_int_equal(as_vectors_instructions(predict.vectors), EXECUTED);
+    assert_int_equal(predict.vectors->list.len, INTERVALS);
+    for (size_t i = 0; i < INTERVALS; i++)
+        assert_int_equal(predict.vectors->list.data[i].instructions,
+                         i + 1 < INTERVALS ? INTERVAL : EXECUTED - (INTERVALS - 1) * INTERVAL);
+    for (size_t i = 0; i < predict.choice.points.len; i++) {
+        weights += predict.choice.points.data[i].weight;
+        assert_string_equal(as_predict_function(&predict, &predict.choice.points.data[i]), "leaf");
+    }
+    assert_float_equal(weights, 1, 1e-9);
+}
+
+/* Each point is measured where it lies, for as long as it is, and executes what its vector has. */
+static void points_are_measured(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    double cpi = 0;
+    choose_points();
+    if (!as_predict_run(&predict, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(predict.results.len, predict.choice.points.len);
+    for (size_t i = 0; i < predict.results.len; i++) {
+        const struct as_point_result *result = &predict.results.data[i];
+        const struct as_chosen_point *point = &predict.choice.points.data[i];
+        assert_int_equal(result->instructions, predict.vectors->list.data[point->interval].instructions);
+        assert_true(result->cycles > result->instructions / 8 && result->cycles < 8 * result->instructions);
+        assert_true(result->differs >= 0 && result->differs < 0.01);
+        cpi += point->weight * (double)result->cycles / (double)result->instructions;
+    }
+    assert_float_equal(as_predict_cpi(&predict), cpi, 1e-9);
+}
+
+/* What the phases of a choice add to its error, each by its point, is that error; and functions are blamed for some of it. */
+static void check_phases(struct as_sweep *sweep)
+{
+    double adds = 0, mean = 0, asked = as_sweep_asked(sweep)->cpi;
+    for (uint32_t i = 0; i < predict.choice.points.len; i++) {
+        struct as_swept_phase phase = as_sweep_phase(sweep, i);
+        uint32_t interval = predict.choice.points.data[i].interval;
+        assert_float_equal(phase.point, sweep->cpi.data[interval], 1e-12);
+        assert_true(phase.least <= phase.point && phase.point <= phase.most);
+        assert_true(phase.least <= phase.mean + 1e-9 && phase.mean <= phase.most + 1e-9);
+        assert_true(fabs(phase.adds) < 1e-9 || (phase.function && fabs(phase.blamed) > fabs(phase.adds) / 8));
+        adds += phase.adds;
+        mean += phase.weight * phase.mean;
+    }
+    assert_float_equal(mean, sweep->truth, 0.001);
+    assert_float_equal(adds, asked / sweep->truth - 1, 0.001);
+}
+
+/* The intervals together are the run, in cycles, too; and in another run of the model they do the same. */
+static void sweeps(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    double cycles = 0;
+    choose_points();
+    struct as_sweep sweep = {.predict = &predict};
+    if (!as_sweep_run(&sweep, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(sweep.cpi.len, INTERVALS);
+    for (size_t i = 0; i < INTERVALS; i++)
+        cycles += sweep.cpi.data[i] * (double)predict.vectors->list.data[i].instructions;
+    assert_float_equal(sweep.truth, cycles / EXECUTED, 1e-9);
+    assert_true(sweep.differs < 0.01);
+    assert_int_equal(warned, 0);
+    struct as_interval_apart apart = as_point_blame_apart(sweep.blame);
+    assert_true(apart.part < 0.01 && apart.interval < INTERVALS);
+    check_phases(&sweep);
+    as_sweep_free(&sweep);
+}
+
+/* A program that is shorter than one interval has no points. */
+static void too_short(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    need_qemu();
+    request.interval = EXECUTED + 1;
+    assert_false(as_predict_vectors(&predict, &err));
+    assert_non_null(strstr(err.message, "executed 95988 instructions, less than one interval of 95989"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {TEST(vectors_are_the_run), TEST(points_are_measured), TEST(sweeps),
+                                       TEST(too_short)};
+    arguments = argv;
+    plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
+    int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
+    free(plugin);
+    return failed;
+}
