@@ -1,6 +1,7 @@
 /* Choosing points: known phases, the score against its formula, rules, files. */
 #include "points/simpoints.h"
 
+#include "base/random.h"
 #include "unit.h"
 
 #include <math.h>
@@ -154,6 +155,36 @@ static void test_projection_keeps_scale(void **state)
     as_vectors_free(&half);
 }
 
+/* The best of several runs of k-means counts: with more of them no score is worse, and some are better. */
+static void test_best_of_tries(void **state)
+{
+    struct as_vectors vectors = {0};
+    struct as_choose_options options = AS_CHOOSE_DEFAULT;
+    struct as_choice once, often;
+    uint64_t random = 11;
+    unsigned better = 0;
+    for (int i = 0; i < 60; i++) {
+        for (uint32_t b = 1; b <= 6; b++)
+            as_vectors_add(&vectors, b, 1 + as_random(&random) % 1000);
+        as_vectors_end(&vectors);
+    }
+    options.max_k = 12;
+    options.tries = 1;
+    as_choose(&vectors, &options, &once);
+    options.tries = 8;
+    as_choose(&vectors, &options, &often);
+    for (size_t i = 0; i < once.tried.len; i++)
+        for (size_t k = 0; k < often.tried.len; k++)
+            if (once.tried.data[i].k == often.tried.data[k].k) {
+                assert_true(often.tried.data[k].bic >= once.tried.data[i].bic);
+                better += often.tried.data[k].bic > once.tried.data[i].bic;
+            }
+    assert_true(better > 0);
+    as_choice_free(&once);
+    as_choice_free(&often);
+    as_vectors_free(&vectors);
+}
+
 /* Each block has a direction of its own: from -1 to 1 in each dimension, evenly, so that on average they cancel out. */
 static void test_directions(void **state)
 {
@@ -263,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_projection_keeps_scale),
+        cmocka_unit_test(test_best_of_tries),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_files),
