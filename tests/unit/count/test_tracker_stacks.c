@@ -74,6 +74,21 @@ static void frames_are_found_by_their_slots(void **state)
     as_callpath_free(again);
 }
 
+/* One that waits alone is asked like any other. */
+static void a_single_one_is_found(void **state)
+{
+    struct as_callpath *only = wait_on(0x9000);
+    assert_int_not_equal(as_stacks_guess(&tracker->stacks, owner, BACK_INNER, OUTER), 0);
+    assert_true(as_stacks_have_return(&tracker->stacks, owner, BACK_INNER));
+    assert_ptr_equal(as_stacks_take_frame(&tracker->stacks, owner, BACK_OUTER, 0x9000), only);
+    assert_int_equal(as_stacks_guess(&tracker->stacks, owner, BACK_INNER, OUTER), 0);
+    assert_false(as_stacks_have_return(&tracker->stacks, owner, BACK_INNER));
+    as_callpath_free(only);
+    wait_on(0x9000);
+    as_stacks_drop(&tracker->stacks, owner, 0x9000);
+    assert_int_equal(waiting(), 0);
+}
+
 static void distances(void **state)
 {
     struct as_callpath *path = new_path(0x9000);
@@ -264,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_STACKS(frames_are_found_by_their_slots),
+        ON_STACKS(a_single_one_is_found),
         ON_STACKS(distances),
         ON_STACKS(pointers_are_on_the_stack_that_begins_next),
         ON_STACKS(which_of_several),
