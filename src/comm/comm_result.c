@@ -83,6 +83,8 @@ static const char *start_of(const struct as_comm_result *result, uint32_t path)
     for (size_t i = n < DEPTH ? n : 0; i-- > 0;)
         if (!as_is_thread_entry(frames[i]))
             return frames[i];
+        else if (as_is_thread_end(frames[i]))
+            return NULL;
     return NULL;
 }
 

@@ -17,18 +17,35 @@ static bool is_nameless_entry(const char *name)
     return false;
 }
 
-bool as_is_thread_entry(const char *name)
+static bool is_among(const char *name, const char *const *names, size_t n)
 {
-    static const char *const names[] = {
-        "clone", "__clone", "clone3", "__clone3", "start_thread", "_start", "__libc_start_main",
-        "__libc_start_call_main", "__libc_start_main_impl", "__libc_start_main@@GLIBC_2.34", "thread_start", "exit",
-        "_exit", "_Exit", "__run_exit_handlers", "_dl_start", "_dl_start_user", "_dl_sysdep_start",
-        "_dl_runtime_resolve_xsavec", "__thread_start",
-        /* What a thread comes through when its own function has ended. */
-        "__nptl_deallocate_tsd", "__nptl_free_tcb", "__call_tls_dtors", "__libc_thread_freeres",
-        "__libc_arena_thread_freeres", "__malloc_arena_thread_freeres", "__rpc_thread_destroy", "advise_stack_range"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < n; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return is_nameless_entry(name);
+    return false;
+}
+
+bool as_is_thread_end(const char *name)
+{
+    static const char *const names[] = {"__nptl_deallocate_tsd",
+                                        "__nptl_free_tcb",
+                                        "__call_tls_dtors",
+                                        "__libc_thread_freeres",
+                                        "__libc_arena_thread_freeres",
+                                        "__malloc_arena_thread_freeres",
+                                        "__rpc_thread_destroy",
+                                        "advise_stack_range"};
+    return is_among(name, names, sizeof names / sizeof *names);
+}
+
+bool as_is_thread_entry(const char *name)
+{
+    static const char *const names[] = {"clone", "__clone", "clone3", "__clone3", "start_thread", "_start",
+                                        "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl",
+                                        "__libc_start_main@@GLIBC_2.34", "thread_start", "exit", "_exit", "_Exit",
+                                        "__run_exit_handlers", "_dl_start", "_dl_start_user", "_dl_sysdep_start",
+                                        "_dl_runtime_resolve_xsavec", "__thread_start",
+                                        /* What start_thread calls before the thread's own function. */
+                                        "__ctype_init", "__sigsetjmp", "_setjmp", "__sigjmp_save"};
+    return is_among(name, names, sizeof names / sizeof *names) || as_is_thread_end(name) || is_nameless_entry(name);
 }

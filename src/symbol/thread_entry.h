@@ -8,4 +8,7 @@
  * the start function itself ("pigz+0x6f20"). */
 bool as_is_thread_entry(const char *name);
 
+/* Only those that a thread comes through when its own function has ended: what they call says nothing of that. */
+bool as_is_thread_end(const char *name);
+
 #endif

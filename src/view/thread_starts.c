@@ -19,6 +19,12 @@ static bool is_entry(const struct as_view *view, uint32_t function)
 /* Below what is not known to be the start of a thread, no start is looked for. */
 #define CUT (AS_STORE_NONE - 1)
 
+static bool is_end(const struct as_view *view, uint32_t function)
+{
+    const char *name = as_view_function(view, function);
+    return name && as_is_thread_end(name);
+}
+
 static uint32_t start_of(const struct as_view *view, const struct as_store_path *path, const uint32_t *starts,
                          bool modelled)
 {
@@ -26,7 +32,7 @@ static uint32_t start_of(const struct as_view *view, const struct as_store_path 
     if (!root && starts[path->parent] != AS_STORE_NONE)
         return starts[path->parent];
     if (entry)
-        return AS_STORE_NONE;
+        return is_end(view, path->function) ? CUT : AS_STORE_NONE;
     return root && !modelled ? CUT : path->function;
 }
 

@@ -46,6 +46,12 @@ UNIT_APART static uint64_t start_thread(void)
     return point.y + 1;
 }
 
+/* What comes when the thread's own function has ended. */
+UNIT_APART static uint64_t advise_stack_range(void)
+{
+    return point.y + 1;
+}
+
 /* ---- a result ---- */
 
 struct program {
@@ -537,6 +543,9 @@ static void thread_names(void **state)
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool"); /* no path is known */
     program.threads[2].paths[0] = 1;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "writes_it");
+    program.frames[1] = (uintptr_t)advise_stack_range; /* it had ended then */
+    assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
+    program.frames[1] = (uintptr_t)writes_it;
     program.result.names.cut = true;
     assert_string_equal(as_comm_thread_name(result, &program.threads[2]), "pool");
     program.n_frames = 3;
@@ -561,5 +570,7 @@ int main(void)
                                        cmocka_unit_test(nested_advice),    cmocka_unit_test(variables_on_a_line),
                                        cmocka_unit_test(blocks_on_a_line), cmocka_unit_test(texts),
                                        cmocka_unit_test(frames),           cmocka_unit_test(thread_names)};
-    return writes_it() && reads_it() && start_thread() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+    return writes_it() && reads_it() && start_thread() && advise_stack_range()
+               ? cmocka_run_group_tests(tests, NULL, NULL)
+               : 1;
 }

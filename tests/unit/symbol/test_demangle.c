@@ -108,6 +108,7 @@ static void test_thread_entries(void **state)
                                           "_start",
                                           "exit",
                                           "advise_stack_range",
+                                          "__sigsetjmp",
                                           "libc.so.6+0x1234",
                                           "libc-2.31.so+0x1",
                                           "ld-linux-x86-64.so.2+0xffff",
@@ -124,6 +125,8 @@ static void test_thread_entries(void **state)
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (!as_is_thread_entry(entries[i]))
             fail_msg("%s is not an entry", entries[i]);
+    assert_true(as_is_thread_end("__libc_thread_freeres") && as_is_thread_entry("__libc_thread_freeres"));
+    assert_false(as_is_thread_end("start_thread") || as_is_thread_end("main") || as_is_thread_end("libc.so.6+0x1"));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (as_is_thread_entry(others[i]))
             fail_msg("'%s' is an entry", others[i]);
