@@ -76,6 +76,7 @@ enum { AS_OCCUPANCY_WORDS = AS_CALENDAR_SPAN / 64 };
 struct as_occupancy {
     uint32_t size, used;
     uint64_t latest;                   /* cycle in which one leaves */
+    uint64_t beyond;                   /* … that was further away than the span: the last one of those */
     uint64_t cursor;                   /* entries that left before this cycle are free */
     uint16_t leaves[AS_CALENDAR_SPAN]; /* how many leave in a cycle from the cursor on */
     /* A bit for each cycle in which some do: a wait for DRAM is hundreds of cycles in which nobody does. */
@@ -146,8 +147,10 @@ static inline void as_occupancy_take(struct as_occupancy *occupancy, uint64_t no
 {
     if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
         as_occupancy_advance(occupancy, now);
-    if (leave - occupancy->cursor >= AS_CALENDAR_SPAN)
+    if (leave - occupancy->cursor >= AS_CALENDAR_SPAN) {
+        occupancy->beyond = leave;
         leave = occupancy->cursor + AS_CALENDAR_SPAN - 1;
+    }
     as_occupancy_mark(occupancy, leave, 1);
     occupancy->latest = leave > occupancy->latest ? leave : occupancy->latest;
     occupancy->used++;

@@ -4,6 +4,7 @@
 #include "core/core_internal.h"
 
 #include <string.h>
+#include <wchar.h>
 
 /* Behind the last dispatch at most, and before it at most, that times may lie. */
 enum { BIAS = 1 << 14, FURTHEST = AS_CALENDAR_SPAN - 64 };
@@ -429,23 +430,35 @@ static void put_issue(struct writer *writer, struct as_core *core, uint64_t from
         put_calendar(writer, core->unit_calendar[__builtin_ctz(units)], from);
 }
 
-/* What the calendars know of cycles from the base on is of another time. */
-static void clear_calendar(struct as_calendar *calendar, uint64_t from, uint64_t horizon)
+/* What the calendars know of cycles from the base on is of another time. Nothing was taken behind `last`; the horizon is often
+ * hundreds of cycles further away, where stores wait for lines. */
+static void clear_calendar(struct as_calendar *calendar, uint64_t from, uint64_t last)
 {
-    for (uint64_t cycle = from; cycle <= horizon; cycle++)
-        as_calendar_set(calendar, cycle, 0);
+    while (from <= last) {
+        uint64_t at = from % AS_CALENDAR_SPAN, n = last - from + 1, straight = AS_CALENDAR_SPAN - at;
+        n = n < straight ? n : straight;
+        wmemset((wchar_t *)&calendar->slots[at], (wchar_t)(from >> AS_CALENDAR_SPAN_BITS << 8), n);
+        from += n;
+    }
+}
+
+/* The last cycle in which a queue's calendar can have something: entries leave when they issue. */
+static uint64_t last_issue(const struct as_occupancy *queue, uint64_t horizon)
+{
+    uint64_t last = later(queue->latest, queue->beyond);
+    return last < horizon ? last : horizon;
 }
 
 static void get_issue(struct reader *reader, struct as_core *core, uint64_t horizon)
 {
     get_occupancy(reader, core->branches, NULL);
     for (int i = 0; i < AS_QUEUE_COUNT; i++) {
-        clear_calendar(core->queue_calendar[i], reader->base, horizon);
+        clear_calendar(core->queue_calendar[i], reader->base, last_issue(core->queues[i], horizon));
         get_occupancy(reader, core->queues[i], core->queue_calendar[i]);
     }
     for (uint32_t units = core->tight_units; units; units &= units - 1) {
         struct as_calendar *calendar = core->unit_calendar[__builtin_ctz(units)];
-        clear_calendar(calendar, reader->base, horizon);
+        clear_calendar(calendar, reader->base, calendar->latest < horizon ? calendar->latest : horizon);
         get_calendar(reader, calendar);
     }
 }
