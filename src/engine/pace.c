@@ -58,6 +58,7 @@ void as_pace_init(struct as_reader *reader)
 
 void as_pace_free(struct as_reader *reader)
 {
+    as_place_forsake(&reader->pace.place);
     free(reader->pace.lanes);
     reader->pace.lanes = NULL;
 }
@@ -374,22 +375,35 @@ static bool is_awaited(struct as_reader *reader)
     return pace->woken > 0;
 }
 
-/* The thread that is behind executes its atomic. Returns whether it waits for that. */
-static bool give_turn(struct as_reader *reader, uint32_t behind)
+/* The thread that is behind, at this time, executes its atomic. Returns whether it waits for that. */
+static bool give_turn(struct as_reader *reader, uint32_t behind, uint64_t time)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[behind];
     uint32_t asked = atomic_load(&lane->asked);
     if (atomic_load(&lane->activity) != AS_WIRE_GATED || !as_gates_drained(lane) || atomic_load(&lane->given) == asked)
         return false;
+    uint64_t stop =
+        as_gates_read(reader->streams[behind]) + way_to(reader, behind, time + atomic_load(&reader->wire->quantum));
+    if (stop > atomic_load(&lane->stop_at)) /* or it would wait again, a few instructions further on */
+        atomic_store(&lane->stop_at, stop);
     atomic_store(&lane->given, asked);
     as_gates_ring_lane(reader->wire, behind);
+    as_place_note_turn(&reader->pace.place, reader->wire, as_reader_progress(reader));
     return true;
 }
 
 static void order(struct as_reader *reader, bool on)
 {
+    if (!on)
+        as_place_leave(&reader->pace.place, reader->wire);
     if (atomic_exchange(&reader->wire->orders, on) && !on)
         as_gates_ring(reader->wire);
+}
+
+/* A larger budget does not help such a thread: to wake it would be in vain. */
+static bool waits_for_turn(const struct as_reader *reader, const struct as_wire_lane *lane)
+{
+    return atomic_load(&reader->wire->orders) && atomic_load(&lane->asked) != atomic_load(&lane->given);
 }
 
 static bool pace_all(struct as_reader *reader, bool idle)
@@ -408,7 +422,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
     uint32_t last = find_behind(reader, &behind);
     if (last == AS_WIRE_LANES)
         return false;
-    if (atomic_load(&reader->wire->orders) && give_turn(reader, last))
+    if (atomic_load(&reader->wire->orders) && give_turn(reader, last, behind))
         return true;
     if (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted)
         return false;
@@ -427,7 +441,7 @@ static bool pace_all(struct as_reader *reader, bool idle)
             continue; /* to wake it takes as long as to execute thousands of instructions */
         atomic_store(&lane->stop_at, at + way);
         /* Whether it waits is asked again there: it may just have come, and have seen where it had to stop before. */
-        rung |= at + way > was && as_gates_ring_lane(reader->wire, i);
+        rung |= at + way > was && !waits_for_turn(reader, lane) && as_gates_ring_lane(reader->wire, i);
     }
     return rung;
 }

@@ -26,6 +26,7 @@
 #define AS_ENGINE_PACE_H
 
 #include "engine/engine.h"
+#include "engine/meeting_place.h"
 #include "engine/wire.h"
 
 struct as_reader;
@@ -49,6 +50,7 @@ struct as_pace {
         looked; /* when threads were first seen to be woken, and not back (0: they are not), and when last looked for */
     double asleep;    /* since when a thread sleeps in a call that should come back at once; 0: none does */
     int32_t given_up; /* of those that were woken: they are not waited for any more */
+    struct as_meeting_place place;
     double since; /* when all were first seen to be stuck, or, not in turn, nothing was to be done; 0: it is not so */
 };
 

@@ -391,7 +391,8 @@ static bool spin_for_words(const struct as_reader *reader)
             return false;
         usleep(NAP_MICROSECONDS);
     }
-    for (int round = 0; !naps && round < ROUNDS; round++) {
+    unsigned rounds = reader->pace.place.joined ? 1 : ROUNDS; /* the threads need this processor */
+    for (unsigned round = 0; !naps && round < rounds; round++) {
         unsigned threads = 0;
         if (has_words(reader, &threads))
             return true;

@@ -34,7 +34,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 17,
+    AS_WIRE_VERSION = 18,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
@@ -189,11 +189,12 @@ struct as_wire_header {
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
-    uint32_t in_step;         /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
-    uint32_t stamped;         /* blocks have stamps: enum as_wire_stamps; 0: none */
-    _Atomic uint32_t several; /* the program has made a thread or a process: before that, stamps stand still */
-    _Atomic uint64_t quantum; /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
-    _Atomic uint32_t orders;  /* atomics are executed in the order of simulated time: engine/pace.h */
+    uint32_t in_step;           /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
+    uint32_t stamped;           /* blocks have stamps: enum as_wire_stamps; 0: none */
+    _Atomic uint32_t several;   /* the program has made a thread or a process: before that, stamps stand still */
+    _Atomic uint64_t quantum;   /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
+    _Atomic uint32_t orders;    /* atomics are executed in the order of simulated time: engine/pace.h */
+    _Atomic uint32_t processor; /* the host's where threads wait for that, + 1; 0: anywhere (engine/meeting_place.h) */
     _Atomic int32_t
         woken;       /* threads that others have woken or made, and that do not run yet; below 0: the other way round */
     uint64_t window; /* instructions that a thread may run ahead of its process's slowest; 0: no limit */

@@ -34,6 +34,7 @@
  */
 #include "plugin/lane.h"
 
+#include "plugin/one_processor.h"
 #include "plugin/thread_step.h"
 
 #include <linux/futex.h>
@@ -387,6 +388,8 @@ static void follow_recording(unsigned vcpu)
 static void pass_gate(unsigned vcpu)
 {
     struct as_wire_lane *lane = as_lane_of[vcpu];
+    if (as_plugin.wire->quantum)
+        as_one_processor_follow(atomic_load(&as_plugin.wire->processor));
     if (!is_below_stop(lane, 0))
         wait_at_gate(lane, is_below_stop, atomic_load(&lane->questions));
     follow_recording(vcpu);
@@ -405,8 +408,10 @@ bool as_lane_take_turn(unsigned vcpu)
     struct as_wire_lane *lane = as_lane_of[vcpu];
     if (!atomic_load(&as_plugin.wire->orders) || atomic_load(&live_threads) < 2)
         return false;
+    as_one_processor_follow(atomic_load(&as_plugin.wire->processor));
     atomic_fetch_add(&lane->asked, 1);
     wait_at_gate(lane, has_turn, atomic_load(&lane->questions));
+    atomic_store(&lane->given, atomic_load(&lane->asked)); /* nobody orders any more, or it was let by */
     return true;
 }
 

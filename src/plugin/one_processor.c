@@ -8,6 +8,7 @@
 static _Atomic int processor = -1; /* of the process; -1: none yet */
 static _Atomic bool forbidden;     /* the program chooses processors itself */
 static __thread bool joined;
+static __thread int where; /* … which */
 static __thread cpu_set_t before;
 
 static int choose_processor(void)
@@ -17,17 +18,30 @@ static int choose_processor(void)
     return atomic_load(&processor);
 }
 
-void as_one_processor_join(void)
+static void join(int own)
 {
     if (joined || atomic_load(&forbidden) || sched_getaffinity(0, sizeof before, &before) != 0)
         return;
-    int own = choose_processor();
     if (own < 0 || own >= CPU_SETSIZE || !CPU_ISSET(own, &before) || CPU_COUNT(&before) < 2)
         return;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(own, &one);
     joined = sched_setaffinity(0, sizeof one, &one) == 0;
+    where = own;
+}
+
+void as_one_processor_join(void)
+{
+    join(choose_processor());
+}
+
+void as_one_processor_follow(uint32_t chosen)
+{
+    if (joined && chosen != (uint32_t)where + 1)
+        as_one_processor_leave();
+    if (chosen)
+        join((int)chosen - 1);
 }
 
 void as_one_processor_leave(void)

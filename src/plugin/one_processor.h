@@ -12,9 +12,12 @@
 #include "assay/insn.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The calling thread is to share the process's processor. Nothing happens if it may not run there. */
 void as_one_processor_join(void);
+/* … a given one's, + 1; 0: it is where it was before. The reader of the model chooses it, and is there too (engine/meeting_place.h). */
+void as_one_processor_follow(uint32_t chosen);
 void as_one_processor_leave(void); /* … and is where it was before */
 /* Before a system call. */
 void as_one_processor_call(enum as_arch arch, int64_t number);
