@@ -324,6 +324,9 @@ struct as_sink {
     uint64_t (*clock)(void *context, const struct as_thread *thread);
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
     bool (*shares)(void *context);
+    /* All threads are about to be read once more: clocks and `shares` need not change before the next round, and may be those of a round before
+     * it unless they have to be exact. */
+    void (*round)(void *context, bool exactly);
     /* Threads that wait for each other (handover.h): what the thread has stored so far can be seen from here on, and later that a
      * thread has seen it, so that it goes on no earlier. Marks are numbered. `atomic`: what saw it is one. */
     void (*show)(void *context, struct as_thread *thread, uint32_t mark);

@@ -37,6 +37,8 @@ struct as_wait {
     bool atomic; /* what saw the other thread's store is an atomic */
 };
 
+enum { AS_HANDOVER_BEHIND = 16 }; /* other threads that a lane remembers */
+
 struct as_handover_lane {
     uint32_t thread; /* number of the thread that this is about; 0: none */
     bool stamped, complete, returns;
@@ -57,6 +59,11 @@ struct as_handover_lane {
     size_t passed; /* of the marks */
     AS_VEC(struct as_wait) waits;
     size_t waited; /* of them */
+    /* By a thread's number: the last of its words that this one came behind, or will. */
+    struct {
+        uint32_t lane, thread;
+        uint64_t position;
+    } behind_of[AS_HANDOVER_BEHIND];
 };
 
 struct as_handovers {

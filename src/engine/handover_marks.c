@@ -55,6 +55,20 @@ static void add_wait_for_ended(struct as_handovers *all, struct as_handover_lane
     *as_vec_push(&own->waits) = (struct as_wait){.position = position, .mark = (uint32_t)*mark};
 }
 
+/* Whether the lane comes behind these words of another one anyway, because it waited for them, or for later ones, before. Data that a thread was
+ * given by another one is thousands of words, each of which it may look at. */
+static bool is_behind(struct as_handover_lane *own, uint32_t lane, const struct as_word_writer *writer)
+{
+    uint32_t at = writer->thread % AS_HANDOVER_BEHIND;
+    if (own->behind_of[at].lane == lane && own->behind_of[at].thread == writer->thread &&
+        own->behind_of[at].position >= writer->clock)
+        return true;
+    own->behind_of[at].lane = lane;
+    own->behind_of[at].thread = writer->thread;
+    own->behind_of[at].position = writer->clock;
+    return false;
+}
+
 /* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
  * this thread is now, or hardly. */
 void as_handover_add_wait(struct as_reader *reader, uint32_t used, struct as_handover_lane *own, uint64_t position,
@@ -66,6 +80,8 @@ void as_handover_add_wait(struct as_reader *reader, uint32_t used, struct as_han
         if (other->thread != writer->thread || other == own)
             continue;
         if (as_handover_read_of(reader, i) >= writer->clock && !has_mark(other, writer->clock))
+            return;
+        if (is_behind(own, i, writer))
             return;
         all->met++;
         uint32_t mark = as_handover_add_mark(all, other, writer->clock);

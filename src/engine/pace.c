@@ -406,6 +406,15 @@ static bool waits_for_turn(const struct as_reader *reader, const struct as_wire_
     return atomic_load(&reader->wire->orders) && atomic_load(&lane->asked) != atomic_load(&lane->given);
 }
 
+bool as_pace_is_asked(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used);
+    for (uint32_t i = 0; i < used && reader->pace.lanes && atomic_load(&reader->wire->orders); i++)
+        if (reader->streams[i] && waits_for_turn(reader, &reader->wire->lanes[i]))
+            return true;
+    return false;
+}
+
 static bool pace_all(struct as_reader *reader, bool idle)
 {
     uint32_t used = atomic_load(&reader->wire->lanes_used);
@@ -422,6 +431,8 @@ static bool pace_all(struct as_reader *reader, bool idle)
     uint32_t last = find_behind(reader, &behind);
     if (last == AS_WIRE_LANES)
         return false;
+    if (!reader->exactly && as_pace_is_asked(reader))
+        return true; /* it has just asked: clocks are exact in the next round */
     if (atomic_load(&reader->wire->orders) && give_turn(reader, last, behind))
         return true;
     if (!idle && behind < reader->pace.granted + quantum / 8 && behind >= reader->pace.granted)

@@ -59,6 +59,8 @@ void as_pace_init(struct as_reader *reader);                                    
 void as_pace_free(struct as_reader *reader);
 /* Gives budgets. `idle`: nothing else is to be done. Returns whether something changed. */
 bool as_pace_turn(struct as_reader *reader, bool idle);
+/* Whether a thread waits for its turn, so that clocks have to be exact. */
+bool as_pace_is_asked(const struct as_reader *reader);
 /* Whether a lane may be read now. A thread begins when all that was executed before it has been read. */
 bool as_pace_reads(const struct as_reader *reader, uint32_t lane);
 /* The kernel's letter for what a thread does; 0: there is no such thread. */

@@ -314,6 +314,9 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     if (!as_handover_look(reader, timed, progress))
         return false;
     bool closely = timed && reader->sink->shares && reader->sink->shares(reader->context);
+    reader->exactly = !timed || closely || as_pace_is_asked(reader);
+    if (reader->sink->round)
+        reader->sink->round(reader->context, reader->exactly);
     if (closely && !as_read_closely(reader, progress))
         return false;
     uint64_t limit = timed ? clock_limit(reader, closely ? AS_CLOSE_SLACK : SLACK) : UINT64_MAX;

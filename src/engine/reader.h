@@ -33,6 +33,7 @@ struct as_reader {
     uint64_t clock_calls[AS_CLOCK_CALLS];
     unsigned cores, useless_rounds;
     uint64_t finished_instructions; /* of lanes that were freed */
+    bool exactly;                   /* the sink's clocks are exact in this round */
     size_t at_once;                 /* words to read from a lane before the next one has its turn */
     double stalled; /* since when causal reading has waited for a thread that writes nothing; 0: it does not */
     char first_untraced[256];

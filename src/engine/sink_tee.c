@@ -228,6 +228,14 @@ static bool shares(void *context)
     return false;
 }
 
+static void on_round(void *context, bool exactly)
+{
+    const struct as_sink_tee *tee = context;
+    for (size_t i = 0; i < tee->branches.len; i++)
+        if (tee->branches.data[i].sink->round)
+            tee->branches.data[i].sink->round(tee->branches.data[i].context, exactly);
+}
+
 static void on_show(void *context, struct as_thread *thread, uint32_t mark)
 {
     struct as_sink_tee *tee = context;
@@ -304,6 +312,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .all_calls = calls,
         .clock = clock ? clock_of : NULL,
         .shares = clock ? shares : NULL,
+        .round = clock ? on_round : NULL,
         .show = awaits ? on_show : NULL,
         .await = awaits ? on_await : NULL,
         .shared = shared ? shared_of : NULL,

@@ -30,7 +30,8 @@ struct as_ahead {
     pthread_cond_t more, less;
     /* guarded by the mutex */
     uint64_t filled, taken; /* numbers of chunks handed over, and of chunks finished */
-    bool taker_sleeps, putter_sleeps, settling, over;
+    uint64_t awaited;       /* … that the thread which puts in waits for, if it sleeps */
+    bool taker_sleeps, putter_sleeps, over;
     /* of the thread that puts in, on host lines of its own */
     char own_line[HOST_LINE];
     struct chunk *chunk;        /* the chunk that is being filled, … */
@@ -136,8 +137,7 @@ static void *take_all(void *context)
         take_chunk(ahead, chunk);
         pthread_mutex_lock(&ahead->mutex);
         ahead->taken++;
-        uint64_t left = ahead->filled - ahead->taken;
-        if (ahead->putter_sleeps && (ahead->settling ? left == 0 : left <= CHUNKS / 2))
+        if (ahead->putter_sleeps && ahead->taken >= ahead->awaited)
             pthread_cond_signal(&ahead->less);
     }
     pthread_mutex_unlock(&ahead->mutex);
@@ -183,30 +183,32 @@ struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, a
     return NULL;
 }
 
-/* Waits until at most this many chunks are left. Called with the mutex held. */
-static void wait_until_left(struct as_ahead *ahead, uint64_t most)
+/* Waits until so many chunks have been taken, from the first on. Called with the mutex held. */
+static void wait_until_taken(struct as_ahead *ahead, uint64_t number)
 {
-    while (ahead->filled - ahead->taken > most) {
+    ahead->awaited = number;
+    while (ahead->taken < number) {
         ahead->putter_sleeps = true;
         pthread_cond_wait(&ahead->less, &ahead->mutex);
     }
     ahead->putter_sleeps = false;
 }
 
+enum how { FULL, HANDED_OVER, SETTLED };
+
 /* Hands the chunk over. */
-static void publish(struct as_ahead *ahead, bool settles)
+static void publish(struct as_ahead *ahead, enum how how)
 {
     ahead->chunk->used = ahead->used;
     as_host_stream_end();
     pthread_mutex_lock(&ahead->mutex);
     ahead->filled += ahead->used > 0;
-    ahead->settling = settles;
-    if (ahead->taker_sleeps && (settles || ahead->filled - ahead->taken >= ENOUGH))
+    if (ahead->taker_sleeps && (how != FULL || ahead->filled - ahead->taken >= ENOUGH))
         pthread_cond_signal(&ahead->more);
-    if (settles)
-        wait_until_left(ahead, 0);
+    if (how == SETTLED)
+        wait_until_taken(ahead, ahead->filled);
     else if (ahead->filled - ahead->taken == CHUNKS)
-        wait_until_left(ahead, CHUNKS / 2);
+        wait_until_taken(ahead, ahead->filled - CHUNKS / 2);
     pthread_mutex_unlock(&ahead->mutex);
     ahead->chunk = &ahead->chunks[ahead->filled % CHUNKS];
     ahead->used = 0;
@@ -214,7 +216,23 @@ static void publish(struct as_ahead *ahead, bool settles)
 
 void as_ahead_settle(struct as_ahead *ahead)
 {
-    publish(ahead, true);
+    publish(ahead, SETTLED);
+}
+
+uint64_t as_ahead_hand_over(struct as_ahead *ahead)
+{
+    if (ahead->used)
+        publish(ahead, HANDED_OVER);
+    return ahead->filled; /* this thread's alone to change */
+}
+
+void as_ahead_wait(struct as_ahead *ahead, uint64_t number)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    if (ahead->taken < number && ahead->taker_sleeps)
+        pthread_cond_signal(&ahead->more);
+    wait_until_taken(ahead, number);
+    pthread_mutex_unlock(&ahead->mutex);
 }
 
 struct as_ahead_block *as_ahead_room(struct as_ahead *ahead, size_t accesses, size_t controls)
@@ -252,7 +270,7 @@ void as_ahead_put(struct as_ahead *ahead, size_t bytes, size_t controls)
 {
     size_t words = words_of(bytes + controls * sizeof(uint32_t));
     if (__builtin_expect(ahead->used + words > CHUNK_WORDS, 0))
-        publish(ahead, false);
+        publish(ahead, FULL);
     copy_block(&ahead->chunk->words[ahead->used], (const struct as_ahead_block *)ahead->open, words_of(bytes), controls,
                words);
     ahead->used += words;

@@ -46,5 +46,9 @@ void as_ahead_put(struct as_ahead *ahead, size_t bytes, size_t controls);
 enum { AS_AHEAD_WORDS = 512 };
 void as_ahead_put_words(struct as_ahead *ahead, const uint64_t *words, size_t n); /* AS_AHEAD_WORDS at most */
 void as_ahead_settle(struct as_ahead *ahead);
+/* Hands over all that was put in so far; returns a number for as_ahead_wait. */
+uint64_t as_ahead_hand_over(struct as_ahead *ahead);
+/* Waits until all that had been put in has been taken out when the number was returned. */
+void as_ahead_wait(struct as_ahead *ahead, uint64_t number);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * While there is only one thread, its core runs apart: on a host thread of its own, which receives the blocks as bodies,
  * and learns there which code is executed for the first time. Anything else first settles what is on its way there. From
- * then on blocks run in place again, until enough of them have come without interruption.
+ * then on blocks run in place again, until enough of them have come without interruption. Cores of several threads run apart together
+ * while no line moves between them: model_together.c.
  */
 #include "model/model_inside.h"
 
@@ -305,6 +306,7 @@ bool as_model_run(struct as_model *model, const struct as_engine_options *option
     model->chains.ahead = model->ahead;
     model->chains.joins = model->memo != NULL;
     model->calm_enough = CALM_LEAST;
+    as_model_prepare_together(model);
     bool ok = run_engine(model, &result->engine, err);
     as_model_settle(model);
     as_ahead_free(model->ahead);

@@ -39,8 +39,9 @@ void as_model_set_ideal(struct as_model *model, as_ideal_of *ideal_of, void *con
 /* Call this before the run: data lies in the model where `move` says. What the program computes stays the same. */
 void as_model_set_moves(struct as_model *model, uint64_t (*move)(void *context, uint64_t address), void *context);
 
-/* Call this before the run: `on_transfer` is called on the thread that runs the engine, for each line that moves from
- * core to core in a measured stretch (core/transfer.h), in simulated time. */
+/* Call this before the run: `on_transfer` is called on the thread that runs the cores, one at a time, for each line that moves from
+ * core to core in a measured stretch (core/transfer.h), in simulated time. That may be another thread than the engine's, but never
+ * before the run, at a border of a stretch or after the run. */
 void as_model_set_transfers(struct as_model *model, as_on_transfer *on_transfer, void *context);
 /* Call this before the run: `calls` is told of threads that start, of system calls and their returns, and of mappings (its other
  * members are not called), on the same thread. Unlike as_model_add_also, it costs nothing between them. */

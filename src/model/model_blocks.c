@@ -9,7 +9,7 @@ static __attribute__((noinline)) void go_apart(struct as_model *model, struct mo
     if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
         model->stopped > as_core_time(own->seat.core))
         return;
-    model->apart = own;
+    model->apart = model->taking = own;
     model->chains.core = own->seat.core;
 }
 
@@ -174,13 +174,16 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path)
 {
     struct as_model *model = context;
-    run_body(model, model->apart, run, path);
+    uint32_t blocks = run->body->n_blocks;
+    if (model->together.on) /* where one core runs apart, the reading thread counts */
+        model->shares -= model->shares < blocks ? model->shares : blocks;
+    run_body(model, model->taking, run, path);
 }
 
 bool as_model_announce(void *context, const uint64_t *addresses, size_t n)
 {
     const struct as_model *model = context;
-    return model->apart && as_core_announce(model->apart->seat.core, addresses, n);
+    return model->taking && as_core_announce(model->taking->seat.core, addresses, n);
 }
 
 /* Asks the predictor of the core that runs apart about all control transfers of an execution. */
@@ -277,17 +280,30 @@ static void run_block(struct as_model *model, struct as_thread *thread, const st
         own->path = 0;
 }
 
+/* Where a thread waits or goes on is a matter of the times of all. */
+static void settle_together(struct as_model *model)
+{
+    if (model->together.on)
+        as_model_settle(model);
+}
+
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    model->shares -= model->shares > 0;
+    if (model->together.on && model->apart != own)
+        as_model_turn_to(model, own);
+    model->together.ran = true;
+    if (!model->together.on)
+        model->shares -= model->shares > 0;
     if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {
         as_model_settle(model);
         as_model_cores_enter(&model->cores, &own->seat);
     }
-    if (__builtin_expect(!own->runs, 0)) /* the thread returned from a system call unnoticed */
+    if (__builtin_expect(!own->runs, 0)) { /* the thread returned from a system call unnoticed */
+        settle_together(model);
         as_model_catch_up(model, own);
+    }
     if (__builtin_expect(model->stretch.mode == AS_MODE_WARM, 0))
         as_model_warm_block(model, thread, exec);
     else
@@ -297,6 +313,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_model *model = context;
+    settle_together(model);
     as_chains_close(&model->chains);
     as_model_stop(model, thread->user);
     if (model->stretch.mode == AS_MODE_COUNT)
@@ -309,6 +326,7 @@ static void on_syscall(void *context, struct as_thread *thread, uint32_t number,
 static void on_syscall_return(void *context, struct as_thread *thread, uint32_t number, int64_t result)
 {
     struct as_model *model = context;
+    settle_together(model);
     as_model_catch_up(model, thread->user);
     if (model->kernel_calls && model->stretch.mode != AS_MODE_COUNT)
         model->kernel_calls->syscall_return(model->calls_context, thread, number, result);
@@ -358,15 +376,20 @@ static void on_foresee(void *context, struct as_thread *thread, const struct as_
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
     struct as_model *model = context;
-    as_model_settle(model);
-    return as_model_cores_clock(&model->cores, &((const struct model_thread *)thread->user)->seat);
+    const struct model_thread *own = thread->user;
+    if (model->together.on)
+        return own->noted[model->together.seen % AS_MODEL_ROUNDS];
+    if (model->apart)
+        as_model_settle(model);
+    model->calm = 0;
+    return as_model_cores_clock(&model->cores, &own->seat);
 }
 
 /* Whether cache lines moved between cores a short while ago. */
 static bool shares(void *context)
 {
     const struct as_model *model = context;
-    return model->shares > 0;
+    return model->together.on ? model->together.shared[model->together.seen % AS_MODEL_ROUNDS] : model->shares > 0;
 }
 
 /* Time that the thread owes passes on its core, now: the core is asked for it next. */
@@ -430,6 +453,7 @@ const struct as_sink as_model_sink = {
     .unmeasured = true,
     .clock = clock_of,
     .shares = shares,
+    .round = as_model_round,
     .show = on_show,
     .await = on_await,
     .shared = shared_of,

@@ -9,6 +9,7 @@
  *   model_time.c        time that passes where nothing is modelled
  *   model_twin.c        copies of a run that measure one stretch of it
  *   model_blocks.c      the way of a block into its core, and of its records into a batch
+ *   model_together.c    cores of several threads on the other host thread
  *   model_words.c       … of blocks that come as they came before, straight from QEMU's words
  */
 #ifndef AS_MODEL_MODEL_INSIDE_H
@@ -27,7 +28,8 @@
 #include "model/shared_memory.h"
 #include "model/string_run.h"
 
-enum { HOST_LINE = 64 }; /* bytes: what two host threads write lies further apart */
+enum { AS_MODEL_ROUNDS = 4 }; /* of which times are kept */
+enum { HOST_LINE = 64 };      /* bytes: what two host threads write lies further apart */
 
 /* What was measured of late, weighted. */
 struct as_model_pace {
@@ -61,14 +63,15 @@ struct model_thread {
     uint32_t path; /* call path of the next block; 0: still to be determined */
     char line_behind[HOST_LINE];
     /* From here on the core's, which may run apart. */
-    struct as_pipe_buffer *buffer; /* the batch being filled; NULL: none */
-    size_t n;                      /* number of records in it */
-    uint64_t cycles_before;        /* of programs that the thread executed before this one */
-    uint64_t told;                 /* the last commit of this program that observers have seen */
-    struct as_stay_log stays;      /* used only if an observer wants occupancy */
-    uint64_t border, shift;        /* records are reported `shift` cycles earlier, but not before `border` */
-    bool within;                   /* the stretch has executed a block */
-    bool drops;                    /* the memo is full */
+    struct as_pipe_buffer *buffer;   /* the batch being filled; NULL: none */
+    size_t n;                        /* number of records in it */
+    uint64_t cycles_before;          /* of programs that the thread executed before this one */
+    uint64_t told;                   /* the last commit of this program that observers have seen */
+    struct as_stay_log stays;        /* used only if an observer wants occupancy */
+    uint64_t border, shift;          /* records are reported `shift` cycles earlier, but not before `border` */
+    bool within;                     /* the stretch has executed a block */
+    bool drops;                      /* the memo is full */
+    uint64_t noted[AS_MODEL_ROUNDS]; /* its time at the end of the last rounds: model_together.c */
     char last_line[HOST_LINE];
 };
 
@@ -80,6 +83,15 @@ struct as_warm_words {
     bool apart; /* the core that runs apart only warms */
     size_t n;
     uint64_t words[AS_AHEAD_WORDS];
+};
+
+/* See model_together.c. */
+struct as_model_together {
+    bool on, ran;                     /* ran: blocks have come since the last round ended */
+    uint32_t quiet, quiet_enough;     /* rounds in which no core had to be asked; so many are enough */
+    uint64_t round, seen;             /* the one at hand, and the one whose times are looked at */
+    uint64_t handed[AS_MODEL_ROUNDS]; /* what has been put into the queue by the end of each */
+    bool shared[AS_MODEL_ROUNDS];     /* lines had moved between cores then */
 };
 
 struct as_model {
@@ -110,6 +122,7 @@ struct as_model {
     struct as_model_sieve *sieve; /* NULL: nobody sees accesses of counted stretches */
     struct as_ahead *ahead;       /* NULL: cores never run apart */
     struct model_thread *apart;   /* the thread whose core runs apart now; NULL: none */
+    struct model_thread *taking;  /* … as the other host thread has it */
     uint32_t n_cores;
     bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
@@ -134,7 +147,8 @@ struct as_model {
     uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
     uint64_t apart_for;         /* … and how many ran apart */
     uint32_t shares;            /* for how many more blocks the threads are read in small steps */
-    struct as_chains chains;    /* on their way to a core that runs apart */
+    struct as_model_together together;
+    struct as_chains chains; /* on their way to a core that runs apart */
     struct as_executed executed;
     AS_VEC(uint8_t) warm_ways; /* by block: how its accesses are read where they warm */
     struct as_warm_words warm;
@@ -167,6 +181,7 @@ static inline void as_model_settle(struct as_model *model)
     if (model->apart)
         as_model_settle_apart(model);
     model->calm = 0;
+    model->together.quiet = 0;
 }
 
 /* ---- model_stretches.c ---- */
@@ -230,6 +245,16 @@ void as_model_trail(void *context, struct as_thread *thread, const struct as_tra
 /* Runs a block that comes through `ahead`, on that one's host thread. */
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path);
 bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* an as_ahead_announce */
+
+/* ---- model_together.c ---- */
+
+void as_model_prepare_together(struct as_model *model);
+void as_model_round(void *context, bool exactly); /* as_sink.round */
+/* The blocks that follow are this thread's. */
+void as_model_turn_to(struct as_model *model, struct model_thread *own);
+void as_model_end_together(struct as_model *model); /* all of them have run */
+/* Words that come through `ahead`, on that one's host thread. */
+void as_model_take_together(struct as_model *model, const uint64_t *words);
 
 /* ---- model_words.c ---- */
 

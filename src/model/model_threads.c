@@ -19,6 +19,10 @@ static uint64_t slowest(const struct as_model *model, const struct model_thread 
 void as_model_settle_apart(struct as_model *model)
 {
     struct model_thread *own = model->apart;
+    if (model->together.on) {
+        as_model_end_together(model);
+        return;
+    }
     as_chains_close(&model->chains);
     as_model_warm_flush(model);
     as_ahead_settle(model->ahead);

@@ -142,8 +142,11 @@ static void do_all(struct as_core *core, const uint64_t *words, size_t n)
 
 void as_model_warm_apart(void *context, const uint64_t *words, size_t n)
 {
-    const struct as_model *model = context;
-    do_all(model->apart->seat.core, words, n);
+    struct as_model *model = context;
+    if (model->together.on)
+        as_model_take_together(model, words);
+    else
+        do_all(model->taking->seat.core, words, n);
 }
 
 /* ---- on the thread that reads ---- */
@@ -179,6 +182,6 @@ void as_model_warm_begin(struct as_model *model, struct model_thread *own)
     if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
         model->stopped > as_core_time(own->seat.core))
         return;
-    model->apart = own;
+    model->apart = model->taking = own;
     model->warm.apart = true;
 }

@@ -180,6 +180,12 @@ check_stdout_equals 1024 "the program's result" "$ASSAY" compare -q --determinis
 check_stdout_equals $'a\nb\nc' "shells that execute others, in turn" timeout 200 "$ASSAY" compare -q --deterministic --samplers none -o /dev/null -- \
     sh -c 'sh -c "echo a; (exec sh -c \"echo b | cat\")"; echo c | cat'
 check "what is remembered is the same" modelled checked.json --deterministic --memo check -- sync 3 64
+# Threads whose lines do not move: their cores run on another host thread than the reader, two rounds behind it.
+for way in on off check; do
+    check "threads that share nothing, memo $way" modelled "rounds-$way.json" --deterministic --memo "$way" -- padded 4 40000
+done
+check_same "the same to the cycle without a memo" "$(facts rounds-on.json)" "$(facts rounds-off.json)"
+check_same "… and where it is checked" "$(facts rounds-on.json)" "$(facts rounds-check.json)"
 for quantum in 0 1000 100k; do
     check "a quantum of $quantum" modelled quantum.json --quantum "$quantum" -- sync 3 64
 done

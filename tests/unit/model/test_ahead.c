@@ -132,6 +132,32 @@ static void test_order(void **state)
     free(bench);
 }
 
+/* Whoever waits for what was handed over some time ago finds all of that taken, and no more was needed. */
+static void test_rounds(void **state)
+{
+    enum { ROUND = 150, LAG = 2 };
+    (void)state;
+    struct bench *bench = make_bench();
+    struct as_ahead *ahead = start(bench);
+    uint64_t handed[BLOCKS / ROUND + 1], rounds = 0;
+    as_ahead_wait(ahead, as_ahead_hand_over(ahead)); /* nothing is on its way */
+    for (uint64_t i = 0; i < BLOCKS; i++) {
+        put(ahead, bench, i);
+        if (i % ROUND != 0)
+            continue;
+        handed[rounds++] = as_ahead_hand_over(ahead);
+        if (rounds <= LAG)
+            continue;
+        as_ahead_wait(ahead, handed[rounds - 1 - LAG]);
+        assert_true(*(volatile uint64_t *)&bench->taken >= (rounds - 1 - LAG) * ROUND + 1);
+    }
+    as_ahead_wait(ahead, as_ahead_hand_over(ahead));
+    assert_int_equal(bench->taken, BLOCKS);
+    assert_false(bench->wrong);
+    as_ahead_free(ahead);
+    free(bench);
+}
+
 /* What is left is taken before the end. */
 static void test_end(void **state)
 {
@@ -185,10 +211,8 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_end),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_order), cmocka_unit_test(test_rounds),    cmocka_unit_test(test_end),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
