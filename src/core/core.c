@@ -390,6 +390,8 @@ void as_core_wait_until(struct as_core *core, uint64_t time)
 
 uint64_t as_core_show_stores(struct as_core *core)
 {
+    if (core->walk.stale && core->n_drained == core->n_stores) /* nothing changes: the core goes on along its edges */
+        return later(core->walk.drained, core->last_commit) + core->offset;
     as_core_leave_memo(core);
     drain_first(core, core->n_stores);
     return later(core->last_drain, core->last_commit) + core->offset;

@@ -65,8 +65,10 @@ static inline uint64_t line_of(const struct as_core *core, const struct as_body 
 static inline struct reply ask_drain(struct as_core *core, const struct as_question *ask, uint64_t cycle)
 {
     struct as_memory_answer answer = {.done = cycle};
-    if (ask->flag)
+    if (ask->flag) {
         answer = as_core_ask_drain(core, cycle);
+        core->walk.drained = answer.done;
+    }
     if (__builtin_expect(core->stays != NULL, 0))
         as_core_log_drain(core, ask->flag ? answer.done : core->pending[core->n_drained & core->pending_mask].commit);
     core->n_drained++;

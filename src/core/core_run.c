@@ -434,6 +434,8 @@ static struct as_known *follow_known(struct as_core *core, struct as_hunt *hunt,
     walk->n_stores = core->n_stores;
     walk->n_drained = core->n_drained;
     walk->base = core->last_dispatch;
+    if (!walk->stale)
+        walk->drained = core->last_drain;
     struct as_known *edge = node->first ? as_core_follow(hunt, as_memo_at(memo, node->first)) : NULL;
     if (!edge)
         return NULL;

@@ -14,6 +14,7 @@ struct as_walk {
     /* The last block, where it came along an edge: */
     uint64_t base, n_stores, n_drained; /* at its start */
     uint64_t horizon;                   /* last commit that the pipeline knows of, where it is stale */
+    uint64_t drained;                   /* when the last store had drained, where it is stale */
     struct as_question **trail;         /* its questions, with the answers that they got */
     uint32_t n_trail;
     struct as_pipe *scratch; /* for what is run again */
