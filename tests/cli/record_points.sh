@@ -42,7 +42,7 @@ a, b = sqlite3.connect("one.db"), sqlite3.connect("four.db")
 tables = [t for (t,) in a.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 varies = {"date", "host_seconds", "command_line"}
 for table in tables:
-    if table in ("runs", "sqlite_stat1"):
+    if table in ("runs", "recordings", "sqlite_stat1"): # each recording has a number of its own
         continue
     rows = [sorted(map(repr, (r for r in db.execute(f"SELECT * FROM {table}") if table != "meta" or r[0] not in varies)))
             for db in (a, b)]

@@ -117,7 +117,7 @@ in_step() {
     rec "$@" --max 1M -o blocks.db && rec "$@" --max 1M --memo=off -o records.db &&
         [ -n "$(contents blocks.db)" ] && [ "$(contents blocks.db)" = "$(contents records.db)" ]
 }
-contents() { sqlite3 "$1" .dump | grep -v 'INTO meta' | md5sum; }
+contents() { sqlite3 "$1" .dump | grep -v -e 'INTO meta' -e 'INTO recordings' | md5sum; } # each recording has a number of its own
 if command -v sqlite3 >/dev/null; then
     check "IBS of cycles is the same with and without the memo" in_step zen4 --event cycles --period 503
     check "… and of operations" in_step zen4 --event ops --period 503
