@@ -224,6 +224,17 @@ static void beginnings_are_found(void **state)
     assert_true(tracker->threads.data[0].lent && !tracker->threads.data[1].lent);
 }
 
+/* A thread that has begun no block is on no path: its end changes nothing. */
+static void ends_without_a_beginning(void **state)
+{
+    struct as_thread second = {.number = 2, .process = 1, .image = first.image};
+    struct as_block_exec exec = execution(MIX, CALLS, 0);
+    as_call_tracker_thread_start(tracker, &second);
+    assert_false(as_call_tracker_end(tracker, &second, &exec));
+    assert_false(as_call_tracker_is_calm(tracker, &second));
+    assert_int_not_equal(run_of(&second, MIX, CALLS, 0), 0);
+}
+
 /* Each program has a tree of its own: the same code in two of them is two paths. */
 static void sums_by_image(void **state)
 {
@@ -327,6 +338,7 @@ int main(void)
         TEST(forgotten_paths),
         TEST(returns_on_a_stack_to_be_known),
         TEST(beginnings_are_found),
+        TEST(ends_without_a_beginning),
         TEST(sums_by_image),
         TEST(last_access),
         TEST(sums_by_path),
