@@ -134,6 +134,32 @@ static void operations_are_tagged(void **state)
     as_modelled_lens_free(lens);
 }
 
+/* Accesses of a span are so many instructions apart: the samples are those of as many spans of one. */
+static void spans_are_single_accesses(void **state)
+{
+    enum { N = 2000, APART = 3 };
+    static struct as_data_access accesses[N];
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen one_by_one = {0}, together = {0};
+    uint64_t clock = 0;
+    options.sampling = AS_SAMPLING_OPERATIONS;
+    options.period = 100;
+    struct as_modelled_lens *lens = open_lens(&options, &one_by_one);
+    access_many(lens, 1, 0x1000, AS_ACCESS_LOAD, N, APART, &clock);
+    uint64_t untagged = as_modelled_lens_cost(lens).untagged;
+    as_modelled_lens_free(lens);
+    for (size_t i = 0; i < N; i++)
+        accesses[i] = (struct as_data_access){.address = 0x1000, .size = 8, .kind = AS_ACCESS_LOAD, .insn = 5};
+    struct as_weave_span span = {.thread = 1, .process = 1, .n = N, .accesses = accesses, .step = APART << 16};
+    lens = open_lens(&options, &together);
+    as_modelled_lens_span(lens, NULL, &span);
+    assert_true(one_by_one.last_time > 0);
+    assert_int_equal(together.last_time, one_by_one.last_time);
+    assert_memory_equal(together.samples, one_by_one.samples, sizeof together.samples);
+    assert_int_equal(as_modelled_lens_cost(lens).untagged, untagged);
+    as_modelled_lens_free(lens);
+}
+
 /* A unit's shadow: the sample is the first load ten instructions behind the overflow, and two overflows before that are one
  * sample. Loads alternate between two addresses, so a period of 4 would always meet the same; the shadow moves it. */
 static void shadows_move_samples(void **state)
@@ -303,10 +329,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_overflow),     cmocka_unit_test(periods_vary),
-        cmocka_unit_test(operations_are_tagged), cmocka_unit_test(shadows_move_samples),
-        cmocka_unit_test(shadows_of_stores),     cmocka_unit_test(units_vary_periods),
-        cmocka_unit_test(registers_trap),        cmocka_unit_test(arming_moves),
-        cmocka_unit_test(threads_have_cores),
+        cmocka_unit_test(operations_are_tagged), cmocka_unit_test(spans_are_single_accesses),
+        cmocka_unit_test(shadows_move_samples),  cmocka_unit_test(shadows_of_stores),
+        cmocka_unit_test(units_vary_periods),    cmocka_unit_test(registers_trap),
+        cmocka_unit_test(arming_moves),          cmocka_unit_test(threads_have_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
