@@ -269,6 +269,24 @@ static void narrow_addresses_are_unknown(void **state)
     }
 }
 
+/* An address needs all of its registers. */
+static void unknown_registers(void **state)
+{
+    static const uint8_t bytes[] = {0x48, 0x8b, 0x04, 0x8b}; /* mov rax, [rbx+rcx*4] */
+    struct as_machine_state registers = {.known = 0xffff, .value = {[RBX] = DATA, [RCX] = 5}};
+    struct as_insn insn;
+    uint64_t address;
+    assert_true(as_insn_decode(AS_ARCH_X86_64, CODE, bytes, sizeof bytes, &insn));
+    assert_int_equal(as_operand_before(&insn, 0, &registers, &address), AS_OPERAND_KNOWN);
+    assert_int_equal(address, DATA + 20);
+    registers.known = 0xffff & ~(1u << RBX);
+    assert_int_equal(as_operand_before(&insn, 0, &registers, &address), AS_OPERAND_UNKNOWN);
+    registers.known = 0xffff & ~(1u << RCX);
+    assert_int_equal(as_operand_before(&insn, 0, &registers, &address), AS_OPERAND_UNKNOWN);
+    registers.known = 1u << RBX | 1u << RCX;
+    assert_int_equal(as_operand_before(&insn, 0, &registers, &address), AS_OPERAND_KNOWN);
+}
+
 /* Where stack instructions accessed, from the stack pointer behind them. */
 static void stack_behind(void **state)
 {
@@ -299,6 +317,7 @@ static void stack_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_registers),
         cmocka_unit_test(stack_behind),
         cmocka_unit_test(operands_decide),
         cmocka_unit_test(narrow_addresses_are_unknown),
