@@ -519,6 +519,17 @@ static void estimates_are_made_again(void **state)
 }
 
 /* A series that met no events: its time is the part without. */
+/* A sampler that was told of fewer events in one run: the merged series may have those of both. */
+static void events_of_both(void **state)
+{
+    struct run one = RUN_INIT, other = RUN_INIT;
+    one.events = 3, other.events = 7;
+    merge_bed_write(bed_path("a.db"), &one);
+    merge_bed_write(bed_path("b.db"), &other);
+    merge_bed_merge(bed_path("out.db"), 2, (const char *const[]){bed_path("a.db"), bed_path("b.db")}, NULL);
+    assert_number(bed_path("out.db"), "SELECT max(events) FROM series", 7);
+}
+
 /* Of exact series nothing is to be expected, of sampled runs the mean is, and of what is not known nothing is said. */
 static void estimates_that_are_not_made_again(void **state)
 {
@@ -610,6 +621,7 @@ int main(void)
         cmocka_unit_test(files_without_a_build_id),
         cmocka_unit_test(estimates_are_made_again),
         cmocka_unit_test(estimates_that_are_not_made_again),
+        cmocka_unit_test(events_of_both),
         cmocka_unit_test(products_of_weights),
         cmocka_unit_test(components_are_filled),
         cmocka_unit_test(many_rows),
