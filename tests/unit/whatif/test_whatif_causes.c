@@ -88,6 +88,26 @@ static void blocks_of_the_heap(void **state)
     as_space_free(image.space);
 }
 
+/* Blocks beside each other, the larger one behind; two rules for one function, of which the first holds and both are met. */
+static void neighbours_on_the_heap(void **state)
+{
+    struct as_image image = {.space = own_space()};
+    struct as_thread thread = {.process = 1, .image = &image};
+    const struct as_heap_rule first = {.function = "allocate"}, second = {.function = "allocate", .part = 8};
+    struct as_heap heap = {0};
+    as_heap_add_rule(&heap, &first);
+    as_heap_add_rule(&heap, &second);
+    allocate(&heap, &thread, 0x20000, 8);
+    allocate(&heap, &thread, 0x20010, 72);
+    assert_true(heap.found.data[0] == 2 && heap.found.data[1] == 2);
+    uint64_t small = as_heap_move(&heap, 0x20000), large = as_heap_move(&heap, 0x20010);
+    assert_int_equal(large, small + 64);
+    assert_int_equal(as_heap_move(&heap, 0x20010 + 71), large + 71);
+    assert_int_equal(as_heap_move(&heap, 0x20010 + 72), 0x20010 + 72);
+    as_heap_free(&heap);
+    as_space_free(image.space);
+}
+
 static void lines_that_moved(void **state)
 {
     struct as_moved moved = {0};
@@ -114,9 +134,10 @@ static void promises_and_speed_ups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_and_places),   cmocka_unit_test(rules_of_the_heap),
-        cmocka_unit_test(parts_of_a_variable), cmocka_unit_test(blocks_of_the_heap),
-        cmocka_unit_test(lines_that_moved),    cmocka_unit_test(promises_and_speed_ups),
+        cmocka_unit_test(events_and_places),      cmocka_unit_test(rules_of_the_heap),
+        cmocka_unit_test(parts_of_a_variable),    cmocka_unit_test(blocks_of_the_heap),
+        cmocka_unit_test(neighbours_on_the_heap), cmocka_unit_test(lines_that_moved),
+        cmocka_unit_test(promises_and_speed_ups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
