@@ -3,6 +3,9 @@
 
 #include "base/map.h"
 #include "base/random.h"
+#include "reuse/local_stack.h"
+
+#include <math.h>
 
 static int by_weight(const void *a, const void *b)
 {
@@ -47,19 +50,44 @@ static void name_pairs(struct as_reuse_estimate *estimate, const struct as_code_
     }
 }
 
+/* Threads that the uses are of: time passes for all of them at once. */
+static uint64_t threads_of(const struct as_watch_outcome *outcomes, size_t n)
+{
+    struct as_map seen = {0};
+    for (size_t i = 0; i < n; i++)
+        *as_map_put(&seen, outcomes[i].use_thread) = 1;
+    uint64_t threads = seen.len ? seen.len : 1;
+    as_map_free(&seen);
+    return threads;
+}
+
+static void add_shares(struct as_distances *distances, const struct as_local_stack *stack, const double *shares,
+                       size_t n, double accesses)
+{
+    for (size_t i = 0; i < n; i++)
+        if (shares[i] > 0)
+            as_distances_add(distances, (uint64_t)llround(as_local_stack_granules(stack, i)),
+                             (uint64_t)llround(shares[i] * accesses));
+}
+
 /* Granules in between are those of all threads, so pairs of one core count among them. `uses` is scratch. */
 static void convert(struct as_reuse_estimate *estimate, const struct as_watch_outcome *outcomes,
-                    struct as_watched_use *uses, size_t n)
+                    struct as_watched_use *uses, size_t n, bool shared)
 {
-    struct as_distances all = {0};
-    for (size_t i = 0; i < n; i++) {
+    double *shares = as_alloc_array(n + 1, sizeof *shares), accesses = (double)estimate->accesses;
+    struct as_local_stack *stack =
+        as_local_stack_new(outcomes, n, estimate->accesses / (shared ? 1 : threads_of(outcomes, n)));
+    for (size_t i = 0; i < n; i++)
         uses[i] = outcomes[i].use;
+    as_survival_shares(uses, n, shares);
+    add_shares(&estimate->distances, stack, shares, n, accesses);
+    for (size_t i = 0; i < n; i++)
         if (uses[i].end == AS_USE_OWN)
             uses[i].end = AS_USE_REUSED;
-    }
-    as_survival_estimate(uses, n, estimate->accesses, &all);
-    as_distances_from_times(&estimate->times, &all, estimate->accesses, &estimate->distances);
-    as_distances_from_times(&all, &all, estimate->accesses, &estimate->hits);
+    as_survival_shares(uses, n, shares);
+    add_shares(&estimate->hits, stack, shares, n, accesses);
+    as_local_stack_free(stack);
+    free(shares);
 }
 
 struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses,
@@ -82,7 +110,7 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
         if (uses[i].end == AS_USE_REUSED && uses[i].how != AS_LENS_COUNTED)
             uses[i].end = AS_USE_INVALIDATED;
     as_survival_estimate(uses, n, accesses, &estimate->counted);
-    convert(estimate, outcomes, uses, n);
+    convert(estimate, outcomes, uses, n, as_reuse_watch_is_shared(watch));
     for (size_t i = 0; i < estimate->pairs.len; i++)
         estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;
     if (estimate->pairs.len)

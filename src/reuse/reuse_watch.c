@@ -460,3 +460,8 @@ struct as_watch_result as_reuse_watch_result(const struct as_reuse_watch *watch)
                                     .never = ends[AS_USE_NEVER],
                                     .lost = watch->n_outcomes - n};
 }
+
+bool as_reuse_watch_is_shared(const struct as_reuse_watch *watch)
+{
+    return watch->options.mode == AS_WATCH_CACHE;
+}

@@ -91,6 +91,7 @@ void as_reuse_watch_before(struct as_reuse_watch *watch, uint32_t thread, const 
 /* When the program has ended: what is still watched never ended. */
 void as_reuse_watch_finish(struct as_reuse_watch *watch);
 struct as_watch_result as_reuse_watch_result(const struct as_reuse_watch *watch);
+bool as_reuse_watch_is_shared(const struct as_reuse_watch *watch); /* distances are those of all threads */
 const struct as_watch_outcome *as_reuse_watch_outcomes(const struct as_reuse_watch *watch, size_t *n);
 
 #endif

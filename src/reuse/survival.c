@@ -70,18 +70,11 @@ struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_
     return result;
 }
 
-void as_distances_from_times(const struct as_distances *times, const struct as_distances *all, uint64_t uses,
-                             struct as_distances *distances)
+void as_survival_shares(const struct as_watched_use *uses, size_t n, double *shares)
 {
-    double longer = uses ? (double)uses : 1, granules = 0, n = longer;
-    for (uint32_t bin = 0; bin < AS_DISTANCE_BINS - 1; bin++) {
-        double width = (double)(as_distance_low(bin + 1) - as_distance_low(bin));
-        double in_bin = (double)all->bins[bin];
-        /* The bin's own reuses lie evenly in it: in the middle, half of them are longer. */
-        double middle = granules + (width / 2) * (longer - in_bin / 4) / n;
-        if (times->bins[bin])
-            as_distances_add(distances, (uint64_t)(width == 1 ? llround(granules) : llround(middle)), times->bins[bin]);
-        longer -= in_bin;
-        granules += width * (longer + (width == 1 ? 0 : in_bin / 2)) / n;
-    }
+    double of_octave[AS_DISTANCE_OCTAVES];
+    shares_of(uses, n, of_octave);
+    for (size_t i = 0; i < n; i++)
+        shares[i] =
+            uses[i].end == AS_USE_REUSED ? of_octave[as_distance_octave(uses[i].distance)] * ended(&uses[i]) : 0;
 }

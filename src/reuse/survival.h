@@ -45,12 +45,7 @@ struct as_survival {
 /* Adds to `times` the reuses by distance, `total` of them being all uses (0: shares of a million). */
 struct as_survival as_survival_estimate(const struct as_watched_use *uses, size_t n, uint64_t total,
                                         struct as_distances *times);
-
-/* Shen et al.: in an interval of n accesses, the one with k accesses left until the end is the last of its granule with
- * the probability that a time distance is greater than k; the number of distinct granules is the sum of that. `uses` is
- * the number of uses that `all` is of: what is missing in it was never reused. Adds `times`, which are all of these reuses or some of
- * them, to `distances`. */
-void as_distances_from_times(const struct as_distances *times, const struct as_distances *all, uint64_t uses,
-                             struct as_distances *distances);
+/* The same, with how many reuses each of `uses` stands for in `shares`, of all uses being 1; 0 of those that are none. */
+void as_survival_shares(const struct as_watched_use *uses, size_t n, double *shares);
 
 #endif

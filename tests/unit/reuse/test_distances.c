@@ -1,4 +1,5 @@
 /* The values that reuse is made of, by hand: histograms, caches, shares of watched uses, how long they are watched. */
+#include "shen.h"
 #include "unit.h"
 
 #include "reuse/lru_cache.h"

@@ -1,5 +1,6 @@
 /* Watchpoints on a modelled machine against exact distances of the same accesses: loops over private arrays with stores to
  * shared ones in between, distances shorter and much longer than the sampling period, one to 32 threads. */
+#include "shen.h"
 #include "unit.h"
 
 #include <math.h>
