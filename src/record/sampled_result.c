@@ -142,15 +142,9 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
 static void note_unseen_reads(struct as_sampled *sampled, const struct as_scales *scales)
 {
     const struct as_stratum *stratum = scales->all.stratum;
-    double without[AS_SAMPLED_GROUPS], reads = (double)stratum->reads, expected = scales->all.expected;
-    if (stratum->full)
-        return;
-    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
-        without[group] = scales->without[group].expected;
-    double by_chance = as_jackknife_interval(without, AS_SAMPLED_GROUPS);
-    double beyond = fabs(reads - expected) - by_chance;
-    double lacking = reads - expected * scales->all.reads_ratio;
-    sampled->unseen_reads += fmax(fmax(beyond, lacking), 0);
+    double lacking = (double)stratum->reads - scales->all.expected * scales->all.reads_ratio;
+    if (!stratum->full)
+        sampled->unseen_reads += fmax(fmax(scales->reads_beyond, scales->reads_help ? lacking : 0), 0);
 }
 
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)

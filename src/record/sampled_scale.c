@@ -1,6 +1,8 @@
 /* See sampled_scale.h. */
 #include "record/sampled_scale.h"
 
+#include "score/confidence.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -162,6 +164,46 @@ static struct as_scale make_scale(const struct as_stratum *stratum, const bool *
     return scale;
 }
 
+static double total_of(const struct as_sampled *sampled, const struct as_scale *scale)
+{
+    double sum = 0;
+    for (size_t id = 0; id < scale->stratum->costs.len; id++)
+        sum += as_scale_estimate(sampled, scale, id);
+    return sum;
+}
+
+/* How far the reads are from those of the estimate, beyond what chance explains. */
+static double reads_beyond(const struct as_scales *scales)
+{
+    double without[AS_SAMPLED_GROUPS];
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        without[group] = scales->without[group].expected;
+    return fabs((double)scales->all.stratum->reads - scales->all.expected) -
+           as_jackknife_interval(without, AS_SAMPLED_GROUPS);
+}
+
+/* Reads are used if the estimates without a group differ less with them than without them, or if chance does not explain that the
+ * regions have so many or so few. Otherwise they have little to do with how the time of regions differs, and would only add what the
+ * regions' own reads differ by. */
+static bool reads_steady(const struct as_sampled *sampled, const struct as_scales *scales)
+{
+    double without[AS_SAMPLED_GROUPS], with[AS_SAMPLED_GROUPS];
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        struct as_scale plain = scales->without[group];
+        plain.reads_ratio = 1;
+        without[group] = total_of(sampled, &plain);
+        with[group] = total_of(sampled, &scales->without[group]);
+    }
+    return as_varies_less(without, with, AS_SAMPLED_GROUPS);
+}
+
+static void ignore_reads(struct as_scales *scales)
+{
+    scales->all.reads_ratio = 1;
+    for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
+        scales->without[group].reads_ratio = 1;
+}
+
 struct as_scales as_scales_make(const struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     size_t n = stratum->costs.len;
@@ -176,6 +218,10 @@ struct as_scales as_scales_make(const struct as_sampled *sampled, const struct a
     scales.all = make_scale(stratum, scales.common, scales.waiting, ALL, mean);
     for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
         scales.without[group] = make_scale(stratum, scales.common, scales.waiting, group, mean);
+    scales.reads_beyond = reads_beyond(&scales);
+    scales.reads_help = !stratum->full && (scales.reads_beyond > 0 || reads_steady(sampled, &scales));
+    if (!scales.reads_help)
+        ignore_reads(&scales);
     return scales;
 }
 

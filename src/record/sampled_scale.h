@@ -28,6 +28,9 @@ struct as_scale {
 /* The scales of all regions, and of all but one group's. */
 struct as_scales {
     struct as_scale all, without[AS_SAMPLED_GROUPS];
+    double
+        reads_beyond; /* reads that the estimate has too few or too many of beyond what regions differ by; below 0: none */
+    bool reads_help; /* time that waits for DRAM is multiplied by reads_ratio */
     bool *common;
     double *waiting;
 };

@@ -65,6 +65,23 @@ double as_jackknife_deviation(const double *replicates, size_t n)
     return n < 2 ? INFINITY : spread.deviation * (groups - 1) / sqrt(groups);
 }
 
+bool as_varies_less(const double *first, const double *second, size_t n)
+{
+    static const double z_5_above = 1.644854; /* 5 % of all values lie above it */
+    struct as_spread one = as_spread_of(first, n), other = as_spread_of(second, n);
+    double sums = 0, differences = 0, both = 0;
+    if (n < 4)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double a = first[i] - one.mean, b = second[i] - other.mean;
+        sums += (a + b) * (a + b);
+        differences += (a - b) * (a - b);
+        both += (a + b) * (a - b);
+    }
+    double t = student_t(z_5_above, (double)n - 2);
+    return both > t / sqrt((double)n - 2 + t * t) * sqrt(sums * differences);
+}
+
 /* From runs of short programs whose truth is known (doc/design/sampled.md). */
 static const double region_deviation = 0.3, region_worth = 20;
 

@@ -5,6 +5,7 @@
 #ifndef AS_SCORE_CONFIDENCE_H
 #define AS_SCORE_CONFIDENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,10 @@ struct as_interval as_mean_interval(const struct as_spread *spread, double z);
 double as_jackknife_deviation(const double *replicates, size_t n);
 double as_jackknife_interval(const double *replicates, size_t n);
 double as_jackknife_quantile(size_t n); /* deviations in half of that interval */
+
+/* Whether `second` varies less than `first`, significantly (5 %). Both are measurements of the same n things. By Pitman and Morgan:
+ * if the first one varies more, sum and difference of both grow together. */
+bool as_varies_less(const double *first, const double *second, size_t n);
 
 /* The spread of few regions is itself a matter of chance: if none of them has the burst that one in twenty has, they seem to agree.
  * So what was found is combined with what regions of other programs differ by, in proportion to their numbers. */

@@ -105,11 +105,34 @@ static void what_no_region_has_is_a_guess(void **state)
     assert_true(fabs(as_guessed_share_deviation(0.1, 0.3, 0) - 1.2 * 0.1 * 0.9) < 1e-12); /* no more than the row has */
 }
 
+/* What a second variable explains of ten values is significant, or chance. */
+static void varies_less(void **state)
+{
+    (void)state;
+    static const double noise[] = {3, -1, 4, -1, 5, -9, 2, -6, 5, -3}, other[] = {-2, 7, 1, -8, 2, 8, -1, 8, -2, 8};
+    double less[10], alike[10], more[10], hardly[10];
+    for (int i = 0; i < 10; i++) {
+        less[i] = 100 + 0.3 * noise[i] + 0.1 * other[i];
+        alike[i] = 100 + other[i];
+        more[i] = 100 + 2 * noise[i];
+        hardly[i] = 100 + 0.99 * noise[i] + 0.5 * other[i];
+    }
+    assert_true(as_varies_less(noise, less, 10));
+    assert_false(as_varies_less(less, noise, 10));
+    assert_false(as_varies_less(noise, noise, 10));
+    assert_false(as_varies_less(noise, alike, 10));
+    assert_false(as_varies_less(noise, more, 10));
+    assert_false(as_varies_less(noise, hardly, 10));
+    assert_false(as_varies_less(noise, less, 3)); /* too few for any verdict */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jackknife), cmocka_unit_test(few_regions_are_held_against_others),
-        cmocka_unit_test(many_regions_speak_for_themselves), cmocka_unit_test(phases_by_their_weights),
-        cmocka_unit_test(what_no_region_has_is_a_guess)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(jackknife),
+                                       cmocka_unit_test(few_regions_are_held_against_others),
+                                       cmocka_unit_test(many_regions_speak_for_themselves),
+                                       cmocka_unit_test(phases_by_their_weights),
+                                       cmocka_unit_test(what_no_region_has_is_a_guess),
+                                       cmocka_unit_test(varies_less)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
