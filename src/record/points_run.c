@@ -306,38 +306,57 @@ static double replicate_weight(const struct as_plan_point *point, uint32_t group
     return left_out == point->number ? 1 - part : 1 + part / (n - 1);
 }
 
-static void add_rows(struct as_sampled *sampled, const struct as_plan_point *plan, const struct as_point_result *result,
+/* In the stratum, a group is what a replicate lacks of the estimate, and can be less than nothing. */
+static void add_rows(struct as_stratum *stratum, const struct as_plan_point *plan, const struct as_point_result *result,
                      double factor)
 {
+    bool all = plan->of == plan->chosen; /* of its phase: nothing else could have been measured */
     for (size_t i = 0; i < result->rows.len; i++) {
         const struct as_point_row *row = &result->rows.data[i];
-        while (sampled->costs.len <= row->id)
-            *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
-        struct as_sampled_cost *cost = &sampled->costs.data[row->id];
+        while (stratum->costs.len <= row->id)
+            *as_vec_push(&stratum->costs) = (struct as_sampled_cost){0};
+        struct as_sampled_cost *cost = &stratum->costs.data[row->id];
         for (int state = 0; state < AS_STATE_COUNT; state++)
             cost->units[state] += factor * row->cost.units[state];
         cost->executions += factor * row->cost.executions;
-        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-            as_sampled_numbers_add(&sampled->replicates[group], row->id,
-                                   factor * replicate_weight(plan, group) * as_sampled_units(&row->cost));
+        as_sampled_numbers_add(&stratum->points, row->id, all ? AS_STRATUM_POINTS : 1);
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+            double lacks = factor * (1 - replicate_weight(plan, group));
+            as_sampled_numbers_add(&stratum->groups[group].units, row->id, lacks * as_sampled_units(&row->cost));
+            as_sampled_numbers_add(&stratum->groups[group].executions, row->id, lacks * row->cost.executions);
+        }
     }
 }
 
-static void add_parts(as_sampled_parts *parts, const struct as_pics *pics, double factor)
+static void add_components(struct as_pics *to, const struct as_pics *pics, double factor)
 {
-    for (size_t i = 0; i < pics->len; i++)
-        *as_vec_push(parts) = (struct as_sampled_part){.id = pics->data[i].id,
-                                                       .events = pics->data[i].events,
-                                                       .units = factor * (double)pics->data[i].units,
-                                                       .count = factor * (double)pics->data[i].count};
+    for (size_t i = 0; i < pics->len; i++) {
+        struct as_pics_entry entry = pics->data[i];
+        entry.units = (uint64_t)llround(factor * (double)entry.units);
+        entry.count = (uint64_t)llround(factor * (double)entry.count);
+        as_pics_push(to, &entry);
+    }
+}
+
+static void add_counters(struct as_stratum *stratum, const struct as_plan_point *plan,
+                         const struct as_point_result *result, double factor)
+{
+    as_sampled_add_counters(&stratum->counters, &result->counters, factor);
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
+        stratum->groups[group].reads +=
+            factor * (1 - replicate_weight(plan, group)) * (double)result->counters.dram_reads;
+    stratum->regions++;
 }
 
 static void add_paths(struct as_sampled *sampled, const struct as_plan_point *plan, const struct as_pics *paths,
                       double factor)
 {
-    add_parts(&sampled->path_parts, paths, factor);
     for (size_t i = 0; i < paths->len; i++) {
         double units = factor * (double)paths->data[i].units;
+        *as_vec_push(&sampled->path_parts) = (struct as_sampled_part){.id = paths->data[i].id,
+                                                                      .events = paths->data[i].events,
+                                                                      .units = units,
+                                                                      .count = factor * (double)paths->data[i].count};
         as_sampled_numbers_add(&sampled->path_regions, paths->data[i].id, units);
         for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
             as_sampled_numbers_add(&sampled->path_replicates[group], paths->data[i].id,
@@ -389,7 +408,7 @@ static bool explain(const struct as_points_run *run, uint32_t number, struct as_
                         start, point->status);
 }
 
-static bool add_point(struct as_points_run *run, uint32_t number, struct as_error *err)
+static bool add_point(struct as_points_run *run, uint32_t number, struct as_stratum *stratum, struct as_error *err)
 {
     struct as_sampled *sampled = run->sampled;
     const struct as_plan_point *plan = &run->plan.points[number];
@@ -409,29 +428,17 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_erro
         uint64_t instructions = result.counters.instructions;
         double factor = plan->weight * (double)sampled->summary.instructions / (double)instructions;
         run->apart = fmax(run->apart, apart_from(plan, &result));
-        add_rows(sampled, plan, &result, factor);
-        add_parts(&sampled->parts, &result.pics, factor);
+        add_rows(stratum, plan, &result, factor);
+        add_components(&stratum->pics, &result.pics, factor);
         add_paths(sampled, plan, &result.paths, factor);
-        as_sampled_add_counters(&sampled->counters, &result.counters, factor);
+        add_counters(stratum, plan, &result, factor);
         sampled->summary.measured += instructions;
-        sampled->summary.regions++;
     }
     as_point_result_free(&result);
     return ok;
 }
 
-/* Code that the program executes and no point does. */
-static void count_unseen(struct as_sampled *sampled)
-{
-    size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
-    while (sampled->costs.len < n)
-        *as_vec_push(&sampled->costs) = (struct as_sampled_cost){0};
-    for (size_t id = 0; id < n; id++)
-        if (sampled->costs.data[id].executions == 0)
-            sampled->summary.unseen += (uint64_t)as_sampled_instructions(sampled, id);
-}
-
-bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err)
+bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_stratum *stratum, struct as_error *err)
 {
     as_model_twin_end(run->modelled->model);
     wait_for_copies(run, 0);
@@ -448,10 +455,8 @@ bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as
         return as_error_set(err,
                             "the program has several processes, whose order nothing fixes: --sampled measures them");
     for (uint32_t i = 0; i < run->plan.n; i++)
-        if (!add_point(run, i, err))
+        if (!add_point(run, i, stratum, err))
             return false;
-    count_unseen(run->sampled);
-    run->sampled->summary.strata = 1;
     return true;
 }
 

@@ -7,7 +7,8 @@
  * how many copies run at a time. Where the program has threads, each point is measured by a run of its own
  * (points_again.h). See doc/design/points.md.
  *
- * The estimate: the time of each instruction in a point counts as often as the point stands for other intervals. Where a
+ * The estimate: the time of each instruction in a point counts as often as the point stands for other intervals. How often it was
+ * executed in the whole run is known, so its time is then multiplied by that over what the points stand for (sampled_scale.h). Where a
  * phase has several points, their differences give the error bar, by replicates as for sampled runs (sampled.h).
  */
 #ifndef AS_RECORD_POINTS_RUN_H
@@ -24,8 +25,9 @@ bool as_points_run_again(struct as_points_run *run, const struct as_engine_optio
                          struct as_error *err) AS_MUST_CHECK;
 /* Makes the copies; called by the engine. */
 void as_points_run_border(void *context, const struct as_stretch *stretch);
-/* After the run: waits for the copies and makes the estimate. `interrupted`: the run did not come to its end. */
-bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_error *err) AS_MUST_CHECK;
+/* After the run: waits for the copies and adds what they measured to the stratum. `interrupted`: the run did not come to its end. */
+bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_stratum *stratum,
+                          struct as_error *err) AS_MUST_CHECK;
 bool as_points_run_has_error(const struct as_points_run *run); /* phases have several points */
 /* What its points are expected to differ by. Returns false if their phases are not known. */
 bool as_points_run_prior(const struct as_points_run *run, struct as_region_prior *prior);

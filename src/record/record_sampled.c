@@ -317,7 +317,7 @@ void as_record_sampled_quality(const struct as_record_series *all)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,
             as_sampled_phases(all->sampled)
-                ? "part of the executions is of code that no simulation point has: it has no time"
+                ? "part of the executions is of code that no simulation point has: its cost is that of other code"
                 : "part of the executions is of code that no measured region has: its cost is that of other code");
     if (summary->warm) {
         const char *used = summary->warm == AS_REGION_ALL ? "all" : AS_COUNT(summary->warm);

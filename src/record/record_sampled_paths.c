@@ -92,8 +92,8 @@ static void add_rest(struct as_pics *paths, uint64_t units)
 struct as_pics as_record_sampled_paths(const struct as_record_series *all)
 {
     struct as_pics paths = as_sampled_path_pics(all->sampled);
-    if (as_sampled_phases(all->sampled) || as_sampled_summary(all->sampled)->units == 0)
-        return paths; /* rows and paths of simulation points have the same weights */
+    if (as_sampled_summary(all->sampled)->units == 0)
+        return paths;
     struct functions functions = sum_functions(all);
     double whole = (double)as_sampled_summary(all->sampled)->units;
     double *units = as_alloc_array(paths.len + 1, sizeof *units);

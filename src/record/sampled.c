@@ -285,6 +285,7 @@ void as_stratum_free(struct as_stratum *stratum)
     as_vec_free(&stratum->costs);
     as_vec_free(&stratum->counts);
     as_vec_free(&stratum->again);
+    as_vec_free(&stratum->points);
     as_pics_free(&stratum->pics);
     as_pics_free(&stratum->paths);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
@@ -372,7 +373,7 @@ static void take_region(struct as_sampled *sampled, uint32_t region)
     take_paths(sampled, region % AS_SAMPLED_GROUPS);
     const struct as_counters *counters = as_model_region(sampled->modelled->model, region);
     as_counters_append(&sampled->open.counters, counters);
-    sampled->open.groups[region % AS_SAMPLED_GROUPS].reads += counters->dram_reads;
+    sampled->open.groups[region % AS_SAMPLED_GROUPS].reads += (double)counters->dram_reads;
     sampled->open.regions++;
     sampled->last_region = region;
 }
@@ -417,16 +418,27 @@ bool as_sampled_is_whole(const struct as_sampled *sampled)
     return sampled->last_region == AS_REGION_NONE && !sampled->points;
 }
 
-/* The points count in all of the run. */
+/* The points count in all of the run. Their executions do not have the iterations of rep instructions. */
 static bool finish_points(struct as_sampled *sampled, bool interrupted, struct as_error *err)
 {
+    struct as_stratum *all = &sampled->open;
+    as_sampled_numbers again = {0};
     take_counts(sampled);
-    add_numbers(&sampled->counts, &sampled->open.counts);
-    add_numbers(&sampled->counts_again, &sampled->open.again);
-    if (!as_points_run_finish(sampled->points, interrupted, err))
-        return false;
-    as_sampled_make_rows(sampled);
-    return true;
+    for (size_t id = 0; id < all->again.len; id++)
+        all->counts.data[id] -= all->again.data[id];
+    add_numbers(&again, &all->again);
+    as_vec_clear(&all->again);
+    all->iterations = 0;
+    all->reads = as_model_reads(sampled->modelled->model);
+    bool ok = as_points_run_finish(sampled->points, interrupted, all, err);
+    if (ok) {
+        as_stratum_fold_points(sampled, all);
+        add_numbers(&sampled->counts, &again);
+        add_numbers(&sampled->counts_again, &again);
+        as_sampled_make_rows(sampled);
+    }
+    as_vec_free(&again);
+    return ok;
 }
 
 bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err)

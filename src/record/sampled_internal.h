@@ -24,7 +24,7 @@ struct as_stratum {
     struct as_group_sums {
         as_sampled_numbers units, executions;
         as_sampled_numbers paths; /* units by path */
-        uint64_t reads;           /* of DRAM */
+        double reads;             /* of DRAM */
     } groups[AS_SAMPLED_GROUPS];
     struct as_counters counters;
     uint64_t instructions; /* in the whole stratum */
@@ -32,6 +32,9 @@ struct as_stratum {
     uint64_t timed;        /* … and in its regions */
     uint32_t regions;
     uint64_t reads; /* of DRAM, in the whole stratum */
+    /* Of simulation points, which stand for the whole run: those that have the instruction. Costs, pics and counters have the points'
+     * weights then. */
+    as_sampled_numbers points;
 };
 
 /* A part of a stack, as a number that can be scaled. */
@@ -120,7 +123,10 @@ static inline double as_sampled_units(const struct as_sampled_cost *cost)
     return sum;
 }
 
-enum { AS_STRATUM_REGIONS = 500 }; /* regions of a stratum */
+enum {
+    AS_STRATUM_REGIONS = 500, /* regions of a stratum */
+    AS_STRATUM_POINTS = 5, /* simulation points that make an instruction's cost known, however often it was executed */
+};
 
 /* Instructions that fill the pipeline before a region of this length. */
 uint64_t as_sampled_settle(uint64_t length);
@@ -138,6 +144,8 @@ void as_sampled_numbers_add(as_sampled_numbers *numbers, size_t id, double more)
 void as_sampled_add_counters(struct as_counters *to, const struct as_counters *from, double factor);
 /* Adds a stratum to the estimate. */
 void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum);
+/* The same of the simulation points, whose paths are there already. */
+void as_stratum_fold_points(struct as_sampled *sampled, const struct as_stratum *stratum);
 void as_stratum_free(struct as_stratum *stratum);
 /* Divides the estimate between the threads. */
 void as_sampled_make_threads(struct as_sampled *sampled);

@@ -147,7 +147,7 @@ static void note_unseen_reads(struct as_sampled *sampled, const struct as_scales
         sampled->unseen_reads += fmax(fmax(scales->reads_beyond, scales->reads_help ? lacking : 0), 0);
 }
 
-void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
+static void fold_rows(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
     struct as_stratum same = *stratum;
     size_t n = as_engine_count_insns(as_model_engine(sampled->modelled->model));
@@ -164,9 +164,22 @@ void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratu
     fold_parts(sampled, stratum, &scales.all);
     note_unseen_reads(sampled, &scales);
     as_scales_free(&scales);
-    fold_paths(sampled, stratum);
     sampled->summary.regions += stratum->full ? 0 : stratum->regions;
     sampled->summary.strata++;
+}
+
+void as_stratum_fold(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    fold_rows(sampled, stratum);
+    fold_paths(sampled, stratum);
+}
+
+void as_stratum_fold_points(struct as_sampled *sampled, const struct as_stratum *stratum)
+{
+    fold_rows(sampled, stratum);
+    for (size_t id = 0; id < stratum->costs.len; id++)
+        as_sampled_numbers_add(&sampled->extended, id, as_sampled_units(&stratum->costs.data[id]));
+    fold_counters(sampled, stratum, 1);
 }
 
 /* ---- rows ---- */
@@ -251,13 +264,14 @@ static double error_of_reads(const struct as_sampled *sampled)
     return sampled->unseen_reads * latency * AS_CYCLE_UNITS / (double)sampled->summary.units;
 }
 
-/* The same of code that no simulation point has: others stand for it, which cost what they cost. */
+/* The same of code that no simulation point has: it costs what other code does. */
 static double error_of_unseen(const struct as_sampled *sampled)
 {
-    const struct as_sampled_summary *summary = &sampled->summary;
-    double unseen =
-        sampled->points && summary->instructions ? (double)summary->unseen / (double)summary->instructions : 0;
-    return AS_Z_95 * as_guessed_share_deviation(unseen, unseen, 0);
+    double guessed = 0;
+    for (size_t id = 0; sampled->points && id < sampled->guessed.len; id++)
+        guessed += sampled->guessed.data[id];
+    double share = guessed / (double)sampled->summary.units;
+    return AS_Z_95 * as_guessed_share_deviation(share, share, 0);
 }
 
 /* Half the 95 % interval of the estimate, as a fraction of it. */
@@ -276,6 +290,17 @@ static double error_of(const struct as_sampled *sampled)
     return hypot(hypot(found, common_error(sampled)), missing);
 }
 
+/* The elapsed time of a cycle. That of simulation points is the points' own. */
+static double idle_factor(const struct as_sampled *sampled)
+{
+    double units = 0;
+    if (!sampled->points)
+        return as_model_idle_factor(sampled->modelled->model);
+    for (size_t id = 0; id < sampled->extended.len; id++)
+        units += sampled->extended.data[id];
+    return units > 0 ? (double)sampled->counters.elapsed_cycles * AS_CYCLE_UNITS / units : 1;
+}
+
 void as_sampled_make_rows(struct as_sampled *sampled)
 {
     sampled->n = sampled->costs.len;
@@ -289,9 +314,7 @@ void as_sampled_make_rows(struct as_sampled *sampled)
     }
     sampled->counters.instructions = sampled->summary.instructions;
     sampled->counters.cycles = (sampled->summary.units + AS_CYCLE_UNITS / 2) / AS_CYCLE_UNITS;
-    if (!sampled->points)
-        sampled->counters.elapsed_cycles =
-            (uint64_t)llround((double)sampled->counters.cycles * as_model_idle_factor(sampled->modelled->model));
+    sampled->counters.elapsed_cycles = (uint64_t)llround((double)sampled->counters.cycles * idle_factor(sampled));
     as_counters_derive(&sampled->counters);
 }
 

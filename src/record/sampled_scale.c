@@ -25,9 +25,21 @@ static double mean_cost(const struct as_sampled *sampled, const struct as_stratu
     return executions > 0 ? units / executions : (double)AS_CYCLE_UNITS;
 }
 
+/* Whether enough simulation points execute it: two, if they do it about as often as the program does. */
+static bool points_know(const struct as_stratum *stratum, size_t id)
+{
+    static const double much = 3;
+    double points = as_sampled_at(&stratum->points, id);
+    bool enough =
+        points >= AS_STRATUM_POINTS || as_sampled_at(&stratum->counts, id) <= much * stratum->costs.data[id].executions;
+    return points > 1 && enough;
+}
+
 /* Whether enough groups execute it. */
 static bool is_common(const struct as_stratum *stratum, size_t id)
 {
+    if (stratum->points.len)
+        return points_know(stratum, id);
     uint32_t has = 0, all = stratum->regions < AS_SAMPLED_GROUPS ? stratum->regions : AS_SAMPLED_GROUPS;
     for (int group = 0; group < AS_SAMPLED_GROUPS; group++)
         has += as_sampled_at(&stratum->groups[group].executions, id) > 0;
@@ -120,7 +132,7 @@ static double waiting_of(const struct as_scale *scale, size_t id)
 static double reads_of(const struct as_scale *scale)
 {
     double reads = (double)scale->stratum->counters.dram_reads;
-    return scale->group == ALL ? reads : reads - (double)scale->stratum->groups[scale->group].reads;
+    return scale->group == ALL ? reads : reads - scale->stratum->groups[scale->group].reads;
 }
 
 /* The reads in the stratum by the estimate: those in the regions, multiplied as the time is that waits for them. */
