@@ -1,6 +1,7 @@
 /* See points_run.h. */
 #include "record/points_run.h"
 #include "base/signals.h"
+#include "observe/events.h"
 #include "record/points_again.h"
 
 #include <errno.h>
@@ -438,6 +439,26 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_stra
     return ok;
 }
 
+/* Threads that fight for a line do so in an order that they have found in the run before. Where a point begins they fall out of it: the
+ * more they wait for each other, the further off are its cycles (doc/design/points.md). */
+static bool check_waits(const struct as_stratum *stratum, struct as_error *err)
+{
+    static const double tolerable = 0.05;
+    double waits = 0, all = 0;
+    for (size_t i = 0; i < stratum->pics.len; i++) {
+        double units = (double)stratum->pics.data[i].units;
+        all += units;
+        waits += stratum->pics.data[i].events & AS_EVENT_COHERENCE ? units : 0;
+    }
+    if (waits <= tolerable * all)
+        return true;
+    return as_error_set(
+        err,
+        "the program's threads wait for each other's cache lines for %.0f %% of the time, in an order that a "
+        "simulation point does not have: --sampled measures them",
+        100 * waits / all);
+}
+
 bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_stratum *stratum, struct as_error *err)
 {
     as_model_twin_end(run->modelled->model);
@@ -457,7 +478,7 @@ bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as
     for (uint32_t i = 0; i < run->plan.n; i++)
         if (!add_point(run, i, stratum, err))
             return false;
-    return true;
+    return !run->plan.again || check_waits(stratum, err);
 }
 
 bool as_points_run_has_error(const struct as_points_run *run)

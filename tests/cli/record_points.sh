@@ -140,6 +140,8 @@ END
 check "… and executions are exact" test "$(one turn1.db 'SELECT sum(executions) FROM times WHERE series = 0')" -gt 700000
 check "points of threads in files" "$ASSAY" points -q --interval 20k --max-k 2 --cpi off --simpoints t.s --weights t.w -o /dev/null -- ./apart
 check "… measured in turn" "$ASSAY" record -q --points=t.s --point-weights=t.w --deterministic --point-interval 20k -o turn.db -- ./apart
+check_fails 125 "wait for each other's cache lines for [0-9]* % of the time.*--sampled measures them" "threads that fight for lines are not for points" \
+    "${threads[@]}" -o no.db -- "$WORKLOADS/threads"
 check_fails 125 "several processes" "processes have no order" "$ASSAY" record -q --points=auto --deterministic --point-interval 20k -o no.db -- \
     sh -c "$WORKLOADS/demo 1; $WORKLOADS/demo 1"
 # Assay is interrupted while the program runs to a point that is far away.
