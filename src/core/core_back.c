@@ -59,11 +59,13 @@ void as_core_note_stays(struct as_core *core, const struct as_micro *micro, uint
     static const enum as_resource queues[AS_QUEUE_COUNT] = {[AS_QUEUE_INT] = AS_RESOURCE_QUEUE_INT,
                                                             [AS_QUEUE_MEM] = AS_RESOURCE_QUEUE_MEM,
                                                             [AS_QUEUE_FP] = AS_RESOURCE_QUEUE_FP};
-    as_stay_log_add(core->stays, AS_RESOURCE_ROB, dispatched, committed + 1);
+    struct as_stay *first = as_stay_log_room(core->stays, 3), *to = first;
+    to += as_stay_set(to, AS_RESOURCE_ROB, dispatched, committed + 1);
     if (traits & AS_MICRO_QUEUED)
-        as_stay_log_add(core->stays, queues[micro->queue], dispatched, issued + 1);
+        to += as_stay_set(to, queues[micro->queue], dispatched, issued + 1);
     if (traits & AS_MICRO_LOADS)
-        as_stay_log_add(core->stays, AS_RESOURCE_LOAD_QUEUE, dispatched, committed + 1);
+        to += as_stay_set(to, AS_RESOURCE_LOAD_QUEUE, dispatched, committed + 1);
+    core->stays->stays.len += (size_t)(to - first);
 }
 
 static inline struct uop_times run(struct passage *p, const struct as_micro *micro, uint64_t ready)

@@ -11,21 +11,34 @@ struct as_stay_log {
     uint64_t offset;              /* from the core's cycles to the memory's time */
 };
 
-/* In use from cycle `from` to before `until`. */
-static inline void as_stay_log_add(struct as_stay_log *log, enum as_resource resource, uint64_t from, uint64_t until)
+/* Room for so many more; returns where they go. */
+static inline struct as_stay *as_stay_log_room(struct as_stay_log *log, size_t n)
 {
-    if (until <= from)
-        return;
-    uint64_t cycles = until - from;
-    *as_vec_push(&log->stays) = (struct as_stay){
-        .from = from, .cycles = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX, .resource = (uint8_t)resource};
+    if (__builtin_expect(log->stays.len + n > log->stays.cap, 0))
+        as_vec_reserve((void **)&log->stays.data, &log->stays.cap, log->stays.len + n, sizeof *log->stays.data);
+    return log->stays.data + log->stays.len;
 }
 
-/* The same in the memory's time. */
+/* In use from cycle `from` to before `until`; returns how many stays that is, 0 or 1. */
+static inline size_t as_stay_set(struct as_stay *stay, enum as_resource resource, uint64_t from, uint64_t until)
+{
+    uint64_t cycles = until - from;
+    *stay = (struct as_stay){
+        .from = from, .cycles = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX, .resource = (uint8_t)resource};
+    return until > from;
+}
+
+static inline void as_stay_log_add(struct as_stay_log *log, enum as_resource resource, uint64_t from, uint64_t until)
+{
+    if (until > from)
+        log->stays.len += as_stay_set(as_stay_log_room(log, 1), resource, from, until);
+}
+
+/* The same in the memory's time; not what is in use before the core's first cycle. */
 static inline void as_stay_log_add_late(struct as_stay_log *log, enum as_resource resource, uint64_t from,
                                         uint64_t until)
 {
-    if (from >= log->offset)
+    if (from > log->offset)
         as_stay_log_add(log, resource, from - log->offset, until - log->offset);
 }
 

@@ -138,6 +138,8 @@ void as_model_thread_start(void *context, struct as_thread *thread)
     own->book = as_paths_book(&model->paths, thread->number, (uint32_t)as_call_tracker_image_of(model->calls, thread));
 }
 
+enum { STAYS_A_BATCH = 4 * AS_MODEL_BATCH };
+
 /* Converts stays to the time of the measured stretches. */
 static void rebase_stays(struct model_thread *own)
 {
@@ -156,7 +158,11 @@ void as_model_publish(struct as_model *model, struct model_thread *own, uint32_t
     if (own->buffer) {
         own->buffer->cycles_before = own->cycles_before;
         own->told = own->n ? as_core_cycles(own->seat.core) - own->shift : own->told;
+        bool logs = own->stays.stays.len > 0;
         as_pipe_buffer_swap_stays(own->buffer, &own->stays.stays.data, &own->stays.stays.len, &own->stays.stays.cap);
+        if (logs) /* room for most batches: growing means copying */
+            as_vec_reserve((void **)&own->stays.stays.data, &own->stays.stays.cap, STAYS_A_BATCH,
+                           sizeof *own->stays.stays.data);
         as_host_stream_end();
         as_pipe_buffer_publish(model->fanout, own->buffer, number, own->n, last);
     }

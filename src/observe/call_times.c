@@ -35,7 +35,7 @@ struct stack {
 /* What stands before a call's cycles: its thread and its depth. */
 struct beginning {
     char text[2 * 12];
-    uint32_t length; /* 0: not made yet */
+    uint32_t length;
 };
 
 /* What stands behind a call's numbers: the function's name, quoted if need be, and the end of the line. */
@@ -46,6 +46,13 @@ struct ending {
 
 enum { KEPT = 512, LINES = 1 << 13, NUMBERS = 4 * 24, SHORT = 32 };
 
+/* The digits of the number that was written last, without the last four. */
+struct near {
+    uint64_t above; /* as a number; UINT64_MAX: none */
+    char text[16];
+    uint32_t length;
+};
+
 struct calls {
     const struct as_run_info *run;
     FILE *file, *raw;
@@ -55,6 +62,7 @@ struct calls {
     AS_VEC(struct ending) endings;       /* by path, when the run is over */
     AS_VEC(struct beginning) beginnings; /* by depth, those of one thread */
     uint32_t begins;                     /* … of this one */
+    struct near starts, ends;            /* cycles of calls */
     char lines[LINES];                   /* lines that are not in the file yet */
     size_t n_lines;
 };
@@ -80,6 +88,7 @@ static void *create(const struct as_run_info *run, const char *argument)
 {
     struct calls *self = as_alloc(sizeof *self);
     self->run = run;
+    self->starts.above = self->ends.above = UINT64_MAX;
     if (*argument && !(self->raw = tmpfile()))
         perror("assay: the observer 'calls' cannot create a temporary file for its calls");
     if (self->raw)
@@ -149,56 +158,48 @@ static uint32_t top_of(const struct stack *stack)
     return stack->frames.len ? stack->frames.data[stack->frames.len - 1].path : UINT32_MAX;
 }
 
-static void observe(void *opaque, const struct as_pipe_batch *batch)
+static void follow(struct calls *self, struct stack *stack, uint32_t thread, const struct as_pipe *pipes, size_t n,
+                   uint64_t before)
 {
-    struct calls *self = opaque;
-    struct stack *stack = stack_of(self, batch->thread);
-    const struct as_pipe *pipes = batch->pipes;
-    uint64_t before = batch->cycles_before;
     uint32_t path = top_of(stack);
-    for (size_t i = 0; i < batch->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (__builtin_expect(pipes[i].path == path, 1))
             continue;
         path = pipes[i].path;
-        enter(self, stack, batch->thread, path, i ? before + pipes[i - 1].commit : stack->last);
+        enter(self, stack, thread, path, i ? before + pipes[i - 1].commit : stack->last);
     }
-    stack->last = before + pipes[batch->n - 1].commit;
-    if (pipes[batch->n - 1].flags & AS_PIPE_LAST)
-        pop(self, stack, batch->thread, 0, stack->last);
+    stack->last = before + pipes[n - 1].commit;
 }
 
-/* Where a thread is, while a batch is read. */
-struct hand {
-    struct calls *self;
-    struct stack *stack;
-    uint32_t thread, path; /* path: the innermost */
-    uint64_t last;         /* commit */
-};
-
-static inline void go_on(struct hand *hand, uint32_t path, uint64_t commit)
+static void observe(void *opaque, const struct as_pipe_batch *batch)
 {
-    if (__builtin_expect(path != hand->path, 0))
-        enter(hand->self, hand->stack, hand->thread, path, hand->last);
-    hand->path = path;
-    hand->last = commit;
+    struct stack *stack = stack_of(opaque, batch->thread);
+    follow(opaque, stack, batch->thread, batch->pipes, batch->n, batch->cycles_before);
+    if (batch->pipes[batch->n - 1].flags & AS_PIPE_LAST)
+        pop(opaque, stack, batch->thread, 0, stack->last);
 }
 
 static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 {
     struct stack *stack = stack_of(opaque, batch->thread);
-    struct hand hand = {opaque, stack, batch->thread, top_of(stack), stack->last};
-    uint64_t before = batch->cycles_before;
-    for (size_t i = 0; i < batch->n_runs; i++) {
-        const struct as_edge_run *run = &batch->runs[i];
-        const struct as_pipe *pipes = &batch->pipes[run->first];
-        if (run->edge)
-            go_on(&hand, run->path, before + as_edge_run_commit(batch, run));
-        for (uint32_t k = 0; !run->edge && k < run->n; k++)
-            go_on(&hand, pipes[k].path, before + pipes[k].commit);
+    uint64_t before = batch->cycles_before, last = stack->last;
+    uint32_t path = top_of(stack);
+    for (const struct as_edge_run *run = batch->runs, *end = run + batch->n_runs; run < end; run++) {
+        if (run->edge) {
+            if (run->path != path)
+                enter(opaque, stack, batch->thread, run->path, last);
+            path = run->path;
+            last = before + run->base + (uint64_t)(int64_t)run->edge->committed;
+        } else {
+            stack->last = last;
+            follow(opaque, stack, batch->thread, &batch->pipes[run->first], run->n, before);
+            path = top_of(stack);
+            last = stack->last;
+        }
     }
-    stack->last = hand.last;
+    stack->last = last;
     if (batch->last)
-        pop(opaque, stack, batch->thread, 0, stack->last);
+        pop(opaque, stack, batch->thread, 0, last);
 }
 
 /* ---- the end ---- */
@@ -249,25 +250,48 @@ static inline char *put_number(char *to, uint64_t number)
     return to + 1;
 }
 
-static __attribute__((noinline)) const struct beginning *make_beginning(struct calls *self, const struct call *call)
+static __attribute__((noinline)) char *put_far(char *to, struct near *near, uint64_t number)
+{
+    char *end = put_number(to, number);
+    if (number < AS_FOUR_DIGITS)
+        return end;
+    near->above = number / AS_FOUR_DIGITS;
+    near->length = (uint32_t)(end - to) - 5;
+    memcpy(near->text, to, near->length);
+    return end;
+}
+
+/* The same for one of numbers that are close together: of the last one, all digits but four are still there. */
+static inline char *put_near(char *to, struct near *near, uint64_t number)
+{
+    uint64_t above = number / AS_FOUR_DIGITS;
+    if (__builtin_expect(above != near->above, 0))
+        return put_far(to, near, number);
+    memcpy(to, near->text, sizeof near->text);
+    to += near->length;
+    memcpy(to, as_four_digits[number % AS_FOUR_DIGITS], 4);
+    to[4] = ',';
+    return to + 5;
+}
+
+static __attribute__((noinline)) void make_beginnings(struct calls *self, const struct call *call)
 {
     if (call->thread != self->begins)
         as_vec_clear(&self->beginnings);
     self->begins = call->thread;
-    while (self->beginnings.len <= call->depth)
-        *as_vec_push(&self->beginnings) = (struct beginning){0};
-    struct beginning *beginning = &self->beginnings.data[call->depth];
-    char text[2 * 24] = {0}, *end = put_number(put_number(text, call->thread), call->depth);
-    memcpy(beginning->text, text, sizeof beginning->text);
-    beginning->length = (uint32_t)(end - text);
-    return beginning;
+    while (self->beginnings.len <= call->depth) {
+        char text[2 * 24] = {0}, *end = put_number(put_number(text, call->thread), self->beginnings.len);
+        struct beginning *beginning = as_vec_push(&self->beginnings);
+        memcpy(beginning->text, text, sizeof beginning->text);
+        beginning->length = (uint32_t)(end - text);
+    }
 }
 
 static inline const struct beginning *beginning_of(struct calls *self, const struct call *call)
 {
-    bool known =
-        call->thread == self->begins && call->depth < self->beginnings.len && self->beginnings.data[call->depth].length;
-    return __builtin_expect(known, 1) ? &self->beginnings.data[call->depth] : make_beginning(self, call);
+    if (__builtin_expect(call->thread != self->begins || call->depth >= self->beginnings.len, 0))
+        make_beginnings(self, call);
+    return &self->beginnings.data[call->depth];
 }
 
 static void write_lines(struct calls *self)
@@ -284,8 +308,8 @@ static void write_call(struct calls *self, const struct call *call)
     const struct beginning *beginning = beginning_of(self, call);
     char *end = self->lines + self->n_lines;
     memcpy(end, beginning->text, sizeof beginning->text);
-    end = put_number(end + beginning->length, call->start);
-    end = put_number(end, call->end);
+    end = put_near(end + beginning->length, &self->starts, call->start);
+    end = put_near(end, &self->ends, call->end);
     self->n_lines = (size_t)(end - self->lines);
     if (ending->length > LINES - NUMBERS - SHORT) { /* a name of C++ may be that long */
         write_lines(self);

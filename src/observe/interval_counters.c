@@ -82,13 +82,23 @@ static double value_of(const struct counters *self, const struct as_interval_thr
     return (double)interval->occupied[column - COLUMN_OCCUPIED] / (double)cycles;
 }
 
+/* With three digits behind the point. */
+static char *put_mean(char *to, double value)
+{
+    uint64_t thousandths = (uint64_t)(value * 1000 + 0.5);
+    to = as_digits_put(to, thousandths / 1000);
+    *to++ = '.';
+    memcpy(to, &as_four_digits[thousandths % 1000][1], 3);
+    return to + 3;
+}
+
 static void write_row(const struct counters *self, const struct as_interval_thread *thread, size_t row, FILE *out)
 {
     char line[(COLUMNS + 1) * 32], *to = as_digits_put(line, thread->thread);
     for (int column = 0; column < COLUMNS; column++) {
         double value = value_of(self, thread, row, column);
         *to++ = ',';
-        to = column < COLUMN_OCCUPIED ? as_digits_put(to, (uint64_t)value) : to + sprintf(to, "%.3f", value);
+        to = column < COLUMN_OCCUPIED ? as_digits_put(to, (uint64_t)value) : put_mean(to, value);
     }
     *to++ = '\n';
     fwrite(line, 1, (size_t)(to - line), out);

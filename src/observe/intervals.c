@@ -1,6 +1,7 @@
-/* See intervals.h. Most of a batch falls into one interval. The interval used last is therefore cached, and a division
- * is needed only outside of it. Runs along an edge in it are counted, and what they add is added once, when another
- * interval comes. */
+/* See intervals.h. Most of a batch falls into one interval: the newest that something was in, which is kept at hand. A
+ * division is needed only outside of it. Runs along an edge in it are counted, and what they add is added once, when a
+ * newer interval comes. What still belongs to an older one (a store that left its queue late) goes there, and the newest
+ * stays at hand. */
 #include "observe/intervals.h"
 
 #include "base/vec.h"
@@ -40,13 +41,14 @@ static inline void add_row(struct as_interval *restrict to, const struct as_inte
         to->occupied[i] += from->occupied[i];
 }
 
-static void add_times(struct as_interval *to, const struct as_interval_part *parts, uint32_t n, uint64_t times)
+static inline void add_times(struct as_interval *to, const struct as_intervals *intervals,
+                             const struct as_interval_edge *of)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (parts[i].which < AS_INTERVAL_COUNTS)
-            to->counts[parts[i].which] += (uint32_t)times * parts[i].value;
-        else
-            to->occupied[parts[i].which - AS_INTERVAL_COUNTS] += times * parts[i].value;
+    const struct as_interval_part *part = &intervals->parts.data[of->parts], *end = part + of->n_counts;
+    for (; part < end; part++)
+        to->counts[part->which] += of->times * part->value;
+    for (end += of->n_occupied; part < end; part++)
+        to->occupied[part->which] += (uint64_t)of->times * part->value;
 }
 
 /* Merges neighbouring intervals. */
@@ -73,7 +75,7 @@ static struct as_interval_thread *thread_of(struct as_intervals *intervals, uint
     return &intervals->threads.data[number];
 }
 
-/* The cached interval: `length` cycles from `first` on. */
+/* The interval at hand: `length` cycles from `first` on. */
 struct hand {
     struct as_intervals *intervals;
     struct as_interval_thread *thread;
@@ -89,7 +91,7 @@ void as_intervals_settle(struct as_intervals *intervals)
     struct as_interval *row = &intervals->threads.data[intervals->waits_thread].rows.data[intervals->waits_row];
     for (size_t i = 0; i < intervals->waiting.len; i++) {
         struct as_interval_edge *of = &intervals->edges.data[intervals->waiting.data[i]];
-        add_times(row, &intervals->parts.data[of->parts], of->n_parts, of->times);
+        add_times(row, intervals, of);
         of->times = 0;
     }
     as_vec_clear(&intervals->waiting);
@@ -112,6 +114,8 @@ static __attribute__((noinline)) void reach_for(struct hand *hand, uint64_t cycl
 
 static inline struct as_interval *row_at(struct hand *hand, uint64_t cycle)
 {
+    if (__builtin_expect(cycle < hand->first, 0))
+        return &hand->thread->rows.data[cycle / hand->length];
     if (__builtin_expect(cycle - hand->first >= hand->length, 0))
         reach_for(hand, cycle);
     return hand->row;
@@ -132,17 +136,6 @@ static inline void count_record(struct as_interval *row, uint32_t flags, uint32_
         row->counts[AS_INTERVAL_EVENTS + __builtin_ctz(events)]++;
 }
 
-/* Of a stay that reaches into several intervals, or into another one. */
-static __attribute__((noinline)) void count_parts_of_stay(struct hand *hand, const struct as_stay *stay, uint64_t at)
-{
-    for (uint64_t end = at + stay->cycles; at < end;) { /* cycles from 0 here */
-        struct as_interval *row = row_at(hand, at);
-        uint64_t left = hand->first + hand->length - at, part = end - at < left ? end - at : left;
-        row->occupied[stay->resource] += part;
-        at += part;
-    }
-}
-
 static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n, uint64_t before)
 {
     for (size_t i = 0; i < n; i++)
@@ -150,20 +143,40 @@ static void count_pipes(struct hand *hand, const struct as_pipe *pipes, size_t n
                      pipes[i].events | as_first_events(&pipes[i]));
 }
 
+/* Where stays are added up: not always in the interval at hand. */
+struct cursor {
+    struct as_interval *row;
+    uint64_t first;
+};
+
+/* A stay that is not in the interval of the cursor, or not only; leaves the cursor where it ends. */
+static __attribute__((noinline)) void count_parts_of_stay(struct hand *hand, struct cursor *cursor,
+                                                          const struct as_stay *stay, uint64_t at)
+{
+    for (uint64_t end = at + stay->cycles; at < end;) { /* cycles from 0 here */
+        struct as_interval *row = row_at(hand, at);
+        uint64_t behind = at % hand->length, left = hand->length - behind, part = end - at < left ? end - at : left;
+        row->occupied[stay->resource] += part;
+        *cursor = (struct cursor){row, at - behind};
+        at += part;
+    }
+}
+
+/* They come in the order in which they end, and begin long before the interval at hand, if that is a short one. */
 static void count_stays(struct hand *hand, const struct as_stay *stays, size_t n, uint64_t before)
 {
-    struct hand here = *hand; /* in registers */
+    struct cursor cursor = {hand->row, hand->first};
     for (size_t i = 0; i < n; i++) {
-        const struct as_stay *stay = &stays[i];
-        uint64_t at = stay->from + before - 1 - here.first, cycles = stay->cycles;
-        if (stay->from == 0 || stay->resource >= AS_RESOURCE_COUNT)
-            continue;
-        if (__builtin_expect(at < here.length && cycles <= here.length - at, 1)) {
-            here.row->occupied[stay->resource] += cycles;
-            continue;
+        uint64_t shift = before - 1 - cursor.first, length = hand->length;
+        uint64_t *occupied = cursor.row->occupied;
+        for (; i < n; i++) { /* all in registers */
+            uint64_t at = stays[i].from + shift, cycles = stays[i].cycles;
+            if (__builtin_expect(at >= length || at + cycles > length, 0))
+                break;
+            occupied[stays[i].resource] += cycles;
         }
-        count_parts_of_stay(hand, stay, stay->from + before - 1);
-        here = *hand;
+        if (i < n && stays[i].from + before > 0) /* not from before the first cycle on */
+            count_parts_of_stay(hand, &cursor, &stays[i], stays[i].from + before - 1);
     }
 }
 
@@ -200,21 +213,27 @@ void as_intervals_add(struct as_intervals *intervals, const struct as_pipe_batch
 
 /* ---- edges ---- */
 
-static void keep_part(struct as_intervals *intervals, struct as_interval_edge *of, uint32_t which, uint64_t value)
+/* Runs along edges of at most so many cycles are looked at quickly: if such a run begins that many cycles before the end of
+ * the interval at hand, all of it is in it. */
+enum { QUICK_SPAN = 64 };
+
+/* Adds a part unless it is 0; returns how many there are now. */
+static uint16_t keep_part(struct as_intervals *intervals, uint16_t n, uint32_t which, uint64_t value)
 {
     if (value == 0)
-        return;
+        return n;
     *as_vec_push(&intervals->parts) = (struct as_interval_part){which, (uint32_t)value};
-    of->n_parts++;
+    return (uint16_t)(n + 1);
 }
 
 static void keep_parts(struct as_intervals *intervals, struct as_interval_edge *of, const struct as_interval *sum)
 {
     of->parts = (uint32_t)intervals->parts.len;
     for (uint32_t i = 0; i < AS_INTERVAL_COUNTS; i++)
-        keep_part(intervals, of, i, sum->counts[i]);
+        if (!(intervals->unused >> i & 1))
+            of->n_counts = keep_part(intervals, of->n_counts, i, sum->counts[i]);
     for (uint32_t i = 0; i < AS_RESOURCE_COUNT; i++)
-        keep_part(intervals, of, AS_INTERVAL_COUNTS + i, sum->occupied[i]);
+        of->n_occupied = keep_part(intervals, of->n_occupied, i, sum->occupied[i]);
 }
 
 static void reach(int32_t range[2], int32_t first, int32_t last)
@@ -229,7 +248,7 @@ static __attribute__((noinline)) struct as_interval_edge *sum_up(struct as_inter
     struct as_interval sum = {0};
     int32_t range[2] = {INT32_MAX, INT32_MIN};
     while (intervals->edges.len <= edge->number)
-        *as_vec_push(&intervals->edges) = (struct as_interval_edge){0};
+        *as_vec_push(&intervals->edges) = (struct as_interval_edge){.quick = INT64_MIN};
     struct as_interval_edge *of = &intervals->edges.data[edge->number];
     for (uint32_t i = 0; i < edge->n; i++) {
         const struct as_edge_record *record = &edge->records[i];
@@ -242,6 +261,7 @@ static __attribute__((noinline)) struct as_interval_edge *sum_up(struct as_inter
         reach(range, stay->from - 1, stay->from - 2 + (int32_t)stay->cycles);
     }
     *of = (struct as_interval_edge){.edge = edge, .first = range[0], .span = (uint32_t)(range[1] - range[0])};
+    of->quick = of->span <= QUICK_SPAN ? of->first : INT64_MIN;
     keep_parts(intervals, of, &sum);
     return of;
 }
@@ -266,42 +286,54 @@ static inline void count_once(struct as_intervals *intervals, struct as_interval
         *as_vec_push(&intervals->waiting) = of->edge->number;
 }
 
-/* A run that is not in the interval at hand. */
-static __attribute__((noinline)) void count_edge_elsewhere(struct hand *hand, struct as_interval_edge *of,
-                                                           const struct as_edge_run *run, uint64_t before)
-{
-    int64_t first = (int64_t)(run->base + before) + of->first;
-    bool whole = first >= 0 && run->base > 0 && row_at(hand, (uint64_t)first) &&
-                 (uint64_t)first - hand->first + of->span < hand->length;
-    if (whole)
-        count_once(hand->intervals, of);
-    else
-        count_parts(hand, run, before);
-}
-
-static inline void count_edge(struct hand *hand, const struct as_edge_run *run, uint64_t before)
+/* A run that is not in the interval at hand, or not quick. */
+static __attribute__((noinline)) void count_edge_elsewhere(struct hand *hand, const struct as_edge_run *run,
+                                                           uint64_t before)
 {
     struct as_intervals *intervals = hand->intervals;
     uint32_t number = run->edge->number;
     struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
-    if (__builtin_expect(!of || !of->edge, 0))
+    if (!of || !of->edge)
         of = sum_up(intervals, run->edge);
-    uint64_t first = run->base + before + (uint64_t)(int64_t)of->first - hand->first;
-    if (__builtin_expect(first < hand->length && first + of->span < hand->length && run->base > 0, 1))
+    int64_t first = (int64_t)(run->base + before) + of->first;
+    bool whole = first >= 0 && run->base > 0 && row_at(hand, (uint64_t)first) == hand->row &&
+                 (uint64_t)first - hand->first + of->span < hand->length;
+    if (whole)
         count_once(intervals, of);
     else
-        count_edge_elsewhere(hand, of, run, before);
+        count_parts(hand, run, before);
+}
+
+/* The first of the runs that is not a quick one in the interval at hand. All but that one test of cycles is in registers:
+ * this is done for each block that the program executes. */
+static const struct as_edge_run *count_quick(const struct hand *hand, const struct as_edge_run *run,
+                                             const struct as_edge_run *end, uint64_t before)
+{
+    struct as_intervals *intervals = hand->intervals;
+    struct as_interval_edge *edges = intervals->edges.data;
+    uint64_t n = intervals->edges.len, shift = before - hand->first;
+    uint64_t room = hand->length > QUICK_SPAN ? hand->length - QUICK_SPAN : 0;
+    for (; run < end && run->edge; run++) {
+        uint32_t number = run->edge->number;
+        struct as_interval_edge *of = &edges[number];
+        if (__builtin_expect(number >= n || run->base + shift + (uint64_t)of->quick >= room, 0))
+            break;
+        count_once(intervals, of);
+    }
+    return run;
 }
 
 void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge_batch *batch)
 {
     struct hand hand = take_hand(intervals, batch->thread);
     uint64_t before = batch->cycles_before;
-    for (size_t i = 0; i < batch->n_runs; i++) {
-        const struct as_edge_run *run = &batch->runs[i];
-        if (run->edge)
-            count_edge(&hand, run, before);
-        else
+    const struct as_edge_run *run = batch->runs, *end = batch->runs + batch->n_runs;
+    bool begins = run->edge && run->base == 0; /* there, runs are no quick ones */
+    for (; run < end; run++) {
+        run = begins ? run : count_quick(&hand, run, end, before);
+        if (run < end && run->edge)
+            count_edge_elsewhere(&hand, run, before);
+        else if (run < end)
             count_pipes(&hand, &batch->pipes[run->first], run->n, before);
     }
     count_stays(&hand, batch->stays, batch->n_stays, before);

@@ -37,7 +37,7 @@ struct as_interval_thread {
     AS_VEC(struct as_interval) rows; /* the first begins with cycle 1 */
 };
 
-/* One of the numbers that an edge adds: a count, or behind those an occupancy. Most are 0, and left out. */
+/* One of the numbers that an edge adds: a count or an occupancy. Most are 0, and left out. */
 struct as_interval_part {
     uint32_t which;
     uint32_t value;
@@ -45,15 +45,18 @@ struct as_interval_part {
 
 /* What an edge adds to the interval that it lies in as a whole, by its number. */
 struct as_interval_edge {
-    const struct as_edge *edge; /* NULL: not worked out yet */
-    int32_t first;              /* the cycles that it reaches into, from the run's base: the first … */
-    uint32_t span;              /* … and how many come behind it */
-    uint32_t times;             /* runs in the interval at hand that are not added yet */
-    uint32_t parts, n_parts;    /* the first, and how many */
+    const struct as_edge *edge;    /* NULL: not worked out yet */
+    int64_t quick;                 /* `first`, or INT64_MIN: not worked out, or of many cycles */
+    int32_t first;                 /* the cycles that it reaches into, from the run's base: the first … */
+    uint32_t span;                 /* … and how many come behind it */
+    uint32_t times;                /* runs in the interval at hand that are not added yet */
+    uint32_t parts;                /* the first of them: … */
+    uint16_t n_counts, n_occupied; /* … so many counts, and behind them so many occupancies */
 };
 
 struct as_intervals {
     uint64_t length; /* cycles of an interval */
+    uint32_t unused; /* counts that nobody asks for, as bits: they may lack what runs along edges add */
     size_t most;     /* rows a thread may have: neighbours become one then, and the length doubles; 0: any number */
     AS_VEC(struct as_interval_thread) threads; /* by number; those without rows have none */
     AS_VEC(struct as_interval_edge) edges;     /* by number */

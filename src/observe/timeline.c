@@ -16,6 +16,38 @@ struct timeline {
     size_t columns;
 };
 
+/* A line: a ratio of two values. */
+struct line {
+    const char *name;
+    int count, resource; /* one of them, -1 for the other */
+    bool per_thousand;   /* per 1000 instructions; otherwise per cycle */
+};
+
+static const struct line lines[] = {
+    {"instructions a cycle", AS_INTERVAL_INSTRUCTIONS, -1, false},
+    {"mispredicted / 1000", AS_INTERVAL_MISPREDICTED, -1, true},
+    {"flushes / 1000", AS_INTERVAL_FLUSHES, -1, true},
+    {"L1D misses / 1000", AS_INTERVAL_EVENTS + 6, -1, true},
+    {"LLC misses / 1000", AS_INTERVAL_EVENTS + 8, -1, true},
+    {"reorder buffer", -1, AS_RESOURCE_ROB, false},
+    {"integer queue", -1, AS_RESOURCE_QUEUE_INT, false},
+    {"memory queue", -1, AS_RESOURCE_QUEUE_MEM, false},
+    {"FP queue", -1, AS_RESOURCE_QUEUE_FP, false},
+    {"load queue", -1, AS_RESOURCE_LOAD_QUEUE, false},
+    {"store queue", -1, AS_RESOURCE_STORE_QUEUE, false},
+    {"L1D MSHRs", -1, AS_RESOURCE_MSHR_L1D, false},
+};
+_Static_assert(AS_EVENT_ST_L1 == 1 << 6 && AS_EVENT_ST_LLC == 1 << 8, "events of the lines");
+
+/* What no line shows. */
+static uint32_t unused_counts(void)
+{
+    uint32_t used = 1 << AS_INTERVAL_INSTRUCTIONS; /* what others are divided by */
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        used |= lines[i].count >= 0 ? UINT32_C(1) << lines[i].count : 0;
+    return ~used;
+}
+
 static void release(void *opaque)
 {
     as_intervals_free(&((struct timeline *)opaque)->intervals);
@@ -32,6 +64,7 @@ static void *create(const struct as_run_info *run, const char *argument)
     self->run = run;
     self->columns = columns;
     self->intervals.length = FIRST_LENGTH;
+    self->intervals.unused = unused_counts();
     self->intervals.most = 2 * ROWS_A_COLUMN * columns; /* at least half of them are used */
     return self;
 }
@@ -59,29 +92,6 @@ static size_t make_columns(const struct timeline *self, const struct as_interval
 }
 
 /* ---- lines ---- */
-
-/* A line: a ratio of two values. */
-struct line {
-    const char *name;
-    int count, resource; /* one of them, -1 for the other */
-    bool per_thousand;   /* per 1000 instructions; otherwise per cycle */
-};
-
-static const struct line lines[] = {
-    {"instructions a cycle", AS_INTERVAL_INSTRUCTIONS, -1, false},
-    {"mispredicted / 1000", AS_INTERVAL_MISPREDICTED, -1, true},
-    {"flushes / 1000", AS_INTERVAL_FLUSHES, -1, true},
-    {"L1D misses / 1000", AS_INTERVAL_EVENTS + 6, -1, true},
-    {"LLC misses / 1000", AS_INTERVAL_EVENTS + 8, -1, true},
-    {"reorder buffer", -1, AS_RESOURCE_ROB, false},
-    {"integer queue", -1, AS_RESOURCE_QUEUE_INT, false},
-    {"memory queue", -1, AS_RESOURCE_QUEUE_MEM, false},
-    {"FP queue", -1, AS_RESOURCE_QUEUE_FP, false},
-    {"load queue", -1, AS_RESOURCE_LOAD_QUEUE, false},
-    {"store queue", -1, AS_RESOURCE_STORE_QUEUE, false},
-    {"L1D MSHRs", -1, AS_RESOURCE_MSHR_L1D, false},
-};
-_Static_assert(AS_EVENT_ST_L1 == 1 << 6 && AS_EVENT_ST_LLC == 1 << 8, "events of the lines");
 
 static double value_of(const struct line *line, const struct column *column)
 {

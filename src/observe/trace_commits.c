@@ -48,30 +48,30 @@ struct tail {
 
 enum { FOUR = AS_FOUR_DIGITS }; /* cycles that differ in their last four digits alone: an age */
 
-/* The records of an edge as they were written last. Only their last four digits change while the age is the same. */
-struct edge_text {
-    const struct as_edge *edge; /* NULL: not made yet */
-    size_t text, spots;         /* where they begin in `texts` and `spots` */
-    uint64_t age;               /* of its digits: cycle / FOUR; 0: of none */
-    int32_t first;              /* commit of its first record, from that of the run */
-    uint32_t room;              /* the first may be this far behind an age's begin, so that all are in it */
-    uint32_t n, size;           /* records; bytes of the text */
+/* A record in the text of an edge: where its last four digits are, and four times its commit, from that of the first. */
+struct digits {
+    uint16_t at, commit;
 };
 
-/* A record in such a text: where its last four digits are, and its commit, from that of the run. */
-struct digits {
-    uint32_t at;
-    int32_t commit;
+/* The records of an edge as they were written last. Only their last four digits change while the age is the same. The
+ * spots of the digits come in pairs: the last record has two of them if need be. Text follows them. */
+struct edge_text {
+    const struct as_edge *edge; /* NULL: not made yet */
+    struct digits *spots;
+    char *text;         /* LONGEST bytes for each record, and PIECE */
+    int64_t offset;     /* from the run's base to how far the first record is behind the age's begin … */
+    uint64_t room;      /* … which must be less than this, so that all records are in the age; 0: no text yet */
+    uint32_t size;      /* bytes of the text */
+    uint32_t largest;   /* `room` */
+    uint64_t unused[2]; /* makes its size a power of two */
 };
 
 struct csv {
     struct commits commits;
     AS_VEC(struct tail) tails;      /* by instruction id */
     AS_VEC(struct edge_text) edges; /* by number */
-    AS_VEC(char) texts;             /* room for LONGEST bytes for each record, and PIECE */
-    AS_VEC(struct digits) spots;
-    uint64_t age, start; /* the last run's, and its first cycle */
-    char above[DIGITS];  /* its digits: those of all of its cycles but the last four */
+    uint64_t age;                   /* the last run's */
+    char above[DIGITS];             /* its digits: those of all of its cycles but the last four */
     uint32_t n_above;
     uint64_t tens;  /* the value of `digits` */
     uint32_t first; /* of the digits, which end at DIGITS; behind them there is room to be copied with them */
@@ -153,40 +153,64 @@ static void add_csv(void *opaque, const struct as_pipe *pipes, size_t n)
 
 /* ---- CSV of edges ---- */
 
+static uint32_t count_spots(const struct edge_text *of)
+{
+    return of->edge->n + of->edge->n % 2;
+}
+
 /* Writes the records with the digits of the age, whatever their last four. */
 static void write_text(struct csv *self, struct edge_text *of)
 {
-    char *text = self->texts.data + of->text, *to = text;
-    struct digits *spots = self->spots.data + of->spots;
-    for (uint32_t i = 0; i < of->n; i++) {
+    char *to = of->text;
+    for (uint32_t i = 0; i < of->edge->n; i++) {
         const struct tail *tail = tail_of(self, of->edge->records[i].insn);
         memcpy(to, self->above, sizeof self->above);
         to += self->n_above;
-        spots[i].at = (uint32_t)(to - text);
+        of->spots[i].at = (uint16_t)(to - of->text);
         memcpy(to + 4, tail->text, TAIL);
         to += 4 + tail->length;
     }
-    of->size = (uint32_t)(to - text);
-    of->age = self->age;
+    of->spots[count_spots(of) - 1].at = of->spots[of->edge->n - 1].at;
+    of->size = (uint32_t)(to - of->text);
 }
 
-static __attribute__((noinline)) struct edge_text *make_edge_text(struct csv *self, const struct as_edge *edge)
+static inline void change_word(char *at, uint64_t rest, uint64_t above)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    word = htole64((le64toh(word) & rest) | above);
+    memcpy(at, &word, sizeof word);
+}
+
+/* The same for records that have as many digits of another age: writes these alone, in words whose rest stays. */
+static void write_age(struct csv *self, struct edge_text *of)
+{
+    char *text = of->text - self->n_above;
+    const struct digits *last = (const struct digits *)of->text;
+    uint64_t above, rest = self->n_above < 8 ? UINT64_MAX << 8 * self->n_above : 0;
+    memcpy(&above, self->above, sizeof above);
+    above = le64toh(above) & ~rest;
+    for (const struct digits *spot = of->spots; spot < last; spot += 2) {
+        change_word(text + spot[0].at, rest, above);
+        change_word(text + spot[1].at, rest, above);
+    }
+}
+
+static struct edge_text *make_edge_text(struct csv *self, const struct as_edge *edge)
 {
     while (self->edges.len <= edge->number)
         *as_vec_push(&self->edges) = (struct edge_text){0};
     struct edge_text *of = &self->edges.data[edge->number];
-    uint32_t span = (uint32_t)(edge->committed - edge->records[0].commit);
-    *of = (struct edge_text){.edge = edge,
-                             .text = self->texts.len,
-                             .spots = self->spots.len,
-                             .first = edge->records[0].commit,
-                             .room = span < FOUR && edge->n <= TOGETHER ? FOUR - span : 0,
-                             .n = edge->n};
-    for (uint32_t i = 0; i < edge->n; i++)
-        *as_vec_push(&self->spots) = (struct digits){.commit = edge->records[i].commit};
-    size_t room = of->text + edge->n * LONGEST + PIECE;
-    as_vec_reserve((void **)&self->texts.data, &self->texts.cap, room, 1);
-    self->texts.len = room;
+    int32_t first = edge->records[0].commit, span = edge->committed - first;
+    *of = (struct edge_text){.edge = edge};
+    if (span >= FOUR || edge->n > TOGETHER)
+        return of;
+    size_t n = count_spots(of);
+    of->largest = FOUR - (uint32_t)span;
+    of->spots = as_alloc(n * sizeof *of->spots + edge->n * LONGEST + PIECE);
+    of->text = (char *)(of->spots + n);
+    for (size_t i = 0; i < n; i++)
+        of->spots[i].commit = (uint16_t)(4 * (edge->records[i < edge->n ? i : edge->n - 1].commit - first));
     return of;
 }
 
@@ -198,64 +222,91 @@ static __attribute__((noinline)) void add_records_csv(struct csv *self, const st
                   self->commits.base + run->base + (uint64_t)(int64_t)run->edge->records[i].commit);
 }
 
-/* Makes the text one of the age that cycle `first` is in. False: there is none. */
-static __attribute__((noinline)) bool change_age(struct csv *self, struct edge_text *of, uint64_t first)
+static void change_age(struct csv *self, uint64_t age)
 {
-    if (first / FOUR != self->age) {
-        self->age = first / FOUR;
-        self->start = self->age * FOUR;
-        char digits[DIGITS + 1];
-        self->n_above = (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, self->age);
-        memcpy(self->above, digits, sizeof self->above);
-    }
-    if (self->age == 0 || first - self->start >= of->room)
+    char digits[DIGITS + 1];
+    self->age = age;
+    self->n_above = (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, age);
+    memcpy(self->above, digits, sizeof self->above);
+}
+
+/* Makes the text of the run's edge one of the age that the run is in. False: there is none. */
+static __attribute__((noinline)) bool prepare(struct csv *self, const struct as_edge_run *run)
+{
+    uint32_t number = run->edge->number;
+    struct edge_text *of = number < self->edges.len ? &self->edges.data[number] : NULL;
+    if (!of || !of->edge)
+        of = make_edge_text(self, run->edge);
+    uint64_t first = self->commits.base + run->base + (uint64_t)(int64_t)run->edge->records[0].commit;
+    if (first / FOUR != self->age)
+        change_age(self, first / FOUR);
+    if (self->age == 0 || first % FOUR >= of->largest)
         return false;
-    if (of->age != self->age)
+    if (of->room == 0 || of->spots[0].at != self->n_above || self->n_above > 8)
         write_text(self, of);
+    else
+        write_age(self, of);
+    of->offset = run->edge->records[0].commit - (int64_t)(self->age * FOUR);
+    of->room = of->largest;
     return true;
 }
 
 /* Copies a text, and more than that, in pieces of a size that is known. */
 static inline void copy_pieces(char *restrict to, const char *restrict from, uint32_t size)
 {
-    for (const char *end = from + size; from < end; from += PIECE, to += PIECE)
+    const char *end = from + size;
+    do {
         memcpy(to, from, PIECE);
+        to += PIECE;
+        from += PIECE;
+    } while (from < end);
 }
 
-static inline void add_edge_csv(struct csv *self, const struct as_edge_run *run)
+/* Writes runs whose texts are of their age, as far as the buffer goes; returns the first that is left. */
+static const struct as_edge_run *add_prepared(struct csv *self, const struct as_edge_run *run,
+                                              const struct as_edge_run *end)
 {
-    const struct as_edge *edge = run->edge;
     struct commits *commits = &self->commits;
-    struct edge_text *of = edge->number < self->edges.len ? &self->edges.data[edge->number] : NULL;
-    if (__builtin_expect(!of || of->edge != edge, 0))
-        of = make_edge_text(self, edge);
-    uint64_t base = commits->base + run->base, first = base + (uint64_t)(int64_t)of->first;
-    bool same = of->age == self->age && first - self->start < of->room && of->age;
-    if (__builtin_expect(!same, 0) && !change_age(self, of, first)) {
-        add_records_csv(self, run);
-        return;
-    }
+    const struct edge_text *edges = self->edges.data;
+    const uint64_t n = self->edges.len, base = commits->base;
     char *to = commits->text + commits->n;
-    const struct digits *spots = self->spots.data + of->spots, *end = spots + of->n;
-    const char(*fours)[4] = as_four_digits + (int64_t)(base - self->start);
-    copy_pieces(to, self->texts.data + of->text, of->size);
-#pragma GCC unroll 4
-    for (; spots < end; spots++)
-        memcpy(to + spots->at, fours + spots->commit, 4);
-    commits->n += of->size;
-    if (__builtin_expect(commits->n >= BUFFER, 0))
-        flush(commits);
+    const char *full = commits->text + BUFFER;
+    for (; run < end && run->edge && to < full; run++) {
+        uint32_t number = run->edge->number;
+        if (__builtin_expect(number >= n, 0))
+            break;
+        const struct edge_text *of = &edges[number];
+        uint64_t behind = run->base + base + (uint64_t)of->offset;
+        if (__builtin_expect(behind >= of->room, 0))
+            break;
+        const struct digits *spot = of->spots, *last = (const struct digits *)of->text;
+        const char *fours = as_four_digits[behind];
+        copy_pieces(to, of->text, of->size);
+        do {
+            memcpy(to + spot[0].at, fours + spot[0].commit, 4);
+            memcpy(to + spot[1].at, fours + spot[1].commit, 4);
+            spot += 2;
+        } while (spot < last);
+        to += of->size;
+    }
+    commits->n = (size_t)(to - commits->text);
+    return run;
 }
 
 static void add_edges_csv(void *opaque, const struct as_edge_batch *batch)
 {
     struct csv *self = opaque;
-    for (size_t i = 0; i < batch->n_runs; i++) {
-        const struct as_edge_run *run = &batch->runs[i];
-        if (run->edge)
-            add_edge_csv(self, run);
-        else
+    const struct as_edge_run *run = batch->runs, *end = run + batch->n_runs;
+    while ((run = add_prepared(self, run, end)) < end) {
+        if (self->commits.n >= BUFFER) {
+            flush(&self->commits);
+        } else if (!run->edge) {
             add_csv(self, &batch->pipes[run->first], run->n);
+            run++;
+        } else if (!prepare(self, run)) {
+            add_records_csv(self, run);
+            run++;
+        }
     }
     self->commits.last = as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]);
 }
@@ -263,9 +314,9 @@ static void add_edges_csv(void *opaque, const struct as_edge_batch *batch)
 static void forget_csv(void *opaque)
 {
     struct csv *self = opaque;
+    for (size_t i = 0; i < self->edges.len; i++)
+        free(self->edges.data[i].spots);
     as_vec_clear(&self->edges);
-    as_vec_clear(&self->texts);
-    as_vec_clear(&self->spots);
 }
 
 static void end_csv(void *opaque)
@@ -276,10 +327,9 @@ static void end_csv(void *opaque)
 static void free_csv(void *opaque)
 {
     struct csv *self = opaque;
+    forget_csv(self);
     as_vec_free(&self->tails);
     as_vec_free(&self->edges);
-    as_vec_free(&self->texts);
-    as_vec_free(&self->spots);
     free(self);
 }
 
