@@ -261,8 +261,8 @@ static bool check_options(const struct report_options *options, const struct as_
     if (options->json && options->csv)
         return as_error_set_status(err, AS_EXIT_USAGE, "--json and --csv cannot be used together");
     if (!kind->json && (options->json || options->csv))
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s is a drawing; --calls is the same as %s", kind->option,
-                                   options->json ? "JSON" : "CSV");
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s is a drawing: %s has the same as %s", kind->option,
+                                   kind->values, options->json ? "JSON" : "CSV");
     return as_report_kind_takes(kind, options->by, options->sort != NULL, filters_of(options), err);
 }
 

@@ -151,4 +151,5 @@ const struct as_report_kind as_report_flame = {.option = "--flame",
                                                .levels = AS_REPORT_LEVEL(AS_REPORT_BY_FUNCTION),
                                                .make = make_flame,
                                                .free = free_flame,
-                                               .text = put_text};
+                                               .text = put_text,
+                                               .values = "--calls"};

@@ -70,7 +70,8 @@ struct as_report_kind {
     void *(*make)(const struct as_report_request *request, struct as_error *err);
     void (*free)(void *state);
     void (*text)(const void *state, FILE *out, const struct as_term *term);
-    /* NULL: a drawing, which exists only as text. JSON is added to an open object. */
+    const char *values; /* of a drawing, which exists only as text: the option that has the same as JSON and CSV */
+    /* NULL: a drawing. JSON is added to an open object. */
     bool (*json)(const void *state, struct as_json *json, struct as_error *err);
     bool (*csv)(const void *state, FILE *out, struct as_error *err);
 };
