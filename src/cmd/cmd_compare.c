@@ -523,12 +523,17 @@ static int run_compare(int argc, char **argv)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     options.output = as_output_name(options.output);
     struct as_default_core core;
-    options.core = as_core_or_default(options.core, rest < argc ? argv[rest] : NULL, &core);
     struct comparison all = {.options = &options};
     struct as_error err = AS_ERROR_INIT;
-    int status = rest >= argc                                ? as_cli_usage(&as_command_compare, "no program given")
-                 : as_run_options_settle(&options.run, &err) ? run_all(&all, argv + rest)
-                                                             : as_cli_fail(&as_command_compare, &err);
+    int status;
+    if (rest >= argc) {
+        status = as_cli_usage(&as_command_compare, "no program given");
+    } else if (!as_run_options_settle(&options.run, &err)) {
+        status = as_cli_fail(&as_command_compare, &err);
+    } else {
+        options.core = as_core_or_default(options.core, argv[rest], &core);
+        status = run_all(&all, argv + rest);
+    }
     size_t crashed = 0;
     for (size_t i = 0; i < all.n_cores; i++)
         crashed += end_run(&all.runs[i]);

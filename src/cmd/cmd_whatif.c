@@ -100,9 +100,10 @@ static int run(struct whatif_options *options, char **argv)
     struct as_progress progress;
     struct as_whatif_request *asked = &options->asked;
     struct as_whatif whatif = {.request = asked};
-    asked->core = as_core_or_default(asked->core, argv[0], &core);
     if (!as_run_options_settle(&options->run, &err))
         return as_cli_fail(&as_command_whatif, &err);
+    asked->core =
+        as_core_or_default(asked->core, argv[0], &core); /* says which: after what is wrong with the options */
     asked->engine = as_run_engine_options(&options->run, argv);
     asked->memo = as_run_memo_options(&options->run);
     asked->meter = &as_progress_meter;
