@@ -138,7 +138,6 @@ static uint8_t shape_of(const struct as_insn *insn, const struct as_recipe *reci
     }
 }
 
-/* The first micro-operation waits for what the instruction waits for; the last takes its register and branch tag. */
 static bool are_integers(const uint8_t *registers, uint8_t n)
 {
     for (uint8_t i = 0; i < n; i++)
@@ -153,6 +152,7 @@ bool as_recipe_renames(const struct as_insn *insn, uint32_t size)
            are_integers(insn->reads, insn->n_reads) && are_integers(insn->writes, insn->n_writes);
 }
 
+/* The first micro-operation waits for what the instruction waits for; the last takes its register and branch tag. */
 void as_recipe_make(const struct as_machine *machine, const struct as_insn *insn, struct as_recipe *recipe)
 {
     recipe->block = insn->address / machine->front.fetch_bytes;
