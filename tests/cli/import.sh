@@ -495,8 +495,8 @@ check_fails 2 '^assay report: --time does not apply to data' "data have no times
 check_json "a command is the name at the time of the sample" '{r["command"]: r["time"] for r in d["rows"]} == {"sh": 100, "cc": 900}' "$ASSAY" report --json --by command timed.db
 check_json "… a thread stays one" '[(r["thread"], r["command"], r["time"]) for r in d["rows"]] == [(7, "cc", 1000)]' "$ASSAY" report --json --by thread timed.db
 check "… with its former name" bash -c '"$1" report --by thread timed.db | grep -q "7 cc (before: sh)"' - "$ASSAY"
-cp timed.db again.db
-check "merged with a copy" "$ASSAY" merge -o twice.db timed.db again.db
+"$ASSAY" import -q -o again.db timed.txt
+check "merged with another like it" "$ASSAY" merge -o twice.db timed.db again.db
 check_json "… each run has its own start" '{r["function"]: r["samples"] for r in d["rows"]} == {"read_input": 2, "main": 0}' "$ASSAY" report --json --time ..0.4 twice.db
 sed 's/ \[...\]//' timed.txt >no-cpu.txt
 check "samples without processors" "$ASSAY" import -o no-cpu.db no-cpu.txt
@@ -593,7 +593,7 @@ check_json "unequal ones: that of 11.9" \
 said() { "$ASSAY" report "$1" | grep -E '^error'; }
 check_same "… too few for an error in words" 'error: too few samples (100, worth 12) to tell' "$(said unequal.db)"
 check "… of 100 there is one, of no more digits than it has" grep -qE '^error ([0-9]\.[0-9]|[1-4][0-9]|50|more than 50) % by function,' <<<"$(said equal.db)"
-cp unequal.db again.db
+"$ASSAY" import -q -o again.db unequal.txt
 "$ASSAY" merge -q -o both.db unequal.db again.db
 check_json "… of twice as many when merged" \
     'abs([e["value"] for e in d["series"][0]["estimates"] if e["measure"] == "estimate"][0] - 0.1158 / 2 ** 0.5) < 2e-3' \
