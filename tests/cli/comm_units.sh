@@ -28,7 +28,8 @@ check_json "… does not" 'd["counts"]["hitm"] == 0 and d["counts"]["load_llc"] 
 check "SPE" rec neoverse-n1 --period 1024
 check_json "… knows that another core had the line" 'd["counts"]["hitm"] == 0 and d["counts"]["local_peer"] > 0' "$ASSAY" comm --json neoverse-n1.db
 
-cp skylake.db again.db
+cp skylake.db again.db # the same numbers, as those of another recording
+python3 -c 'import sqlite3; again = sqlite3.connect("again.db"); again.execute("UPDATE recordings SET identity = 1"); again.commit()'
 check "merged profiles" "$ASSAY" merge -q -o merged.db skylake.db again.db
 check_json "… have twice the samples" "d['counts']['local_hitm'] == 2 * json.load(open('profile.json'))['counts']['local_hitm']" "$ASSAY" comm --json merged.db
 check "one thread" "$ASSAY" record -q --source=pmu:skylake --event loads --period 101 --max 300k -o one.db -- "$WORKLOADS/demo"

@@ -124,6 +124,9 @@ static void test_atomics_in_order(void **state)
     assert_int_equal(atomic_load(&late->given), 0); /* the other one may come to an atomic, too */
     atomic_store(&early->asked, 1);
     assert_true(as_pace_turn(&reader, true));
+    assert_int_equal(atomic_load(&early->given), 0); /* clocks are those of earlier rounds: the next one asks exactly */
+    reader.exactly = true;
+    assert_true(as_pace_turn(&reader, true));
     assert_int_equal(atomic_load(&early->given), 1);
     assert_int_equal(atomic_load(&late->given), 0);
     ahead[1] = 60; /* its atomic has been read */
@@ -137,6 +140,7 @@ static void test_atomic_behind_words(void **state)
     struct as_wire_lane *lane = add_thread(1, 1);
     add_thread(2, 1);
     reader.handovers.on = true;
+    reader.exactly = true;
     ahead[2] = 50;
     atomic_store(&lane->asked, 1);
     atomic_store(&lane->published, 1);
