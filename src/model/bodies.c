@@ -31,7 +31,8 @@ static void collect(struct as_bodies *bodies, const struct as_block_exec *exec)
                                     .size = access.size,
                                     .index = (uint16_t)(index - exec->first),
                                     .kind = access.kind,
-                                    .renames = as_recipe_renames(exec->block->insns[index], access.size)};
+                                    .renames = bodies->machine->back.rename_memory &&
+                                               as_recipe_renames(exec->block->insns[index], access.size)};
     }
 }
 
