@@ -71,9 +71,9 @@ const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *s
 /* The smallest cache, in granules, whose misses can be told: 1, unless the lines are a sample. */
 uint64_t as_reuse_least(const struct as_reuse_shown *shown);
 /* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
+double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* By how much a sample of the lines may be off there; 0: every line is counted. */
 double as_reuse_miss_ratio_error(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
-double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* Pairs by reuses from beyond the L1, most first. The caller frees. */
 const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *view);
 /* Codes by misses of a level, most first; *n of them have any. The caller frees. */
@@ -104,9 +104,9 @@ void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *co
 void as_reuse_json_location(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
                             uint32_t path);
 /* Share of the accesses that an LRU cache of so many granules misses, estimated. */
+double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
 /* Up to how many granules miss ratios are shown; 0: nothing is known of any. */
 uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate);
-double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out);
 void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *shown);
 
