@@ -4,7 +4,8 @@
 Usage: bench/contended.py [BUILD [RUNS]] (default build, 3). x86-64 only. Natively the threads have real-time priority where that is allowed (chrt),
 so that other programs do not come between; each figure is the median of RUNS and their least and most. "turns" is a round of two hand-overs: it
 tells whether both processors share a cache at the moment. A virtual machine can move them apart between two runs, and then they are several
-times as far from each other. Modelled cycles are the difference of two runs, of N and 4 N changes.
+times as far from each other. Modelled cycles are the difference of two runs, of N and 4 N changes. Then what a store takes behind a load of a line
+that the other core has written or read (bench/after_a_load.c), natively.
 """
 import json
 import os
@@ -16,7 +17,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WAYS = [("add", "apart"), ("add", "beside"), ("lock", "apart"), ("lock", "beside"), ("xchg", "apart"), ("xchg", "beside"),
-        ("cas", "apart"), ("cas", "beside"), ("store", "apart"), ("store", "beside"), ("turns", "same")]
+        ("cas", "apart"), ("cas", "beside"), ("cas", "same"), ("store", "apart"), ("store", "beside"), ("turns", "same")]
 NATIVE_ROUNDS, NATIVE_TURNS, MODELLED_ROUNDS, MODELLED_TURNS = 4000000, 200000, 10000, 2000
 
 
@@ -44,17 +45,23 @@ def modelled(build, program, way, place):
     return (many - few) / (3 * rounds)
 
 
+def build_program(folder, name):
+    program = os.path.join(folder, name)
+    subprocess.run(["cc", "-O2", "-g", "-pthread", "-o", program, os.path.join(ROOT, "bench", name + ".c")], check=True)
+    return program
+
+
 def main():
     build = sys.argv[1] if len(sys.argv) > 1 else "build"
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, "contended")
-        subprocess.run(["cc", "-O2", "-g", "-pthread", "-o", program, os.path.join(ROOT, "bench", "contended.c")], check=True)
+        program = build_program(folder, "contended")
         print(f"{'':14}{'this machine':>24}{'zen4-like':>12}")
         for way, place in WAYS:
             times = native(program, way, place, runs)
             print(f"{way:7}{place:7}{statistics.median(times):8.1f} ({times[0]:.1f} to {times[-1]:.1f})".ljust(38) +
                   f"{modelled(build, program, way, place):12.1f}", flush=True)
+        subprocess.run([*real_time(), build_program(folder, "after_a_load")], check=True)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,18 @@ def memo_cases(build, folder, smoke):
             yield name, "compression", "zen4-like", ["--skip", "5M"], argv, ["qemu-x86_64", *argv]
     kernels = os.path.join(build, "bench", "kernels")
     yield "memory", "dram", "boom-tip", ["--from", "run_memory"], [kernels, "memory", ENDLESS], ["qemu-x86_64", kernels, "memory", "400"]
+    yield from thread_cases(build)
+
+
+def thread_cases(build):
+    """Four threads: with words of their own, with one table that all read, and with a counter of all and a mutex."""
+    lines = os.path.join(build, "workloads", "lines")
+    for name, way in (("4, apart", "padded"), ("4, a table", "readonly")):
+        yield name, "threads", "boom-tip", ["--skip", "1M"], [lines, way, "4", "100000000"], ["qemu-x86_64", lines, way, "4", "20000000"]
     threads = os.path.join(build, "workloads", "threads-riscv64-static")
     if os.path.exists(threads):
         argv = [threads, "-t", "4", "-w", "200000", "-r"]
-        yield "threads, 4", "threads", "boom-tip", [], [*argv, "100000"], ["qemu-riscv64", *argv, "100"]
+        yield "4, a mutex", "threads", "boom-tip", [], [*argv, "100000"], ["qemu-riscv64", *argv, "100"]
 
 
 def part_known(argv):

@@ -321,6 +321,13 @@ static uint32_t snoop(const struct as_memory *memory, const struct as_directory_
     return entry->owner && entry->owner != memory->core + 1 ? AS_EVENT_SNOOP_MISS : 0;
 }
 
+static void note_reader(const struct as_memory *memory, struct as_directory_entry *entry)
+{
+    entry->reader = memory->thread;
+    entry->reader_insn = AS_TRANSFER_NO_INSN;
+    entry->read = memory->wish.bytes;
+}
+
 /* For a load: whoever owns the line keeps a copy that it may only read. */
 static struct as_fill share(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line,
                             enum as_request kind)
@@ -355,11 +362,8 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
         set_turn(entry, cycle, fill.done);
     entry->owner = others || kind != AS_REQUEST_DEMAND ? 0 : memory->core + 1;
     entry->sharers = others ? entry->sharers | UINT64_C(1) << memory->core % 64 : UINT64_C(1) << memory->core % 64;
-    if (kind == AS_REQUEST_DEMAND) {
-        entry->reader = memory->thread;
-        entry->reader_insn = AS_TRANSFER_NO_INSN;
-        entry->read = memory->wish.bytes;
-    }
+    if (kind == AS_REQUEST_DEMAND)
+        note_reader(memory, entry);
     return fill;
 }
 
@@ -418,6 +422,28 @@ static struct as_fill take(struct as_memory *memory, struct as_directory_entry *
     return fill;
 }
 
+/* For a load of a line that its owner has written, where such lines migrate: this core will write it next, as that one did. Of a core
+ * that has only read the line since it came, the next one gets a copy. */
+static bool migrates(struct as_memory *memory, struct as_directory_entry *entry, uint64_t line, enum as_request kind)
+{
+    struct as_memory *owner =
+        memory->uncore->coherence.migratory && kind == AS_REQUEST_DEMAND ? owner_of(memory, entry) : NULL;
+    return owner && written_by(owner, line);
+}
+
+static struct as_fill migrate(struct as_memory *memory, struct as_directory_entry *entry, uint64_t cycle, uint64_t line)
+{
+    struct as_memory *owner = owner_of(memory, entry);
+    uint64_t turn = turn_behind(memory, owner, entry, cycle);
+    struct as_fill fill = come_from(memory, owner, turn);
+    struct gone gone = drop_others(memory, entry, line, turn);
+    note(memory, &gone.side, line, cycle, fill.done, AS_TRANSFER_READ);
+    set_turn(entry, cycle, fill.done);
+    note_reader(memory, entry);
+    memory->taken = line + 1;
+    return fill;
+}
+
 static struct as_fill request(struct as_port *port, uint64_t cycle, uint64_t line, enum as_request kind)
 {
     struct as_memory *memory = (struct as_memory *)port;
@@ -426,6 +452,7 @@ static struct as_fill request(struct as_port *port, uint64_t cycle, uint64_t lin
     struct as_directory_entry *entry = as_directory_put(&memory->uncore->directory, line);
     bool moved = memory->moved;
     struct as_fill fill = memory->wish.writes && kind == AS_REQUEST_DEMAND ? take(memory, entry, cycle, line, kind)
+                          : migrates(memory, entry, line, kind)            ? migrate(memory, entry, cycle, line)
                                                                            : share(memory, entry, cycle, line, kind);
     if (kind == AS_REQUEST_PREFETCH)
         memory->moved = moved; /* the access that it came with does not wait for it */
@@ -492,6 +519,17 @@ void as_coherence_warm(struct as_memory *memory, uint64_t line, bool writes)
         entry->owner = others ? 0 : memory->core + 1;
         entry->sharers |= UINT64_C(1) << memory->core % 64;
     }
+}
+
+uint64_t as_memory_turn(struct as_memory *memory, uint64_t cycle)
+{
+    struct as_uncore *uncore = memory->uncore;
+    struct as_directory_entry *entry =
+        uncore->coherent && memory->fought ? as_directory_find(&uncore->directory, memory->fought - 1) : NULL;
+    if (!entry || !owner_of(memory, entry))
+        return cycle;
+    uint64_t asks = cycle + memory->l1d.latency + (memory->has_l2 ? memory->l2.latency : 0);
+    return turn_of(memory, entry, asks) + way_to_core(memory);
 }
 
 /* ---- cores ---- */

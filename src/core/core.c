@@ -356,6 +356,11 @@ uint64_t as_core_time(const struct as_core *core)
     return core->last_commit + core->offset;
 }
 
+uint64_t as_core_turn(const struct as_core *core)
+{
+    return as_memory_turn(core->memory, as_core_time(core));
+}
+
 static uint64_t sooner(uint64_t time, uint64_t waited)
 {
     return time > waited ? time - waited : 0;

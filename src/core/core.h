@@ -122,6 +122,8 @@ void as_core_empty(struct as_core *core);
 uint64_t as_core_cycles(const struct as_core *core); /* commit cycle of the last instruction */
 /* The machine's time, which all cores share: own cycles, and those in which the thread was not running. */
 uint64_t as_core_time(const struct as_core *core);
+/* … when an atomic that came next could have its line, if that is the line of the last one (memory.h). */
+uint64_t as_core_turn(const struct as_core *core);
 void as_core_wait_until(struct as_core *core, uint64_t time); /* it did not run until then; never backwards */
 /* Drains all stores: when, in the machine's time, others can see the last of them. */
 uint64_t as_core_show_stores(struct as_core *core);

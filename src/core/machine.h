@@ -62,6 +62,7 @@ struct as_coherence_machine {
     uint32_t local, remote;  /* cycles from the shared level's request to another core's line, by socket */
     uint32_t upgrade;        /* cycles until other cores' copies of a line are gone */
     uint32_t hold;           /* cycles that a core keeps a line for which another one waits */
+    bool migratory;          /* a load of a line that its owner has written gets the right to write it */
     uint32_t slice;          /* cycles that a thread keeps a core that others wait for */
     uint32_t cores, sockets; /* cores 0: one for each thread */
     char pinning[256];       /* compact (or ""), scatter, or the cores of threads 1, 2 … */

@@ -31,7 +31,7 @@ static bool check_list(const struct as_machine *machine, const char *key, const 
     }
     if (alike || given == tables)
         return true;
-    return as_error_set(err, "%s has %u values for predictor.tage_tables = %u", key, given, tables);
+    return as_error_set(err, "%s has %u values but needs %u (predictor.tage_tables)", key, given, tables);
 }
 
 static bool check_btb(const char *name, uint32_t entries, uint32_t ways, struct as_error *err)
@@ -39,8 +39,9 @@ static bool check_btb(const char *name, uint32_t entries, uint32_t ways, struct 
     if (entries == 0)
         return true;
     if (ways == 0 || entries % ways || !power_of_two(entries / ways))
-        return as_error_set(err, "predictor.%s_entries = %u in predictor.%s_ways = %u: the sets are no power of two",
-                            name, entries, name, ways);
+        return as_error_set(
+            err, "predictor.%s_entries = %u in predictor.%s_ways = %u: the number of sets is not a power of two", name,
+            entries, name, ways);
     return true;
 }
 
@@ -110,8 +111,9 @@ static bool check_cache(const struct as_machine *machine, const char *name, cons
         return as_error_set(err, "memory.%s.size = %u is less than one line of %u in each of %u ways", name,
                             cache->size, machine->memory.line, cache->ways);
     if (cache->size % way || !power_of_two(cache->size / way))
-        return as_error_set(err, "memory.%s.size = %u in %u ways of lines of %u: the sets are no power of two", name,
-                            cache->size, cache->ways, machine->memory.line);
+        return as_error_set(err,
+                            "memory.%s.size = %u in %u ways of lines of %u: the number of sets is not a power of two",
+                            name, cache->size, cache->ways, machine->memory.line);
     return true;
 }
 
@@ -136,8 +138,9 @@ static bool check_tlb(const char *name, const struct as_tlb_machine *tlb, struct
     if (tlb->entries == 0)
         return true;
     if (tlb->ways == 0 || tlb->entries % tlb->ways || !power_of_two(tlb->entries / tlb->ways))
-        return as_error_set(err, "memory.%s.entries = %u in memory.%s.ways = %u: the sets are no power of two", name,
-                            tlb->entries, name, tlb->ways);
+        return as_error_set(err,
+                            "memory.%s.entries = %u in memory.%s.ways = %u: the number of sets is not a power of two",
+                            name, tlb->entries, name, tlb->ways);
     return true;
 }
 

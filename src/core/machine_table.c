@@ -176,6 +176,8 @@ const struct as_field as_fields[] = {
         "cycles until other cores' copies of a line are gone"),
     MAY("coherence.hold", COUNT, coherence.hold, 0, 1000, 40,
         "cycles that a core keeps a line that it has got although another core waits for it"),
+    MAY("coherence.migratory", YESNO, coherence.migratory, 0, 1, 0,
+        "a load of a line that its owner has written takes the line, with the right to write it"),
     MAY("coherence.cores", COUNT, coherence.cores, 0, AS_CORES_MAX, 0, "cores (0: one for each thread)"),
     MAY("coherence.sockets", COUNT, coherence.sockets, 1, 2, 1, "sockets, each with a last-level cache"),
     MAY("coherence.slice", COUNT, coherence.slice, 1000, 1e9, 1000000,

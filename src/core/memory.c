@@ -340,7 +340,7 @@ static struct as_memory_answer load_line(struct as_memory *memory, uint64_t cycl
     struct as_memory_answer answer = memory->ideal
                                          ? load_ideally(memory, l1, cycle, line, memory->ideal & AS_EVENT_ST_L1)
                                          : load_slowly(l1, cycle, line);
-    if (memory->wish.writes)
+    if (memory->wish.writes || memory->taken == line + 1)
         answer.done = own(memory, answer.done, line, &answer.events);
     answer.events |= events | memory->snooped;
     return answer;
@@ -471,8 +471,10 @@ struct as_memory_answer as_memory_access(struct as_memory *memory, enum as_memor
     if (__builtin_expect(kind == AS_MEMORY_LOAD, 1) && as_memory_hits_load(memory, cycle, address, size))
         return (struct as_memory_answer){.done = cycle + memory->l1d.hit};
     struct as_memory_answer answer = access_bank(memory, kind, cycle, address, size, AS_TRANSFER_NO_INSN);
-    if (kind == AS_MEMORY_OWN)
+    if (kind == AS_MEMORY_OWN) {
         memory->ordered = answer.done;
+        memory->fought = as_memory_line(memory, address) + 1;
+    }
     return answer;
 }
 

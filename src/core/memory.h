@@ -87,6 +87,9 @@ struct as_memory_answer as_memory_store(struct as_memory *memory, uint64_t cycle
                                         uint32_t insn);
 /* Behind an access with the event COHERENCE: the instruction that made it. Its transfers are told then. */
 void as_memory_name_insn(struct as_memory *memory, uint32_t insn);
+/* When the core could have the line of its last atomic, if it asked at `cycle` for it: where another core owns it, when it leaves that one. Until
+ * then the other core may use it. */
+uint64_t as_memory_turn(struct as_memory *memory, uint64_t cycle);
 /* Only the translation, for a store that executes and drains later (its line is asked for then). done is the cycle in
  * which the physical address is known: `cycle` where the TLB hits. events ST_TLB; fault as above. */
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address);

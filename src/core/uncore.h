@@ -68,6 +68,7 @@ struct as_memory {
     uint32_t n_leaving;
     uint64_t locked;                      /* the line, + 1, that an atomic has loaded just before it left; 0: none */
     uint64_t ordered;                     /* the last atomic has its line: what is behind it comes no earlier */
+    uint64_t fought;                      /* that line, + 1; 0: there was none */
     uint32_t snooped;                     /* … or found this in others' caches: SNOOP_CLEAN, SNOOP_MISS, or 0 */
     AS_VEC(struct as_transfer) transfers; /* that wait for the name of their instruction */
     uint64_t upgrades, fetched;           /* lines that others' copies had to go of; that came from another core */

@@ -46,7 +46,7 @@ static bool collect_lanes(struct close_round *round)
         own->position = own->read_before = atomic_load(&lane->consumed);
         own->published = atomic_load(&lane->published);
         own->limit = as_handover_limit(reader, i);
-        own->clock = clock_of(round, own);
+        own->clock = as_pace_time(reader, i);
     }
     return round->n > 1;
 }

@@ -170,14 +170,16 @@ struct as_exec_words {
     const struct as_block_pages *blocks;
 };
 
-/* What a thread executed from the block at hand on, in the words that QEMU wrote. */
+/* What a thread executed from the block at hand on, in the words that QEMU wrote: accesses, and in front of those of other blocks the
+ * blocks' numbers, which may have stamps (block_word.h). */
 struct as_words_ahead {
-    const uint64_t *words; /* accesses, and in front of those of other blocks the blocks' numbers */
+    const uint64_t *words;
     size_t n;
     uint64_t left; /* instructions up to the next border: not that many may be taken */
     const struct as_block_pages *blocks;
     /* The sink moves these on: */
     uint32_t number;       /* of the block at hand */
+    uint64_t time;         /* … its whole time, by its stamp (as_wire_time_of) */
     size_t at;             /* where its accesses begin */
     uint64_t instructions; /* of the blocks before it */
 };
@@ -322,6 +324,9 @@ struct as_sink {
     bool all_calls;        /* it is given system calls and their returns wherever they are made */
     /* Simulated time of a thread: where this is given, the thread that is behind goes first. */
     uint64_t (*clock)(void *context, const struct as_thread *thread);
+    /* … at which an atomic of the thread would be served, if it came now: not before another thread's core lets go of its line. May be NULL: at
+     * once. Clocks are exact when this is asked. */
+    uint64_t (*turn)(void *context, const struct as_thread *thread);
     /* Whether threads use the same lines these days: then they are read in small pieces, close to each other in time. */
     bool (*shares)(void *context);
     /* All threads are about to be read once more: clocks and `shares` need not change before the next round, and may be those of a round before

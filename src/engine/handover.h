@@ -1,10 +1,11 @@
-/* Which store of another thread a thread saw before it went on: so that simulated time does not run backwards between threads.
+/* Which store of another thread a thread saw before it went on. With that, simulated time does not run backwards between
+ * threads.
  *
- * Threads are read in the order of their simulated times (reader.c), and execute up to a quantum apart. A thread that waited for a
- * flag, a lock or a wake-up in that quantum would be told, and run through its core, as if it had waited for nothing. So the
- * words of all threads are looked at before they are read, in the order in which they were executed: blocks have stamps (stamp.h).
- * For each block that decides (decisions.h) the last store of another thread to what it loaded is found, and for each return from a
- * futex the call that woke the thread. Where there is one,
+ * Threads are read in the order of their simulated times (reader.c), and execute up to a quantum apart. A thread may have
+ * waited within that quantum for a flag, a lock or a wake-up. Its core would not know, and would run it as if it had
+ * waited for nothing. So the words of all threads are looked at before they are read, in the order in which they were
+ * executed: blocks have stamps (stamp.h). For each block that decides (decisions.h), the last store of another thread to
+ * what it loaded is found. For each return from a futex, the call that woke the thread is found. Where there is one,
  *
  *   - the other thread is read up to that store first, and its sink is told to show it: a mark;
  *   - then the sink is told that this thread comes behind the mark.

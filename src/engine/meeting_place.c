@@ -20,23 +20,23 @@ static void join(struct as_meeting_place *place, struct as_wire_header *wire)
         atomic_store(&wire->processor, (uint32_t)here + 1);
 }
 
-void as_place_forsake(struct as_meeting_place *place)
+void as_meeting_place_forsake(struct as_meeting_place *place)
 {
     if (place->joined)
         sched_setaffinity(0, sizeof place->before, &place->before);
     place->joined = false;
 }
 
-void as_place_leave(struct as_meeting_place *place, struct as_wire_header *wire)
+void as_meeting_place_leave(struct as_meeting_place *place, struct as_wire_header *wire)
 {
     place->turns = 0;
     if (!place->joined)
         return;
     atomic_store(&wire->processor, 0);
-    as_place_forsake(place);
+    as_meeting_place_forsake(place);
 }
 
-void as_place_note_turn(struct as_meeting_place *place, struct as_wire_header *wire, uint64_t executed)
+void as_meeting_place_note_turn(struct as_meeting_place *place, struct as_wire_header *wire, uint64_t executed)
 {
     if (place->turns++ == 0)
         place->progress = executed;
@@ -46,5 +46,5 @@ void as_place_note_turn(struct as_meeting_place *place, struct as_wire_header *w
     if (executed - place->progress < WINDOW * CLOSE)
         join(place, wire);
     else
-        as_place_leave(place, wire);
+        as_meeting_place_leave(place, wire);
 }

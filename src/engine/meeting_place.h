@@ -24,10 +24,10 @@ struct as_meeting_place {
 };
 
 /* A thread has got its turn; so many instructions have been executed by all of them. */
-void as_place_note_turn(struct as_meeting_place *place, struct as_wire_header *wire, uint64_t executed);
+void as_meeting_place_note_turn(struct as_meeting_place *place, struct as_wire_header *wire, uint64_t executed);
 /* In a copy of the reader, which gives no turns. */
-void as_place_forsake(struct as_meeting_place *place);
+void as_meeting_place_forsake(struct as_meeting_place *place);
 /* No more turns are given. */
-void as_place_leave(struct as_meeting_place *place, struct as_wire_header *wire);
+void as_meeting_place_leave(struct as_meeting_place *place, struct as_wire_header *wire);
 
 #endif

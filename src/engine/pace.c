@@ -58,7 +58,7 @@ void as_pace_init(struct as_reader *reader)
 
 void as_pace_free(struct as_reader *reader)
 {
-    as_place_forsake(&reader->pace.place);
+    as_meeting_place_forsake(&reader->pace.place);
     free(reader->pace.lanes);
     reader->pace.lanes = NULL;
 }
@@ -86,6 +86,20 @@ static uint32_t count_running(const struct as_reader *reader)
     return running;
 }
 
+/* A larger budget does not help such a thread: to wake it would be in vain. */
+static bool waits_for_turn(const struct as_reader *reader, const struct as_wire_lane *lane)
+{
+    return atomic_load(&reader->wire->orders) && atomic_load(&lane->asked) != atomic_load(&lane->given);
+}
+
+uint64_t as_pace_time(const struct as_reader *reader, uint32_t lane)
+{
+    const struct as_sink *sink = reader->sink;
+    const struct as_wire_lane *own = &reader->wire->lanes[lane];
+    bool waits = sink->turn && reader->exactly && waits_for_turn(reader, own) && as_gates_drained(own);
+    return waits ? sink->turn(reader->context, &reader->streams[lane]->thread) : clock_of(reader, lane);
+}
+
 /* The lane of the thread that is behind, and its time; AS_WIRE_LANES: no thread runs. One that waits for another to be read does not count: the
  * other one may be further ahead than threads are read. */
 static uint32_t find_behind(const struct as_reader *reader, uint64_t *behind)
@@ -95,9 +109,9 @@ static uint32_t find_behind(const struct as_reader *reader, uint64_t *behind)
     for (uint32_t i = 0; i < used; i++) {
         if (!reader->streams[i] || !is_running(&reader->wire->lanes[i]) || as_handover_blocks(reader, i))
             continue;
-        uint64_t clock = clock_of(reader, i);
-        lane = clock < *behind ? i : lane;
-        *behind = clock < *behind ? clock : *behind;
+        uint64_t time = as_pace_time(reader, i);
+        lane = time < *behind ? i : lane;
+        *behind = time < *behind ? time : *behind;
     }
     return lane;
 }
@@ -388,22 +402,16 @@ static bool give_turn(struct as_reader *reader, uint32_t behind, uint64_t time)
         atomic_store(&lane->stop_at, stop);
     atomic_store(&lane->given, asked);
     as_gates_ring_lane(reader->wire, behind);
-    as_place_note_turn(&reader->pace.place, reader->wire, as_reader_progress(reader));
+    as_meeting_place_note_turn(&reader->pace.place, reader->wire, as_reader_progress(reader));
     return true;
 }
 
 static void order(struct as_reader *reader, bool on)
 {
     if (!on)
-        as_place_leave(&reader->pace.place, reader->wire);
+        as_meeting_place_leave(&reader->pace.place, reader->wire);
     if (atomic_exchange(&reader->wire->orders, on) && !on)
         as_gates_ring(reader->wire);
-}
-
-/* A larger budget does not help such a thread: to wake it would be in vain. */
-static bool waits_for_turn(const struct as_reader *reader, const struct as_wire_lane *lane)
-{
-    return atomic_load(&reader->wire->orders) && atomic_load(&lane->asked) != atomic_load(&lane->given);
 }
 
 bool as_pace_is_asked(const struct as_reader *reader)

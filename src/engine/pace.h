@@ -61,6 +61,9 @@ void as_pace_free(struct as_reader *reader);
 bool as_pace_turn(struct as_reader *reader, bool idle);
 /* Whether a thread waits for its turn, so that clocks have to be exact. */
 bool as_pace_is_asked(const struct as_reader *reader);
+/* When the thread of a lane does something next, by the sink's clocks: one that waits before an atomic has to have its line, which another
+ * thread's core may be using. */
+uint64_t as_pace_time(const struct as_reader *reader, uint32_t lane);
 /* Whether a lane may be read now. A thread begins when all that was executed before it has been read. */
 bool as_pace_reads(const struct as_reader *reader, uint32_t lane);
 /* The kernel's letter for what a thread does; 0: there is no such thread. */

@@ -266,13 +266,13 @@ static uint64_t clock_limit(const struct as_reader *reader, uint64_t slack)
             first = i;
             continue;
         }
-        uint64_t clock = reader->sink->clock(reader->context, &reader->streams[i]->thread);
-        behind = clock < behind ? clock : behind;
+        uint64_t time = as_pace_time(reader, i);
+        behind = time < behind ? time : behind;
     }
     if (threads < 2)
         return UINT64_MAX;
-    uint64_t clock = reader->sink->clock(reader->context, &reader->streams[first]->thread);
-    return (clock < behind ? clock : behind) + slack;
+    uint64_t time = as_pace_time(reader, first);
+    return (time < behind ? time : behind) + slack;
 }
 
 /* A thread that is ahead waits its turn, unless it is blocked because its ring is full: the thread that is behind may be
@@ -506,8 +506,9 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
         look_outside(reader);
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))
-            return as_error_set(err, "the trace is corrupt: assay and assay-engine.so do not fit together, or the "
-                                     "program wrote over QEMU's memory");
+            return as_error_set(err,
+                                "the trace is corrupt: assay and assay-engine.so are from different builds, or the "
+                                "program wrote over QEMU's memory");
         progress |= as_gear_turn(reader);
         progress |= as_pace_turn(reader, !progress);
         if (reader->options->tick && ++rounds % 64 == 0)

@@ -37,6 +37,8 @@ bool as_engine_check_measured(const struct as_engine_result *result, uint64_t me
         return true;
     if (!as_engine_check_reached(result, measured, err))
         return false;
-    return as_error_set(err, "nothing was measured: the program %s",
-                        result->end.interrupted ? "was ended before that" : "executed no instruction");
+    return as_error_set(err, "nothing was measured: %s",
+                        result->end.interrupted  ? "the program was ended before that"
+                        : result->region_reached ? "no instruction was executed in a region with mode=detail"
+                                                 : "the program executed no instruction");
 }

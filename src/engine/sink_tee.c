@@ -208,15 +208,32 @@ static void on_gap_end(void *context)
             tee->branches.data[i].sink->gap_end(tee->branches.data[i].context);
 }
 
-static uint64_t clock_of(void *context, const struct as_thread *thread)
+/* The first sink that has clocks, of which there is at least one where this is asked. `own` becomes the thread as that sink knows it. */
+static size_t find_timed(const struct as_sink_tee *tee, const struct as_thread *thread, struct as_thread *own)
 {
-    const struct as_sink_tee *tee = context;
     size_t i = 0;
     while (!tee->branches.data[i].sink->clock)
         i++;
-    struct as_thread own = *thread;
-    own.user = ((void **)thread->user)[i];
+    *own = *thread;
+    own->user = ((void **)thread->user)[i];
+    return i;
+}
+
+static uint64_t clock_of(void *context, const struct as_thread *thread)
+{
+    const struct as_sink_tee *tee = context;
+    struct as_thread own;
+    size_t i = find_timed(tee, thread, &own);
     return tee->branches.data[i].sink->clock(tee->branches.data[i].context, &own);
+}
+
+static uint64_t turn_of(void *context, const struct as_thread *thread)
+{
+    const struct as_sink_tee *tee = context;
+    struct as_thread own;
+    size_t i = find_timed(tee, thread, &own);
+    const struct as_sink *sink = tee->branches.data[i].sink;
+    return (sink->turn ? sink->turn : sink->clock)(tee->branches.data[i].context, &own);
 }
 
 static bool shares(void *context)
@@ -311,6 +328,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .unmeasured = unmeasured,
         .all_calls = calls,
         .clock = clock ? clock_of : NULL,
+        .turn = clock ? turn_of : NULL,
         .shares = clock ? shares : NULL,
         .round = clock ? on_round : NULL,
         .show = awaits ? on_show : NULL,

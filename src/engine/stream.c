@@ -362,8 +362,7 @@ static inline bool may_offer(struct as_stream *stream)
         return false;
     if (stream->refused && --stream->refused)
         return false;
-    return as_stream_is_told(stream) && regions->awaits != AS_POINT_CYCLE && !regions->seeks &&
-           !stream->causal.stamped && !stream->causal.time;
+    return as_stream_is_told(stream) && regions->awaits != AS_POINT_CYCLE && !regions->seeks && !stream->causal.stamped;
 }
 
 /* The current block's accesses begin at words[from]. Returns where those of the block begin that is current then; 0: the sink
@@ -376,6 +375,7 @@ static size_t offer(struct as_stream *stream, const uint64_t *words, size_t from
                                    .left = stream->regions->left,
                                    .blocks = &stream->code->by_id,
                                    .number = stream->block_id,
+                                   .time = stream->causal.time,
                                    .at = from};
     stream->sink->take(stream->context, &stream->thread, &ahead);
     if (ahead.at == from) {
@@ -388,6 +388,7 @@ static size_t offer(struct as_stream *stream, const uint64_t *words, size_t from
     stream->executed += ahead.instructions;
     stream->rep_address = 0;
     stream->block_id = ahead.number;
+    stream->causal.time = ahead.time;
     stream->block = as_code_table_block(stream->code, ahead.number);
     stream->bare = stream->blocks_only || stream->code->gists.data[ahead.number].bare;
     return ahead.at;
@@ -512,15 +513,16 @@ enum as_stream_status as_stream_consume(struct as_stream *stream, const uint64_t
                 i = stream->carry.len ? i : from; /* its words can stay where they are */
                 break;
             }
+            if (stream->causal.stamped || stream->causal.time) /* before the sink moves it on */
+                stream->causal.time = as_wire_time_of(stream->causal.time, words[i]);
+            uint64_t time = stream->causal.time;
             size_t next = on_block_word(stream, words, from, i, n);
             if (next == 0) {
                 status = AS_STREAM_NEEDS_CODE;
                 break;
             }
             if (stream->causal.stamped)
-                stream->causal.begun = stream->causal.time = as_wire_time_of(stream->causal.time, words[i]);
-            else if (stream->causal.time)
-                stream->causal.time = as_wire_time_of(stream->causal.time, words[i]);
+                stream->causal.begun = time;
             from = i = next;
             continue;
         }

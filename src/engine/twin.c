@@ -224,7 +224,7 @@ static void become_copy(struct as_reader *reader, pid_t original)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     reader->twin->is_copy = true;
-    as_place_forsake(&reader->pace.place);
+    as_meeting_place_forsake(&reader->pace.place);
     if (getppid() != original || !take_rings(reader))
         _exit(AS_EXIT_FAILURE);
     atomic_store(&reader->twin->both->ready, 1);

@@ -24,6 +24,8 @@
 #ifndef AS_ENGINE_WIRE_H
 #define AS_ENGINE_WIRE_H
 
+#include "engine/block_word.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,19 +55,6 @@ enum {
 #define AS_WIRE_INDEX_MASK UINT64_C(511)
 #define AS_WIRE_SIZE_SHIFT 50
 #define AS_WIRE_EVENT_SHIFT 56
-/* Stamps are the low bits of a time that all processors share (stamp.h). A thread whose last one lies so far back
- * that they could have come round reports the whole time first: AS_WIRE_TIME. */
-#define AS_WIRE_STAMP_SHIFT 32
-#define AS_WIRE_STAMP_MASK UINT64_C(0xffffff)
-
-/* The time of a block, by its word and the last time of its thread. A word without a stamp, or one further ahead than a thread goes
- * without AS_WIRE_TIME, leaves the time as it is. */
-static inline uint64_t as_wire_time_of(uint64_t last, uint64_t word)
-{
-    uint64_t ahead = ((word >> AS_WIRE_STAMP_SHIFT) - last) & AS_WIRE_STAMP_MASK;
-    return ahead > AS_WIRE_STAMP_MASK / 2 ? last : last + ahead;
-}
-
 /* The low 32 bits of an event word hold its number operand, the words behind it the rest. */
 enum as_wire_event {
     AS_WIRE_BLOCK = 0,      /* not an event: low bits are the block id */

@@ -76,6 +76,10 @@ uint64_t as_model_time(struct as_model *model);
 /* After a run with a sieve (as_model_set_sieve): its elapsed time over the cycles of all threads, where instructions that were only
  * counted or warmed took as long as measured ones. */
 double as_model_idle_factor(const struct as_model *model);
+/* Call this before such a run: how many cycles an execution of a part of a block takes that is only counted or warmed. Without it, each
+ * instruction takes as many as its thread's did where it was last measured. */
+typedef double as_model_pace_of(void *context, const struct as_block *block, uint32_t first, uint32_t end);
+void as_model_set_pace(struct as_model *model, as_model_pace_of *pace, void *context);
 /* Called at the end of each measured stretch, after every observer has seen all of it, on the thread that runs the
  * engine. Set this before the run. */
 typedef void as_region_measured(void *context, uint32_t region);

@@ -385,6 +385,14 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return as_model_cores_clock(&model->cores, &own->seat);
 }
 
+static uint64_t turn_of(void *context, const struct as_thread *thread)
+{
+    const struct as_model *model = context;
+    const struct model_thread *own = thread->user;
+    uint64_t clock = clock_of(context, thread);
+    return model->together.on || model->machine->coherence.cores ? clock : as_core_turn(own->seat.core);
+}
+
 /* Whether cache lines moved between cores a short while ago. */
 static bool shares(void *context)
 {
@@ -452,6 +460,7 @@ const struct as_sink as_model_sink = {
     .trail = as_model_trail,
     .unmeasured = true,
     .clock = clock_of,
+    .turn = turn_of,
     .shares = shares,
     .round = as_model_round,
     .show = on_show,

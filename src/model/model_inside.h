@@ -110,7 +110,9 @@ struct as_model {
     struct as_model_cores cores;
     struct as_stretch stretch;
     struct as_measure measure;
-    struct as_model_pace pace;  /* of all threads */
+    struct as_model_pace pace; /* of all threads */
+    as_model_pace_of *pace_of; /* NULL: paces are those that were measured */
+    void *pace_context;
     uint64_t let_pass, retired; /* cycles: of instructions that were not modelled; of cores whose threads have ended */
     uint64_t marks[AS_MODEL_MARKS]; /* by number: when what was stored before it could be seen */
     uint64_t stopped;               /* the latest time at which a thread stopped, to wait or for good */
@@ -226,8 +228,9 @@ void as_model_warm_mark(struct as_model *model, uint64_t *mispredictions);
 
 /* The stretch that was measured of the thread ends. */
 void as_model_learn_pace(struct as_model *model, struct model_thread *own);
-/* The thread has executed instructions that do not go through its pipeline. */
-void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions);
+/* The thread has executed a part of a block, so often, that does not go through its pipeline. */
+void as_model_let_pass(struct as_model *model, struct model_thread *own, const struct as_block *block, uint32_t first,
+                       uint32_t end, uint64_t times);
 /* Its time goes on by what it is behind: before it is compared with that of another thread. */
 void as_model_pass_due(struct as_model *model, struct model_thread *own);
 

@@ -134,7 +134,7 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
     if (!model->sieve || model->stretch.mode != AS_MODE_COUNT)
         return;
     as_model_sieve_mark(model, thread, block);
-    as_model_let_pass(model, own, times * (end - first));
+    as_model_let_pass(model, own, block, first, end, times);
     as_model_warm_end(model);
     if (!own->runs) /* it came to its system call later than that seemed to be */
         as_model_stop(model, own);

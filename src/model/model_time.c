@@ -31,6 +31,12 @@ void as_model_learn_pace(struct as_model *model, struct model_thread *own)
     add(&model->pace, cycles, instructions);
 }
 
+void as_model_set_pace(struct as_model *model, as_model_pace_of *pace, void *context)
+{
+    model->pace_of = pace;
+    model->pace_context = context;
+}
+
 static double cycles_each(const struct as_model *model, const struct model_thread *own)
 {
     const struct as_model_pace *pace = own->pace.instructions >= KNOWN ? &own->pace : &model->pace;
@@ -39,10 +45,13 @@ static double cycles_each(const struct as_model *model, const struct model_threa
 
 /* Counted executions may be told when the thread already waits in a system call: it stays there. Were it taken for running, all others
  * would keep to its time, which stands still. */
-void as_model_let_pass(struct as_model *model, struct model_thread *own, uint64_t instructions)
+void as_model_let_pass(struct as_model *model, struct model_thread *own, const struct as_block *block, uint32_t first,
+                       uint32_t end, uint64_t times)
 {
     as_model_warm_in_place(model, own);
-    own->due += (double)instructions * cycles_each(model, own);
+    double cycles = model->pace_of ? model->pace_of(model->pace_context, block, first, end)
+                                   : (end - first) * cycles_each(model, own);
+    own->due += (double)times * cycles;
     if (own->due >= (model->n_cores > 1 ? STEP_MANY : STEP))
         as_model_pass_due(model, own);
 }

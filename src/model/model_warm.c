@@ -60,7 +60,7 @@ void as_model_warm_block(struct as_model *model, struct as_thread *thread, const
     as_model_warm_begin(model, own);
     warm(model, exec);
     if (model->sieve)
-        as_model_let_pass(model, own, as_block_exec_count(exec));
+        as_model_let_pass(model, own, exec->block, exec->first + exec->continues, exec->end, 1);
     as_model_warm_end(model);
     if (exec->taken || as_block_touches_stack(exec->block))
         as_call_tracker_end(model->calls, thread, exec);

@@ -1,20 +1,21 @@
 /* Blocks of a thread whose core runs apart, straight from the words that QEMU wrote, as long as they come as they came before. All
  * that model_blocks.c does with a block that the engine reports is done here in the same order, but for what such blocks do not
  * need. See model_inside.h. */
+#include "engine/block_word.h"
 #include "model/model_inside.h"
 
 /* Whether an execution of all of the body can have led to the block of this number, which is then its likely one. */
 static __attribute__((noinline)) bool find_next(const struct as_words_ahead *ahead, struct as_block_body *body,
-                                                uint64_t word)
+                                                uint64_t number)
 {
-    if (word >= ahead->blocks->len)
+    if (number >= ahead->blocks->len)
         return false; /* an access, an event, or not known yet */
-    const struct as_block *block = body->block, *next = as_block_pages_get(ahead->blocks, (uint32_t)word);
+    const struct as_block *block = body->block, *next = as_block_pages_get(ahead->blocks, (uint32_t)number);
     if (!next || !as_block_leads_to(block, next->address))
         return false;
     if (next->n == 1 && next->address - block->address < block->end - block->address)
         return false; /* it may be a second try */
-    body->likely = (uint32_t)word;
+    body->likely = (uint32_t)number;
     body->next = next->address;
     body->taken = block->outcome == AS_OUTCOME_LEAVES || next->address != block->end;
     return true;
@@ -43,6 +44,7 @@ static __attribute__((noinline)) void find_path(struct as_model *model, const st
 {
     struct model_thread *own = thread->user;
     own->path = as_paths_number(&model->paths, own->book, as_call_tracker_begin(model->calls, thread, exec));
+    as_paths_note(&model->paths, own->path);
 }
 
 /* What the next execution and the one behind it will be looked up in, as far as they come as they came before. Inline: GCC
@@ -67,16 +69,16 @@ static uint32_t take_all(struct as_model *model, const struct as_thread *thread,
     const uint64_t *words = ahead->words + ahead->at, *end = ahead->words + ahead->n;
     struct as_block_body *const *bodies = model->bodies.numbered.data;
     size_t n_bodies = model->bodies.numbered.len;
-    uint64_t left = ahead->left, number = ahead->number;
+    uint64_t left = ahead->left, number = ahead->number, time = ahead->time;
     uint32_t blocks = 0;
     bool calm = as_call_tracker_is_calm(model->calls, thread);
     for (;; blocks++) {
         struct as_block_body *body = number < n_bodies ? bodies[number] : NULL;
         if (!body || body->n_accesses >= (size_t)(end - words) || body->n >= left)
             break;
-        uint64_t word = words[body->n_accesses];
-        fetch_for_host(bodies, n_bodies, word < n_bodies ? bodies[word] : NULL);
-        if (word != body->likely && !find_next(ahead, body, word))
+        uint64_t word = words[body->n_accesses], next = as_wire_number_of(word);
+        fetch_for_host(bodies, n_bodies, next < n_bodies ? bodies[next] : NULL);
+        if (next != body->likely && !find_next(ahead, body, next))
             break;
         if (!own->path) {
             struct as_block_exec exec = exec_of(body, words);
@@ -98,11 +100,13 @@ static uint32_t take_all(struct as_model *model, const struct as_thread *thread,
         }
         words += body->n_accesses + 1;
         left -= body->n;
-        number = word;
+        number = next;
+        time = as_wire_time_of(time, word);
     }
     ahead->at = (size_t)(words - ahead->words);
     ahead->instructions = ahead->left - left;
     ahead->number = (uint32_t)number;
+    ahead->time = time;
     return blocks;
 }
 
@@ -110,11 +114,17 @@ void as_model_take(void *context, struct as_thread *thread, struct as_words_ahea
 {
     struct as_model *model = context;
     struct model_thread *own = thread->user;
-    if (model->apart != own || !own->runs || model->stretch.mode == AS_MODE_WARM ||
+    if (!model->apart || !own->runs || model->stretch.mode == AS_MODE_WARM ||
         !as_model_cores_has(&model->cores, &own->seat))
         return;
+    if (model->together.on && model->apart != own)
+        as_model_turn_to(model, own);
+    if (model->apart != own)
+        return;
+    model->together.ran = true;
     uint32_t blocks = take_all(model, thread, ahead);
-    model->shares -= model->shares < blocks ? model->shares : blocks;
+    if (!model->together.on) /* else it is the cores' to count */
+        model->shares -= model->shares < blocks ? model->shares : blocks;
     model->apart_for += blocks;
     if (__builtin_expect(model->measure.on, 1))
         model->instructions += ahead->instructions;

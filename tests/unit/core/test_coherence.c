@@ -66,8 +66,10 @@ static struct expected from_copy(const struct line *line, int from, uint8_t kind
                                           .overlaps = (copy->bytes & mask_of(access)) != 0}};
 }
 
-static struct expected reference_read(struct line *line, const struct access *access, bool moesi)
+static struct expected reference_read(struct line *line, const struct access *access,
+                                      const struct as_coherence_machine *machine)
 {
+    bool moesi = machine->protocol == AS_PROTOCOL_MOESI;
     struct copy *own = &line->copies[access->core];
     struct expected expected = {0};
     if (own->state != INVALID)
@@ -76,10 +78,13 @@ static struct expected reference_read(struct line *line, const struct access *ac
         source = owner >= 0 ? owner : find_state(line, OWNED, OWNED, -1);
     if (source >= 0)
         expected = from_copy(line, source, AS_TRANSFER_READ, access);
-    if (owner >= 0)
+    bool migrates = machine->migratory && owner >= 0 && line->copies[owner].bytes;
+    if (migrates)
+        line->copies[owner] = (struct copy){.state = INVALID};
+    else if (owner >= 0)
         line->copies[owner].state = moesi && line->copies[owner].state == MODIFIED ? OWNED : SHARED;
     bool others = source >= 0 || find_state(line, SHARED, SHARED, -1) >= 0;
-    *own = (struct copy){.state = others ? SHARED : EXCLUSIVE};
+    *own = (struct copy){.state = migrates ? MODIFIED : others ? SHARED : EXCLUSIVE};
     line->reader = access->core + 1;
     line->reader_insn = source >= 0 ? access->insn : AS_TRANSFER_NO_INSN;
     line->read = mask_of(access);
@@ -206,19 +211,21 @@ static void check_transfer(const struct expected *expected, const struct system 
         assert_int_equal(is->cycles, LOCAL);
 }
 
-static void compare_with_reference(enum as_protocol protocol)
+static void compare_with_reference(enum as_protocol protocol, bool migratory)
 {
     enum { ACCESSES = 60000 };
     struct system system;
     struct line lines[LINES] = {0};
     uint64_t seed = 7 + protocol, moves[3] = {0}, t = 1000;
-    open_system(&system, coherent_machine(protocol));
+    struct as_machine machine = coherent_machine(protocol);
+    machine.coherence.migratory = migratory;
+    open_system(&system, machine);
     for (uint32_t i = 0; i < ACCESSES; i++, t += 2000) {
         struct access access = random_access(&seed, i);
         uint64_t line = bed_random(&seed) % LINES;
         bool reads = access.kind == AS_MEMORY_LOAD, had = lines[line].copies[access.core].state != INVALID;
-        struct expected expected = reads ? reference_read(&lines[line], &access, protocol == AS_PROTOCOL_MOESI)
-                                         : reference_write(&lines[line], &access);
+        struct expected expected =
+            reads ? reference_read(&lines[line], &access, &machine.coherence) : reference_write(&lines[line], &access);
         size_t before = system.n;
         struct as_memory_answer answer = make_access(&system, &access, line, t);
         assert_int_equal(system.n - before, expected.moves);
@@ -241,17 +248,24 @@ static void compare_with_reference(enum as_protocol protocol)
 
 static void states_and_transfers_of_mesi(void **state)
 {
-    compare_with_reference(AS_PROTOCOL_MESI);
+    compare_with_reference(AS_PROTOCOL_MESI, false);
 }
 
 static void states_and_transfers_of_mesif(void **state)
 {
-    compare_with_reference(AS_PROTOCOL_MESIF);
+    compare_with_reference(AS_PROTOCOL_MESIF, false);
 }
 
 static void states_and_transfers_of_moesi(void **state)
 {
-    compare_with_reference(AS_PROTOCOL_MOESI);
+    compare_with_reference(AS_PROTOCOL_MOESI, false);
+}
+
+static void states_and_transfers_where_lines_migrate(void **state)
+{
+    compare_with_reference(AS_PROTOCOL_MESI, true);
+    compare_with_reference(AS_PROTOCOL_MESIF, true);
+    compare_with_reference(AS_PROTOCOL_MOESI, true);
 }
 
 /* ---- what the reference leaves out ---- */
@@ -298,6 +312,24 @@ static void keeps_lines_for_a_while(void **state)
     assert_int_equal(system.n, moves);
     assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD).done, next + HOLD / 2 + LOCAL);
     assert_int_equal(system.n, moves + 1);
+    close_system(&system);
+}
+
+/* A core that would ask for the line of its last atomic could have it when its owner's time is over; of its own lines, at once. */
+static void tells_when_a_line_leaves(void **state)
+{
+    enum { HOLD = 20, WAY = BED_L1 + BED_L2 };
+    struct system system;
+    struct as_machine machine = coherent_machine(AS_PROTOCOL_MESI);
+    machine.coherence.hold = HOLD;
+    open_system(&system, machine);
+    uint64_t t = 20000, first = ask(&system, 0, AS_MEMORY_OWN, 10000).done;
+    assert_int_equal(as_memory_turn(system.cores[1], t), t); /* it has made none */
+    assert_int_equal(as_memory_turn(system.cores[0], t), t);
+    first = ask(&system, 1, AS_MEMORY_OWN, t).done;
+    assert_int_equal(as_memory_turn(system.cores[1], first), first);
+    assert_int_equal(as_memory_turn(system.cores[0], first - WAY), first + HOLD);
+    assert_int_equal(as_memory_turn(system.cores[0], first + HOLD), first + HOLD + WAY + HOLD / 2);
     close_system(&system);
 }
 
@@ -494,8 +526,10 @@ int main(void)
         cmocka_unit_test(states_and_transfers_of_mesi),
         cmocka_unit_test(states_and_transfers_of_mesif),
         cmocka_unit_test(states_and_transfers_of_moesi),
+        cmocka_unit_test(states_and_transfers_where_lines_migrate),
         cmocka_unit_test(serves_one_after_the_other),
         cmocka_unit_test(keeps_lines_for_a_while),
+        cmocka_unit_test(tells_when_a_line_leaves),
         cmocka_unit_test(tries_loads_again_behind_atomics),
         cmocka_unit_test(comes_behind_stores_that_were_met),
         cmocka_unit_test(forgets_lines_that_were_evicted),

@@ -134,6 +134,37 @@ static void test_atomics_in_order(void **state)
     assert_int_equal(atomic_load(&late->given), 1);
 }
 
+static uint64_t served[3]; /* by thread: when it would have its line */
+
+static uint64_t turn_of(void *context, const struct as_thread *thread)
+{
+    return served[thread->number];
+}
+
+/* A core that has a line goes on using it until it leaves: the thread that is behind gets it only then. */
+static void test_atomic_waits_for_its_line(void **state)
+{
+    struct as_wire_lane *behind = add_thread(1, 1), *owner = add_thread(2, 1);
+    reader_sink.turn = turn_of;
+    reader.handovers.on = reader.exactly = true;
+    ahead[2] = 50;
+    served[1] = now + 70;
+    served[2] = now + 50;
+    atomic_store(&behind->asked, 1);
+    atomic_store(&owner->asked, 1);
+    as_pace_turn(&reader, true); /* from now on threads wait for their turns */
+    assert_int_equal(as_pace_time(&reader, 0), now + 70);
+    assert_int_equal(atomic_load(&owner->given), 1);
+    assert_int_equal(atomic_load(&behind->given), 0);
+    atomic_store(&owner->asked, 2);
+    served[2] = now + 71;
+    assert_true(as_pace_turn(&reader, true));
+    assert_int_equal(atomic_load(&owner->given), 1);
+    assert_int_equal(atomic_load(&behind->given), 1);
+    assert_int_equal(as_pace_time(&reader, 0), now); /* it does not wait any more */
+    reader_sink.turn = NULL;
+}
+
 /* What a thread has executed must have been read: before that its time is not known. */
 static void test_atomic_behind_words(void **state)
 {
@@ -195,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_quantum_follows_meetings, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_unknown_meetings, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_atomics_in_order, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_atomic_waits_for_its_line, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_atomic_behind_words, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_alone_among_sleepers, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_woken_thread, set_up, tear_down_reader),

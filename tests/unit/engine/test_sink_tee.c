@@ -77,6 +77,11 @@ static uint64_t time_of(void *context, const struct as_thread *thread)
     return (uint64_t)listener->name;
 }
 
+static uint64_t turn_of(void *context, const struct as_thread *thread)
+{
+    return time_of(context, thread) + 1;
+}
+
 static const struct as_sink everything = {.thread_start = hear_start,
                                           .thread_end = hear_end,
                                           .block = hear_block,
@@ -86,7 +91,8 @@ static const struct as_sink everything = {.thread_start = hear_start,
                                           .signal = hear_signal,
                                           .signal_return = hear_signal_return,
                                           .cut = hear_cut,
-                                          .clock = time_of};
+                                          .clock = time_of,
+                                          .turn = turn_of};
 static const struct as_sink blocks_alone = {.block = hear_block};
 static const struct as_sink counts = {.block = hear_block, .tally = hear_tally};
 
@@ -120,6 +126,7 @@ static void everyone_is_told(void **state)
     assert_string_equal(b.text, "S3cGL!.4");
     assert_string_equal(c.text, b.text);
     assert_int_equal(sink->clock(context, &first), 'b');
+    assert_int_equal(sink->turn(context, &first), 'b' + 1);
     sink->cut(context, &first, NULL, '|');
     sink->thread_end(context, &first);
     assert_null(first.user);

@@ -613,6 +613,72 @@ static void test_stamps(void **state)
     assert_int_equal(time_after(LAST, 0xf), LAST);
 }
 
+/* A sink that takes two blocks of an offer, as a model would. */
+struct taker {
+    uint32_t offers, blocks;
+    uint64_t times[8]; /* of the blocks at hand when they were offered */
+};
+
+static void count_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    ((struct taker *)context)->blocks++;
+}
+
+static void take_two(void *context, struct as_thread *thread, struct as_words_ahead *ahead)
+{
+    struct taker *taker = context;
+    taker->times[taker->offers++ % 8] = ahead->time;
+    for (int i = 0; i < 2; i++) {
+        size_t at = ahead->at;
+        while (at < ahead->n && ahead->words[at] & AS_WIRE_ACCESS_MASK)
+            at++;
+        if (at == ahead->n)
+            return;
+        ahead->instructions += as_block_pages_get(ahead->blocks, ahead->number)->n;
+        ahead->number = (uint32_t)ahead->words[at];
+        ahead->time = as_wire_time_of(ahead->time, ahead->words[at]);
+        ahead->at = at + 1;
+    }
+}
+
+/* Five times MIX and BACK, whose stamps are half a round apart: the bits alone do not say when the last one was. */
+static void add_stamped_loop(uint64_t first, uint64_t step)
+{
+    bed_event(&bed, AS_WIRE_TIME, 0, &first);
+    for (int i = 0; i < 5; i++) {
+        bed_mix(&bed, 0x5000);
+        bed_run_block(&bed, BACK);
+    }
+    for (size_t i = 2; i < bed.words.len; i++)
+        if (!(bed.words.data[i] & AS_WIRE_ACCESS_MASK)) {
+            bed.words.data[i] |= (first & AS_WIRE_STAMP_MASK) << AS_WIRE_STAMP_SHIFT;
+            first += step;
+        }
+}
+
+static void test_take_with_stamps(void **state)
+{
+    enum { FIRST = 0x7000123, STEP = (int)(AS_WIRE_STAMP_MASK / 2) };
+    static const struct as_sink sink = {.block = count_block, .take = take_two};
+    struct taker taker = {0};
+    struct as_region_run regions;
+    struct as_stream stream = {.code = &bed.code, .regions = &regions, .sink = &sink, .context = &taker};
+    size_t done;
+    add_stamped_loop(FIRST, STEP);
+    as_region_run_init(&regions, &bed.regions);
+    stream.thread = (struct as_thread){.number = 1, .image = as_code_table_find_image(&bed.code, bed.image)};
+    assert_int_equal(as_stream_consume(&stream, bed.words.data, bed.words.len, &done), AS_STREAM_OK);
+    assert_int_equal(done, bed.words.len);
+    assert_int_equal(stream.causal.time, FIRST + 9 * (uint64_t)STEP);
+    assert_int_equal(stream.block_id, BACK);
+    assert_int_equal(taker.blocks, 0);
+    assert_true(taker.offers >= 5);
+    assert_int_equal(taker.times[0], FIRST + (uint64_t)STEP); /* the next block has begun */
+    assert_int_equal(stream.executed, 5 * 3 + 4 * 2);
+    as_stream_free(&stream);
+    as_region_run_free(&regions);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -620,6 +686,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_cut),
         TEST(test_stamps),
+        TEST(test_take_with_stamps),
         TEST(test_branches),
         TEST(test_words_belong_to_their_block),
         TEST(test_repeated),

@@ -24,7 +24,8 @@ static struct model_thread *start(struct bed *bed, uint32_t number)
 
 static void let_pass(struct bed *bed, struct model_thread *own, uint64_t instructions)
 {
-    as_model_let_pass(bed->model, own, instructions);
+    static const struct as_block block = {.n = 1};
+    as_model_let_pass(bed->model, own, &block, 0, 1, instructions);
     as_model_warm_end(bed->model);
 }
 
@@ -57,11 +58,34 @@ static void test_counted_before_waiting(void **state)
     as_model_free(bed.model);
 }
 
+static double by_part(void *context, const struct as_block *block, uint32_t first, uint32_t end)
+{
+    return *(const double *)context * (end - first) + first;
+}
+
+/* Where costs are given, time goes on by them. */
+static void test_given_pace(void **state)
+{
+    struct bed bed = set_up();
+    double each = 2.5;
+    const struct as_block block = {.n = 8};
+    bed.model = as_model_new(&bed.machine);
+    struct model_thread *first = start(&bed, 1), *second = start(&bed, 2);
+    as_model_set_pace(bed.model, by_part, &each);
+    as_model_let_pass(bed.model, first, &block, 4, 8, 100);
+    as_model_let_pass(bed.model, second, &block, 0, 2, 100);
+    as_model_warm_end(bed.model);
+    assert_int_equal(as_core_time(first->seat.core) - as_core_time(second->seat.core),
+                     100 * (4 * 2.5 + 4) - 100 * 2 * 2.5);
+    as_model_free(bed.model);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
     machine_path = argv[1];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counted_before_waiting)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counted_before_waiting),
+                                       cmocka_unit_test(test_given_pace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
