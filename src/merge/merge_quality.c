@@ -154,6 +154,29 @@ static void write_limit(struct as_merge *merge, const struct as_merge_limit *lim
         as_store_add(merge->writer, AS_TABLE_QUALITY, &limit->row);
 }
 
+/* What a reader must know of a profile in which inputs count more or less than they ran. An input may say so already. */
+static void write_weights(struct as_merge *merge)
+{
+    enum { SHOWN = 8 };
+    struct as_str text = {0};
+    bool weighted = false, known = false;
+    for (size_t i = 0; i < merge->quality.len; i++)
+        known |= has_key(&merge->quality.data[i].row, "weights");
+    for (size_t i = 0; i < merge->n; i++) {
+        struct as_weight weight = merge->inputs[i].weight;
+        weighted |= weight.part != 1 || weight.whole != 1;
+        if (i < SHOWN)
+            as_str_addf(&text, "%s%.6g", i ? ", " : "", (double)weight.part / (double)weight.whole);
+    }
+    char *note = as_format("WEIGHTED: merged profiles count by their weights (%s%s); instructions, times, executions "
+                           "and counters are weighted sums",
+                           as_str_get(&text), merge->n > SHOWN ? ", …" : "");
+    if (weighted && !known)
+        as_store_add_quality(merge->writer, "weights", NAN, note);
+    free(note);
+    as_str_free(&text);
+}
+
 /* Ranked rows come last, the largest share first. */
 void as_merge_write_quality(struct as_merge *merge)
 {
@@ -166,6 +189,8 @@ void as_merge_write_quality(struct as_merge *merge)
     }
     if (merge->options->parts)
         as_store_add_quality(merge->writer, "weights", NAN, merge->options->parts->note);
+    else
+        write_weights(merge);
     if (last.len)
         qsort(last.data, last.len, sizeof *last.data, by_share);
     for (size_t i = 0; i < last.len; i++) {

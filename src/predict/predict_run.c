@@ -12,7 +12,9 @@
 uint64_t as_predict_start(const struct as_predict *predict, const struct as_chosen_point *point)
 {
     uint64_t start = 0;
-    if (!predict->request->loop)
+    bool counted =
+        predict->request->loop || predict->vectors == &predict->read; /* nobody says how long intervals are */
+    if (!counted)
         return (uint64_t)point->interval * predict->request->interval;
     for (uint32_t i = 0; i < point->interval; i++)
         start += predict->vectors->list.data[i].instructions;

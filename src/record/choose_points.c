@@ -211,7 +211,9 @@ bool as_record_points_choose(const struct as_record_points_options *options, str
     points->plan.input.start = -1;
     points->plan.again = from_files && is_in_turn(options); /* whether it has threads is not known */
     points->plan.warm = options->warm;
-    bool ok = ((from_files && !points->plan.again) || as_input_keep(&points->plan.input, &options->notices, err)) &&
+    struct as_machine machine; /* that there is none is said before the first run, not after it */
+    bool ok = as_modelled_machine(&machine, options->core, options->set, err) &&
+              ((from_files && !points->plan.again) || as_input_keep(&points->plan.input, &options->notices, err)) &&
               (from_files ? read_files(options, &choice, err) : choose(options, points, &choice, err));
     if (ok && from_files)
         plan_files(options, &choice, points);

@@ -19,9 +19,8 @@ static void plan_one(const struct as_point_again *again, struct as_regions *regi
     regions->open_ended = true;
 }
 
-static bool measure(struct as_point_again *again, struct as_error *err)
+bool as_again_run(struct as_point_again *again, struct as_error *err)
 {
-    static const as_point_nodes none_known;
     struct as_modelled *modelled = again->modelled;
     struct as_regions regions = {0};
     plan_one(again, &regions);
@@ -31,14 +30,22 @@ static bool measure(struct as_point_again *again, struct as_error *err)
     if (!as_modelled_run(modelled, again->engine, err))
         return false;
     const struct as_run_end *end = &modelled->result.engine.end;
-    if (end->interrupted || end->asked)
-        return as_error_set(err, "interrupted");
-    if (modelled->result.instructions == 0)
-        return true; /* the program ended before the point */
-    return as_oracle_check(modelled->oracle, err) && as_point_result_write(modelled, &none_known, 0, again->fd);
+    return !(end->interrupted || end->asked) || as_error_set(err, "interrupted");
 }
 
-pid_t as_point_again(struct as_point_again *again)
+static bool measure(struct as_point_again *again, struct as_error *err)
+{
+    static const as_point_nodes none_known;
+    struct as_modelled *modelled = again->modelled;
+    if (!as_again_run(again, err))
+        return false;
+    if (modelled->result.instructions == 0)
+        return true; /* the program ended before the point */
+    return as_oracle_check(modelled->oracle, err) &&
+           as_point_result_write(modelled, again->iterations, &none_known, 0, again->fd);
+}
+
+pid_t as_again_fork(struct as_point_again *again, as_again_work *work)
 {
     struct as_error err = AS_ERROR_INIT;
     pid_t original = getpid(), pid = fork();
@@ -50,8 +57,13 @@ pid_t as_point_again(struct as_point_again *again)
     as_input_reopen(again->input);
     as_outlet_replace(STDOUT_FILENO); /* the run that counts shows what the program writes */
     as_outlet_replace(STDERR_FILENO);
-    if (measure(again, &err))
+    if (work(again, &err))
         _exit(AS_EXIT_OK);
     bool told = write(again->fd, err.message, strlen(err.message)) > 0;
     _exit(told ? AS_EXIT_FAILURE : AS_EXIT_FAILURE + 1);
+}
+
+pid_t as_point_again(struct as_point_again *again)
+{
+    return as_again_fork(again, measure);
 }

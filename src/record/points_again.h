@@ -14,10 +14,19 @@ struct as_point_again {
     struct as_modelled *modelled;    /* set up, and not yet run */
     struct as_engine_options engine; /* its regions are replaced */
     const struct as_input *input;
-    uint64_t start, length, settle; /* instructions */
+    uint64_t start, length, settle;       /* instructions */
+    const as_sampled_numbers *iterations; /* further ones of rep instructions that the point has, by instruction */
+    int begin, costs;                     /* of as_points_time */
     int fd; /* gets the result, or why there is none; nothing, if the program ends before the point */
 };
 /* Returns the process that measures; -1: there is none. It ends with AS_EXIT_OK unless something failed. */
 pid_t as_point_again(struct as_point_again *again);
+
+/* ---- for other runs of that kind: points_time.h ---- */
+
+typedef bool as_again_work(struct as_point_again *again, struct as_error *err);
+pid_t as_again_fork(struct as_point_again *again, as_again_work *work);
+/* In the process: runs the program to the end of the point, or to its own end. */
+bool as_again_run(struct as_point_again *again, struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -28,14 +28,14 @@ static uint32_t count_threads(const struct as_modelled *modelled)
     return n;
 }
 
-static uint64_t put_rows(const struct as_modelled *modelled, FILE *out)
+static uint64_t put_rows(const struct as_modelled *modelled, const as_sampled_numbers *again, FILE *out)
 {
     const struct as_engine *engine = as_model_engine(modelled->model);
     uint32_t threads = count_threads(modelled);
     uint64_t n = 0;
     for (uint32_t id = 0; id < as_engine_count_insns(engine); id++) {
         const struct as_insn *insn = as_engine_insn(engine, id);
-        struct as_point_row row = {.id = id};
+        struct as_point_row row = {.id = id, .again = as_sampled_at(again, id)};
         for (uint32_t number = 0; number <= threads; number++) {
             const struct as_oracle_row *own =
                 as_oracle_thread_row(modelled->oracle, number ? number : AS_NO_THREAD, id);
@@ -85,7 +85,8 @@ static uint64_t put_paths(const struct as_modelled *modelled, FILE *out)
     return n;
 }
 
-bool as_point_result_write(const struct as_modelled *modelled, const as_point_nodes *known, uint32_t region, int fd)
+bool as_point_result_write(const struct as_modelled *modelled, const as_sampled_numbers *again,
+                           const as_point_nodes *known, uint32_t region, int fd)
 {
     struct counts counts = {0};
     size_t n_leaders;
@@ -96,7 +97,7 @@ bool as_point_result_write(const struct as_modelled *modelled, const as_point_no
     struct as_pics pics = as_oracle_pics(modelled->oracle);
     fwrite(&counts, sizeof counts, 1, out);
     fwrite(as_model_region(modelled->model, region), sizeof(struct as_counters), 1, out);
-    counts.rows = put_rows(modelled, out);
+    counts.rows = put_rows(modelled, again, out);
     counts.pics = pics.len ? fwrite(pics.data, sizeof *pics.data, pics.len, out) : 0;
     counts.nodes = put_nodes(modelled, known, out);
     counts.paths = put_paths(modelled, out);

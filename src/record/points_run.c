@@ -44,6 +44,8 @@ struct as_points_run {
     struct measured *points;           /* by number */
     AS_VEC(struct use) uses;           /* by region */
     uint32_t jobs;
+    struct as_points_time time;
+    double elapsed_each; /* the elapsed time over the cycles of all threads; 0: there is one thread */
     double apart;        /* the largest part by which a point executed something else than when it was chosen */
     struct as_error err; /* why a point could not be measured; no message: none */
     bool failed;
@@ -120,6 +122,7 @@ void as_points_run_free(struct as_points_run *run)
         run->modelled->fanout = run->observed;
     if (run->idle)
         as_fanout_free(run->idle);
+    as_points_time_end(&run->time);
     as_vec_free(&run->uses);
     free(run->points);
     free(run);
@@ -184,7 +187,7 @@ static void deliver(void *context, uint32_t region)
 {
     struct as_points_run *run = context;
     const struct measured *point = &run->points[run->uses.data[region].point];
-    bool ok = as_point_result_write(run->modelled, &point->known, region, point->fd);
+    bool ok = as_point_result_write(run->modelled, &run->sampled->timed_again, &point->known, region, point->fd);
     _exit(ok ? AS_EXIT_OK : AS_EXIT_FAILURE);
 }
 
@@ -243,19 +246,22 @@ static void end_copies(struct as_points_run *run)
     wait_for_copies(run, 0);
 }
 
+static struct as_point_again again_of(const struct as_points_run *run, const struct as_engine_options *engine)
+{
+    return (struct as_point_again){
+        .modelled = run->modelled, .engine = *engine, .input = &run->plan.input, .length = run->plan.interval};
+}
+
 static void measure_again(struct as_points_run *run, const struct as_engine_options *engine, uint32_t number)
 {
     struct measured *point = &run->points[number];
-    uint64_t start = run->plan.points[number].start;
+    struct as_point_again again = again_of(run, engine);
     if (!open_result(run, number))
         return;
-    struct as_point_again again = {.modelled = run->modelled,
-                                   .engine = *engine,
-                                   .input = &run->plan.input,
-                                   .start = start,
-                                   .length = run->plan.interval,
-                                   .settle = settle_before(&run->plan, number, 0),
-                                   .fd = point->fd};
+    again.start = run->plan.points[number].start;
+    again.settle = settle_before(&run->plan, number, 0);
+    again.iterations = &run->sampled->timed_again;
+    again.fd = point->fd;
     point->pid = as_point_again(&again);
     if (point->pid < 0) {
         point->pid = 0;
@@ -285,6 +291,9 @@ bool as_points_run_again(struct as_points_run *run, const struct as_engine_optio
     end_copies(run);
     as_signals_restore();
     run->modelled->fanout = run->idle;
+    struct as_point_again again = again_of(run, engine);
+    if (!run->failed && !interrupted)
+        run->failed = !as_points_time_start(&run->time, &again, &run->err);
     if (run->failed)
         *err = run->err;
     else if (interrupted)
@@ -319,12 +328,13 @@ static void add_rows(struct as_stratum *stratum, const struct as_plan_point *pla
         struct as_sampled_cost *cost = &stratum->costs.data[row->id];
         for (int state = 0; state < AS_STATE_COUNT; state++)
             cost->units[state] += factor * row->cost.units[state];
-        cost->executions += factor * row->cost.executions;
+        double executions = row->cost.executions + row->again;
+        cost->executions += factor * executions;
         as_sampled_numbers_add(&stratum->points, row->id, all ? AS_STRATUM_POINTS : 1);
         for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
             double lacks = factor * (1 - replicate_weight(plan, group));
             as_sampled_numbers_add(&stratum->groups[group].units, row->id, lacks * as_sampled_units(&row->cost));
-            as_sampled_numbers_add(&stratum->groups[group].executions, row->id, lacks * row->cost.executions);
+            as_sampled_numbers_add(&stratum->groups[group].executions, row->id, lacks * executions);
         }
     }
 }
@@ -479,6 +489,30 @@ bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as
         if (!add_point(run, i, stratum, err))
             return false;
     return !run->plan.again || check_waits(stratum, err);
+}
+
+bool as_points_run_time(struct as_points_run *run, struct as_error *err)
+{
+    const struct as_sampled *sampled = run->sampled;
+    const struct as_engine *engine = as_model_engine(run->modelled->model);
+    struct as_code_costs costs = {.otherwise = 1};
+    if (!run->time.pid)
+        return true;
+    for (uint32_t id = 0; id < sampled->costs.len; id++) {
+        const struct as_insn *insn = as_engine_insn(engine, id);
+        double executions = as_sampled_instructions(sampled, id), time = as_sampled_units(&sampled->costs.data[id]);
+        if (insn && executions > 0)
+            as_code_costs_add(&costs, as_engine_insn_image(engine, id), insn->address,
+                              time / AS_CYCLE_UNITS / executions);
+    }
+    bool ok = as_points_time_finish(&run->time, &costs, &run->elapsed_each, err);
+    as_code_costs_free(&costs);
+    return ok;
+}
+
+double as_points_run_elapsed_each(const struct as_points_run *run)
+{
+    return run->elapsed_each;
 }
 
 bool as_points_run_has_error(const struct as_points_run *run)

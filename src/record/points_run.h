@@ -14,6 +14,7 @@
 #ifndef AS_RECORD_POINTS_RUN_H
 #define AS_RECORD_POINTS_RUN_H
 
+#include "record/points_time.h"
 #include "record/sampled_internal.h"
 
 struct as_points_run;
@@ -28,6 +29,10 @@ void as_points_run_border(void *context, const struct as_stretch *stretch);
 /* After the run: waits for the copies and adds what they measured to the stratum. `interrupted`: the run did not come to its end. */
 bool as_points_run_finish(struct as_points_run *run, bool interrupted, struct as_stratum *stratum,
                           struct as_error *err) AS_MUST_CHECK;
+/* Once the estimate is there, if the program has threads: the elapsed time. */
+bool as_points_run_time(struct as_points_run *run, struct as_error *err) AS_MUST_CHECK;
+/* … over the cycles of all threads; 0: there is one thread. */
+double as_points_run_elapsed_each(const struct as_points_run *run);
 bool as_points_run_has_error(const struct as_points_run *run); /* phases have several points */
 /* What its points are expected to differ by. Returns false if their phases are not known. */
 bool as_points_run_prior(const struct as_points_run *run, struct as_region_prior *prior);
@@ -42,6 +47,7 @@ struct as_point_row {
     uint32_t id, image; /* of the instruction: its number, and where it is */
     uint64_t address;
     struct as_sampled_cost cost;
+    double again; /* further iterations of a rep instruction */
 };
 struct as_point_result {
     struct as_counters counters;
@@ -50,8 +56,9 @@ struct as_point_result {
 };
 /* The nodes of call trees that the original has when the copy is made. */
 typedef AS_VEC(size_t) as_point_nodes; /* by tree */
-/* In the copy: writes its result. False: it could not be written. */
-bool as_point_result_write(const struct as_modelled *modelled, const as_point_nodes *known, uint32_t region, int fd);
+/* In the copy: writes its result; again: by instruction, as in as_point_row. False: it could not be written. */
+bool as_point_result_write(const struct as_modelled *modelled, const as_sampled_numbers *again,
+                           const as_point_nodes *known, uint32_t region, int fd);
 /* In the original: reads it and makes its calls, paths and targets known. False: it is not whole. */
 bool as_point_result_read(struct as_point_result *result, const struct as_modelled *modelled,
                           const as_point_nodes *known, int fd);

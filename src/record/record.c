@@ -138,9 +138,19 @@ static bool add_run(struct as_record *record, const struct as_record_source *sou
     return true;
 }
 
+/* A run that ended in another way did something else, and may be much shorter. */
+static void compare_ends(const struct as_record_options *options, size_t run, const struct as_run_end *first,
+                         const struct as_run_end *end)
+{
+    if (end->exit_status != first->exit_status)
+        as_notice(&options->notices, AS_LOG_WARN,
+                  "run %zu of %" PRIu64 " ended with status %d, the first with %d: the profile contains both", run,
+                  options->repeat, end->exit_status, first->exit_status);
+}
+
 /* A failure ends further runs but keeps the profile. Notices of the first run are not repeated. */
 static void repeat(struct as_record *record, const struct as_record_source *source, struct runs *runs,
-                   const struct as_input *input)
+                   const struct as_input *input, const struct as_run_end *first)
 {
     const struct as_record_options *options = record->options;
     struct as_record_options quiet = *options;
@@ -152,6 +162,8 @@ static void repeat(struct as_record *record, const struct as_record_source *sour
     while (runs->done < options->repeat && ok) {
         as_input_rewind(input);
         ok = add_run(record, source, runs, &result, &err);
+        if (ok)
+            compare_ends(options, runs->done, first, &result.end);
     }
     record->options = options;
     if (!ok)
@@ -167,7 +179,7 @@ static bool run_several(struct as_record *record, const struct as_record_source 
     struct runs runs = {0};
     bool ok = as_input_keep(&input, &record->options->notices, err) && add_run(record, source, &runs, result, err);
     if (ok && !result->end.interrupted)
-        repeat(record, source, &runs, &input);
+        repeat(record, source, &runs, &input, &result->end);
     ok = ok && merge_runs(record, &runs, writer, err);
     close_runs(&runs);
     record->writer = writer;

@@ -37,6 +37,18 @@ static void add_machine(struct as_store_writer *writer)
     as_store_add_machine(writer, "processors", number);
 }
 
+/* Whether only a part of the run was to be measured. */
+static bool has_parts(const struct as_record *record)
+{
+    return record->options->delay > 0 || record->options->switches || as_native_regions_wanted(record->options);
+}
+
+/* By the clock: of the part that was measured. */
+static double seconds_of(const struct as_record *record, const struct as_native_info *info)
+{
+    return has_parts(record) ? info->measured : info->seconds;
+}
+
 static void add_meta(struct as_store_writer *writer, const struct as_record *record, const struct as_native_plan *plan,
                      const struct as_native_result *result, bool pmu)
 {
@@ -54,7 +66,7 @@ static void add_meta(struct as_store_writer *writer, const struct as_record *rec
     if (!isnan(record->options->rate) || !first->period)
         as_store_add_meta_double(writer, AS_META_RATE,
                                  isnan(record->options->rate) ? (double)first->frequency : record->options->rate);
-    as_store_add_meta_double(writer, AS_META_SECONDS, as_native_info(result->session)->seconds);
+    as_store_add_meta_double(writer, AS_META_SECONDS, seconds_of(record, as_native_info(result->session)));
     add_machine(writer);
 }
 
@@ -93,12 +105,6 @@ static void add_unsampled(struct as_store_writer *writer, const struct as_native
         as_store_add_quality(writer, "not_sampled", (info->counted - sampled) / info->counted,
                              "part of the counted time has no samples: threads that ran for less than a "
                              "period, and what threads ran after their last sample");
-}
-
-/* Whether only a part of the run was to be measured. */
-static bool has_parts(const struct as_record *record)
-{
-    return record->options->delay > 0 || record->options->switches || as_native_regions_wanted(record->options);
 }
 
 static void add_measured(const struct as_record *record, const struct as_native_info *info)
@@ -202,10 +208,11 @@ static void write_profile(const struct as_record *record, const struct as_native
     add_quality(record, result, pmu);
 }
 
-static void describe_run(struct as_record_run *run, const struct as_native_result *result)
+static void describe_run(const struct as_record *record, struct as_record_run *run,
+                         const struct as_native_result *result)
 {
     run->result.end = result->end;
-    run->row.seconds = as_native_info(result->session)->seconds;
+    run->row.seconds = seconds_of(record, as_native_info(result->session));
     run->row.samples = as_import_count(result->import).samples;
     run->row.status = result->end.exit_status;
 }
@@ -219,7 +226,7 @@ static bool record_natively(const struct as_record *record, const struct as_nati
     bool ok = !foreign && as_native_execute(&result, record, plan, err);
     if (ok) {
         write_profile(record, plan, &result, pmu);
-        describe_run(run, &result);
+        describe_run(record, run, &result);
     }
     as_native_result_free(&result);
     return ok;

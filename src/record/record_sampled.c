@@ -297,6 +297,26 @@ static void add_rare(const struct as_record_series *all)
         "chance: the error does not allow for that. A shorter --sample-period lowers it");
 }
 
+/* Half the 95 % interval of the elapsed time: that of the cycles, and how far the elapsed time of a cycle was off in runs whose truth is
+ * known, since threads are interleaved by their pace alone where nothing is measured (doc/design/sampled.md, points.md). What the points
+ * of a phase in which one thread runs are off by is as many cycles of the elapsed time, and so a larger part of it. */
+static double elapsed_error(const struct as_record_series *all)
+{
+    static const double of_regions = 0.015, of_points = 0.02;
+    const struct as_counters *counters = as_sampled_counters(all->sampled);
+    double cycles = as_sampled_summary(all->sampled)->error;
+    if (as_sampled_phases(all->sampled) == 0)
+        return hypot(cycles, of_regions);
+    return hypot(cycles * fmax((double)counters->cycles / (double)counters->elapsed_cycles, 1), of_points);
+}
+
+static void add_elapsed(const struct as_record_series *all)
+{
+    if (all->modelled->result.engine.threads > 1 && as_sampled_has_error(all->sampled))
+        as_store_add_quality(all->code->writer, "elapsed", elapsed_error(all),
+                             "of the elapsed time is half of its 95 % interval");
+}
+
 void as_record_sampled_quality(const struct as_record_series *all)
 {
     const struct as_sampled_summary *summary = as_sampled_summary(all->sampled);
@@ -309,6 +329,7 @@ void as_record_sampled_quality(const struct as_record_series *all)
     free(text);
     add_difference(all);
     add_rare(all);
+    add_elapsed(all);
     if (summary->unseen_reads > 0)
         as_store_add_quality(all->code->writer, "unseen_reads", summary->unseen_reads,
                              "of the time is what reads of DRAM can cost that the regions have too few or too many of: "

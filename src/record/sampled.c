@@ -418,27 +418,19 @@ bool as_sampled_is_whole(const struct as_sampled *sampled)
     return sampled->last_region == AS_REGION_NONE && !sampled->points;
 }
 
-/* The points count in all of the run. Their executions do not have the iterations of rep instructions. */
+/* The points count in all of the run. */
 static bool finish_points(struct as_sampled *sampled, bool interrupted, struct as_error *err)
 {
     struct as_stratum *all = &sampled->open;
-    as_sampled_numbers again = {0};
     take_counts(sampled);
-    for (size_t id = 0; id < all->again.len; id++)
-        all->counts.data[id] -= all->again.data[id];
-    add_numbers(&again, &all->again);
-    as_vec_clear(&all->again);
-    all->iterations = 0;
     all->reads = as_model_reads(sampled->modelled->model);
-    bool ok = as_points_run_finish(sampled->points, interrupted, all, err);
-    if (ok) {
-        as_stratum_fold_points(sampled, all);
-        add_numbers(&sampled->counts, &again);
-        add_numbers(&sampled->counts_again, &again);
-        as_sampled_make_rows(sampled);
-    }
-    as_vec_free(&again);
-    return ok;
+    if (!as_points_run_finish(sampled->points, interrupted, all, err))
+        return false;
+    as_stratum_fold_points(sampled, all);
+    if (!as_points_run_time(sampled->points, err))
+        return false;
+    as_sampled_make_rows(sampled);
+    return true;
 }
 
 bool as_sampled_finish(struct as_sampled *sampled, bool interrupted, struct as_error *err)

@@ -290,12 +290,14 @@ static double error_of(const struct as_sampled *sampled)
     return hypot(hypot(found, common_error(sampled)), missing);
 }
 
-/* The elapsed time of a cycle. That of simulation points is the points' own. */
+/* The elapsed time of a cycle. Without threads, that of simulation points is the points' own. */
 static double idle_factor(const struct as_sampled *sampled)
 {
     double units = 0;
     if (!sampled->points)
         return as_model_idle_factor(sampled->modelled->model);
+    if (as_points_run_elapsed_each(sampled->points) > 0)
+        return as_points_run_elapsed_each(sampled->points);
     for (size_t id = 0; id < sampled->extended.len; id++)
         units += sampled->extended.data[id];
     return units > 0 ? (double)sampled->counters.elapsed_cycles * AS_CYCLE_UNITS / units : 1;

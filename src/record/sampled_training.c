@@ -1,9 +1,11 @@
 /* How long branch predictors are trained before a region: determined in the run itself.
  *
- * A predictor that has seen nothing for a while mispredicts more at first. How much more is seen in the training itself: what is
- * mispredicted in its second quarter beyond what is in its second half is what a region behind half as long a training would have
- * too much, at most. Where that is hardly anything, training is made half as long; where it is too much, twice as
- * long, and never shorter again. Chance decides about single regions, so several do, without their outer tenths.
+ * A predictor that has seen nothing for a while mispredicts more at first. The training itself shows how much more: its
+ * second quarter has more mispredictions than its second half. A region after half as long a training would have at most
+ * that many too many.
+ *
+ * Where that is hardly anything, training becomes half as long. Where it is too much, training becomes twice as long, and
+ * never shorter again. A single region depends on chance, so several decide, without their outer tenths.
  */
 #include "base/log.h"
 #include "record/sampled_internal.h"

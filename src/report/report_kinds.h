@@ -20,7 +20,8 @@
       "instructions. A profile has data addresses if accesses were asked for, or perf mem recorded it.")               \
     X(waits, NULL,                                                                                                     \
       "Show which threads waited for lines that another core had, and whose code made them wait: a matrix of the "     \
-      "threads, objects, lines and pairs of code, with true and false sharing. A profile of the model has them.")      \
+      "threads, objects, lines and pairs of code, with true and false sharing. Only profiles recorded with the model " \
+      "have this.")                                                                                                    \
     X(diff, "OTHER",                                                                                                   \
       "Compare with OTHER, the profile before a change: what became faster or slower, by how much, and which "         \
       "components of its time changed.")

@@ -216,10 +216,11 @@ bool as_moved_lines_read(struct as_c2c *c2c, const char *path, struct as_error *
     c2c->modelled = is_modelled(&lines);
     ok = ok && add_all(&lines, err);
     if (ok && !c2c->counts.records)
-        ok = as_error_set(err,
-                          "%s: no sample says where its data came from; record loads and stores with a unit that tells "
-                          "(record --source=pmu:NAME), or run the program with 'assay comm'",
-                          path);
+        ok =
+            as_error_set(err,
+                         "%s: no sample says where its data came from; record loads and stores with a PMU that records "
+                         "data sources (record --source=pmu:NAME), or run the program with 'assay comm'",
+                         path);
     as_c2c_sort(c2c);
     as_c2c_index_free(&lines.index);
     as_view_free(&lines.view);

@@ -4,7 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* By block where it was worked out; else by line, which is about as large, or, at most, by instruction. */
+static double estimate_of(const struct as_summary *summary, const char *granularity)
+{
+    return as_store_estimate_of(summary->store, summary->series, "estimate", granularity);
+}
+
+/* By block where it was worked out; else by line, which is about as large, or, at most, by instruction. A block lies in one function, so that
+ * it is no less than by function: a line that is inlined in several functions is larger than that. */
 static double chance_of(const struct as_summary *summary, enum as_bias_level level)
 {
     static const char *const instead[AS_BIAS_LEVELS][3] = {[AS_BIAS_FUNCTION] = {"function"},
@@ -12,8 +18,8 @@ static double chance_of(const struct as_summary *summary, enum as_bias_level lev
                                                            [AS_BIAS_INSTRUCTION] = {"instruction"}};
     double chance = NAN;
     for (size_t i = 0; i < 3 && isnan(chance) && instead[level][i]; i++)
-        chance = as_store_estimate_of(summary->store, summary->series, "estimate", instead[level][i]);
-    return chance;
+        chance = estimate_of(summary, instead[level][i]);
+    return level == AS_BIAS_BLOCK ? fmax(chance, estimate_of(summary, "function")) : chance;
 }
 
 /* Where `trust --again` measured it, the bias on this program stands for that on the suite's. */

@@ -36,8 +36,8 @@ static bool choose_threads(struct as_view *view, const struct as_words *words, s
         }
         if (!found)
             return as_error_set_status(err, AS_EXIT_USAGE,
-                                       "--thread=%s: the profile has no such thread; it has %zu threads",
-                                       words->data[i], view->n_threads);
+                                       "--thread=%s: the profile has no such thread; it has %zu thread%s",
+                                       words->data[i], view->n_threads, view->n_threads == 1 ? "" : "s");
     }
     return true;
 }

@@ -46,6 +46,11 @@ check_same "… scale times exactly" "$(($(one m1.db "SELECT value FROM meta WHE
     $(one m2.db "SELECT value FROM meta WHERE key = 'cycles'") * 4))" "$(one w.db "$scaled")"
 weighted() { "$ASSAY" report w.db | grep -c 'error 0.00 %: every cycle'; }
 check_stdout_equals 1 "… and the result is still exact" weighted
+says() { "$ASSAY" report w.db | tr -s ' \n' ' ' | grep -co 'note: WEIGHTED: merged profiles count by their weights (0.25, 0.333333); instructions'; }
+check_stdout_equals 1 "… and a report says so" says
+check "a weighted one is merged again" "$ASSAY" merge -q --weights=2 w.db -o ww.db
+check_same "… and says so once" 1 "$(one ww.db "SELECT count(*) FROM quality WHERE key = 'weights'")"
+check_same "one without weights does not" 0 "$(one m.db "SELECT count(*) FROM quality WHERE key = 'weights'")"
 check_same "what was merged" "1/4	1	m1.db 1/3	1	m2.db" \
     "$(one w.db "SELECT replace(trim(value, char(10)), char(10), ' ') FROM meta WHERE key = 'merged_inputs'")"
 
@@ -110,7 +115,10 @@ refuse 2 'm1.db and copy.db have a recording in common' "a copy" "$ASSAY" merge 
 refuse 2 'm.db and m2.db have a recording in common' "a part of a merged one" "$ASSAY" merge m.db m2.db -o no.db
 refuse 2 'w.db and m.db have a recording in common' "two merged ones, by force" "$ASSAY" merge --force w.db m.db -o no.db
 refuse 2 'has 1 weight for 2' "too few weights" "$ASSAY" merge --weights=1 m1.db m2.db -o no.db
-refuse 2 'has 1 weight for 2' "an empty weight" "$ASSAY" merge --weights=,1 m1.db m2.db -o no.db
+for list in ',1' '1,,2' '1,2,'; do
+    refuse 2 'a weight is empty' "an empty weight in $list" "$ASSAY" merge --weights=$list m1.db m2.db -o no.db
+done
+refuse 2 'up to 18 digits' "a weight of 20 digits" "$ASSAY" merge --weights=18446744073709551615,1 m1.db m2.db -o no.db
 refuse 2 'has 3 weights for 2' "too many weights" "$ASSAY" merge --weights=1,2,3 m1.db m2.db -o no.db
 for weight in 0 -1 x 1/0 1e3; do
     refuse 2 "is not a weight" "a weight of '$weight'" "$ASSAY" merge --weights="$weight,1" m1.db m2.db -o no.db

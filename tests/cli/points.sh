@@ -30,7 +30,7 @@ END
     check "… are those of exp-bbv" python3 compare.py
     holds "… and their instructions are stat's" 'd[0]["instructions"] == d[1]["instructions"]' ours.json <("$ASSAY" stat --json -- ./two)
     check "vectors are read again" "$ASSAY" points --from-bb ours.bb --json -o again.json
-    holds "… and give the same points" '[(p["interval"], p["weight"]) for p in d[0]["points"]] == [(p["interval"], p["weight"]) for p in d[1]["points"]]' ours.json again.json
+    holds "… and give the same points" '[(p["interval"], p["start"], p["weight"]) for p in d[0]["points"]] == [(p["interval"], p["start"], p["weight"]) for p in d[1]["points"]]' ours.json again.json
     check "the predicted CPI" "$ASSAY" points --interval 1M --max-k 8 --threshold 1 --json -o cpi.json --simpoints p.s --weights p.w -- ./two
     "$ASSAY" compare --json --samplers tip -o whole.json -- ./two >/dev/null 2>&1
     holds "… is near that of the whole run" 'abs(d[0]["cpi"] * d[1]["ipc"] - 1) < 0.05' cpi.json whole.json
@@ -218,6 +218,9 @@ check_status 2 "no program" "$ASSAY" points
 check_status 2 "a program and vectors" "$ASSAY" points --from-bb empty.bb -- true
 check_status 2 "points without weights" "$ASSAY" points --from-simpoints x -- true
 check_status 2 "a threshold above 1" "$ASSAY" points --threshold 1.5 -- true
+run "$ASSAY" points --warm=abc -- true
+check_same "an error about an option comes alone" 1 "$(wc -l <<<"$err")"
+check_fails 2 "no machine 'nosuch'" "a core that does not exist, before the first run" "$ASSAY" points --interval 1G --core nosuch -- true
 check_status 2 "too many dimensions" "$ASSAY" points --dims 51 -- true
 printf '1000000 0\n' >far.s
 printf '1 0\n' >one.w

@@ -271,6 +271,12 @@ db "… and keeps all runs" '
     and float(meta("cycles_least")) <= float(meta("cycles_mean")) <= float(meta("cycles_most"))
     and one("SELECT sum(cycles) FROM runs") == int(meta("cycles")) == one("SELECT sum(units) / 720720 FROM times WHERE series = 0")
     and one("SELECT sum(samples) FROM runs") == one("SELECT samples FROM series WHERE name = \"tea\"") and meta("merged") == "3"' repeat.db
+second_fails() { # a program that ends with status 3 where a file is there, which its first run makes
+    rm -f was_here
+    record -o failing.db --repeat 2 -- sh -c '[ ! -e was_here ] && : >was_here || exit 3'
+}
+check "a run that ends in another way" second_fails
+check_same "… is named" "assay: run 2 of 2 ended with status 3, the first with 0: the profile contains both" "$(grep "run 2" <<<"$err")"
 input() { record -q -o cat.db --repeat 2 -- cat <numbers; }
 seq 3 >numbers
 check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input

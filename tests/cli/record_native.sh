@@ -327,6 +327,8 @@ delays() { # a program that was not run from before its time until behind the de
 }
 by_chance delays
 check_same "… which says what it is of" "--delay 1.5" "$(sqlite3 part.db "SELECT value FROM meta WHERE key = 'region'")"
+check_same "… and the elapsed time is that of the measured part" "$(sqlite3 part.db "SELECT text FROM quality WHERE key = 'measured'" | sed -n 's/.*): \([0-9.e+]*\) of .*/\1/p')" \
+    "$(sqlite3 part.db "SELECT printf('%.3g', value) FROM meta WHERE key = 'seconds'")"
 check "--switch-signal" switched --source=timer --switch-signal USR2
 check_json "… only what lies between the signals is in the profile" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
 check "… of a software event" switched --source=pmu --event task-clock:u --switch-signal SIGUSR2

@@ -35,6 +35,36 @@ points, truth = (int(sqlite3.connect(f).execute("SELECT value FROM meta WHERE ke
 assert abs(points / truth - 1) < 0.05, (points, truth)
 END
 
+# A rep instruction costs what its iterations do: half of the copies are more than twice as long as the others.
+cat >lengths.c <<'END'
+#include <stdint.h>
+static char from[1 << 13], to[1 << 13];
+static volatile uint64_t sum;
+__attribute__((noinline)) static void copy(uint64_t n)
+{
+    void *d = to;
+    const void *s = from;
+    __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
+}
+int main(void)
+{
+    uint64_t x = 1;
+    for (int i = 0; i < 600; i++) {
+        for (int k = 0; k < 1000; k++)
+            sum += x = x * 6364136223846793005u + 1442695040888963407u;
+        copy(i < 300 ? 3400 + (x >> 58) : 8000 + (x >> 58));
+    }
+}
+END
+gcc -O1 lengths.c -o lengths
+check "copies of different lengths" "$ASSAY" record -q --points=auto --point-interval 50k --max-k 2 -o copies.db -- ./lengths
+check "… all of them" "$ASSAY" record -q --budget=0 -o copied.db -- ./lengths
+check "… take as long" python3 - <<'END'
+import sqlite3
+points, truth = (int(sqlite3.connect(f).execute("SELECT value FROM meta WHERE key = 'cycles'").fetchone()[0]) for f in ("copies.db", "copied.db"))
+assert abs(points / truth - 1) < 0.03, (points, truth)
+END
+
 # ---- side by side: the same, to the unit ----
 
 cat >same.py <<'END'
@@ -138,6 +168,16 @@ for query in queries:
     assert one and one == three, (query, [r for r in one if r not in three][:3], [r for r in three if r not in one][:3])
 END
 check "… and executions are exact" test "$(one turn1.db 'SELECT sum(executions) FROM times WHERE series = 0')" -gt 700000
+check "all of their run" "$ASSAY" record -q --deterministic --budget=0 -o turns.db -- ./apart
+check "… points in most of the phases of its start" "${threads[@]}" --max-k 30 -o many.db -- ./apart
+check "… take as long" python3 - <<'END'
+import sqlite3
+points, truth = (dict(sqlite3.connect(f).execute("SELECT name, value FROM counters")) for f in ("many.db", "turns.db"))
+for name in ("cycles", "elapsed_cycles"):
+    assert abs(points[name] / truth[name] - 1) < 0.03, (name, points[name], truth[name])
+END
+run "$ASSAY" report many.db
+check_same "… and say how sure that is" 1 "$(grep -c '% of the elapsed time is half of its 95 % interval' <<<"$out")"
 check "points of threads in files" "$ASSAY" points -q --interval 20k --max-k 2 --cpi off --simpoints t.s --weights t.w -o /dev/null -- ./apart
 check "… measured in turn" "$ASSAY" record -q --points=t.s --point-weights=t.w --deterministic --point-interval 20k -o turn.db -- ./apart
 check_fails 125 "wait for each other's cache lines for [0-9]* % of the time.*--sampled measures them" "threads that fight for lines are not for points" \
@@ -178,6 +218,8 @@ echo "1 0" >near.w
 check_fails 125 "the program ends before the interval" "a point right behind the end" timeout -s KILL 100 "$ASSAY" record -q --points=near.s --point-weights=near.w \
     --point-interval 100k -o no.db -- ./two
 check_fails 2 "belong together" "weights are missing" "$ASSAY" record -q --points=p.s -o no.db -- ./two
+check_fails 2 "no machine 'nosuch'" "a core that does not exist, before the first run" "$ASSAY" record -q --points=auto --point-interval 1G --core nosuch \
+    -o no.db -- ./two
 check_fails 2 "another way to sample" "two ways to sample" "$ASSAY" record -q --points=auto --sampled -o no.db -- ./two
 check_fails 2 "needs the whole program" "a part of the program" "$ASSAY" record -q --points=auto --max 1M -o no.db -- ./two
 check_same "no profile was written" 0 "$([ -e no.db ] && echo 1 || echo 0)"

@@ -216,8 +216,8 @@ short_stretches() {
 by_chance short_stretches
 check "threads" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o threads.db -- "$WORKLOADS/threads"
 check "a program that executes others" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'
-for seed in 2 3 4; do # an exec in a part that is not measured must not confuse the Oracle
-    check "… with other regions ($seed)" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --seed "$seed" --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l; ls /'
+for seed in 2 3; do # an exec in a part that is not measured must not confuse the Oracle
+    check "… with other regions ($seed)" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --seed "$seed" --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'
 done
 # Children that execute the same code as their parent, and then another program: most of that is in no region.
 cat >family.c <<'END'

@@ -52,8 +52,12 @@ static void where_a_point_starts(void **state)
     add_interval(&predict.read, 1, 1100);
     add_interval(&predict.read, 1, 1300);
     add_interval(&predict.read, 1, 1700);
-    predict.vectors = &predict.read;
+    struct as_vectors of_run = predict.read;
+    predict.vectors = &of_run;
     assert_int_equal(as_predict_start(&predict, &point), 2000);
+    predict.vectors = &predict.read; /* of a file */
+    assert_int_equal(as_predict_start(&predict, &point), 2400);
+    predict.vectors = &of_run;
     request.loop = "main+8";
     assert_int_equal(as_predict_start(&predict, &point), 2400);
     as_predict_free(&predict);

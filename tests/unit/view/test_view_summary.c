@@ -119,13 +119,15 @@ static void errors_of_other_series(void **state)
     as_view_free(&bytes);
 }
 
+static double by_line = 0.1; /* what chance does, by line */
+
 /* So many samples of a clock, which are worth `effective` of that. */
 static struct as_view view_of_event(const char *source, const char *event, uint64_t samples, double effective,
                                     double guessed)
 {
     struct as_store_writer *writer = bed_writer("taken.db");
-    static const struct as_store_estimate chances[] = {
-        {0, "estimate", "instruction", 0.2}, {0, "estimate", "line", 0.1}, {0, "estimate", "function", 0.05}};
+    const struct as_store_estimate chances[] = {
+        {0, "estimate", "instruction", 0.2}, {0, "estimate", "line", by_line}, {0, "estimate", "function", 0.05}};
     as_store_add_meta(writer, AS_META_SOURCE, source);
     as_store_add_thread(writer, &(struct as_store_thread){1, 7, NULL, 0, 0, 0});
     as_store_add_instruction(writer,
@@ -194,6 +196,16 @@ static void error_to_expect(void **state)
     assert_non_null(strstr(summary->error_how, "the bias of the sampler"));
     assert_true(summary->runs_apart < summary->error_by[0] * 1.5 && summary->runs_apart > 0.05);
     assert_true(summary->expected && !summary->too_few);
+    as_view_free(&view);
+}
+
+/* A line that is inlined in several functions is no part of one: blocks are. */
+static void blocks_lie_in_functions(void **state)
+{
+    by_line = 0.01;
+    struct as_view view = view_of_samples(100, 1);
+    by_line = 0.1;
+    assert_true(view.summary.trust[AS_BIAS_BLOCK].chance == 0.05);
     as_view_free(&view);
 }
 
@@ -374,6 +386,7 @@ int main(void)
         cmocka_unit_test(error_of_a_unit),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
+        cmocka_unit_test(blocks_lie_in_functions),
         cmocka_unit_test(error_by_chance_alone),
         cmocka_unit_test(guesses_have_no_error),
         cmocka_unit_test(error_of_few_samples),
