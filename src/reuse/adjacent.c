@@ -20,7 +20,7 @@ struct record {
     struct last pair, lines[2];
     uint64_t holders[2]; /* threads whose own caches may have the line: a bit each */
     bool dirty[2];       /* … and its last access by a store */
-    int32_t false_sharing;
+    int32_t false_sharing, near;
     uint32_t misses, transfers;
 };
 
@@ -68,6 +68,23 @@ static bool is_false(const struct last *last, uint32_t thread, uint32_t offset)
     return last->thread && last->thread != thread + 1 && last->write && last->offset != offset;
 }
 
+/* Whether the cache of the thread that made the access still has its line, of the pair that `key` is one of. */
+static bool is_held(const struct as_adjacent *adjacent, const struct last *last, uint64_t key)
+{
+    return as_lru_cache_has(&adjacent->caches.data[last->thread - 1],
+                            (key & ~UINT64_C(1)) | last->offset >> adjacent->shift);
+}
+
+/* False sharing by the pair that there is not by the line. Before the access changes any cache. */
+static void count_false_sharing(const struct as_adjacent *adjacent, struct record *record, uint32_t thread,
+                                uint64_t key, uint32_t offset)
+{
+    const struct last *line = &record->lines[key & 1];
+    bool by_pair = is_false(&record->pair, thread, offset), by_line = is_false(line, thread, offset);
+    record->false_sharing += by_pair - by_line;
+    record->near += (by_pair && is_held(adjacent, &record->pair, key)) - (by_line && is_held(adjacent, line, key));
+}
+
 /* A store leaves one copy. */
 static void drop_others(struct as_adjacent *adjacent, struct record *record, uint32_t which, uint32_t thread,
                         uint64_t key)
@@ -86,9 +103,8 @@ static void touch(struct as_adjacent *adjacent, uint32_t thread, uint64_t key, u
     struct as_cached_line out;
     struct last now = {.thread = (uint8_t)(thread + 1), .write = write, .offset = (uint16_t)offset};
     uint64_t others = record->holders[which] & ~(UINT64_C(1) << thread);
+    count_false_sharing(adjacent, record, thread, key, offset);
     bool hit = as_lru_cache_access(&adjacent->caches.data[thread], key, 0, 0, &out);
-    record->false_sharing += is_false(&record->pair, thread, offset);
-    record->false_sharing -= is_false(&record->lines[which], thread, offset);
     record->misses += !hit;
     record->transfers += others && (write || (!hit && record->dirty[which]));
     record->holders[which] |= UINT64_C(1) << thread;
@@ -116,13 +132,14 @@ void as_adjacent_take(struct as_adjacent *adjacent, uint32_t thread, uint32_t pr
 static struct as_adjacent_counts counts_of(const struct record *record)
 {
     return (struct as_adjacent_counts){.false_sharing = record->false_sharing > 0 ? (uint64_t)record->false_sharing : 0,
+                                       .near = record->near > 0 ? (uint64_t)record->near : 0,
                                        .misses = record->misses,
                                        .transfers = record->transfers};
 }
 
 static uint64_t possible(const struct as_adjacent_counts *counts)
 {
-    return counts->false_sharing < counts->misses ? counts->false_sharing : counts->misses;
+    return counts->near < counts->misses ? counts->near : counts->misses;
 }
 
 static void add_leaf(void *context, uint64_t first, void *records, size_t n)
@@ -132,6 +149,7 @@ static void add_leaf(void *context, uint64_t first, void *records, size_t n)
         struct as_adjacent_counts counts = counts_of(&((const struct record *)records)[i]);
         sum->lines_pairs += ((const struct record *)records)[i].pair.thread != 0;
         sum->counts.false_sharing += counts.false_sharing;
+        sum->counts.near += counts.near;
         sum->counts.misses += counts.misses;
         sum->counts.transfers += counts.transfers;
         sum->possible += possible(&counts);

@@ -55,6 +55,14 @@ static inline char **as_granules_leaf(struct as_granules *granules, uint64_t key
     return &leaves[key >> AS_GRANULES_LEAF & ((1 << AS_GRANULES_REGION) - 1)];
 }
 
+/* The address that as_granules_put_in reads first: the record in a whole leaf, the numbers in one that is not. For prefetching only: it
+ * means nothing where the leaf is not made. */
+static inline const void *as_granules_head(const struct as_granules *granules, char *const *leaf, uint64_t key)
+{
+    uintptr_t records = (uintptr_t)*leaf, place = (key & ((1 << AS_GRANULES_LEAF) - 1)) * granules->record;
+    return (const void *)(records + (records % 4 == AS_LEAF_WHOLE ? place : 0));
+}
+
 /* The record of a granule in a leaf's place, made where there is none. */
 static inline void *as_granules_put_in(struct as_granules *granules, char **leaf, uint64_t key)
 {

@@ -57,6 +57,11 @@ bool as_lru_cache_access(struct as_lru_cache *cache, uint64_t key, uint32_t code
     return hit;
 }
 
+bool as_lru_cache_has(const struct as_lru_cache *cache, uint64_t key)
+{
+    return find(cache, set_of(cache, key), key) < cache->ways;
+}
+
 void as_lru_cache_drop(struct as_lru_cache *cache, uint64_t key, struct as_cached_line *out)
 {
     struct as_cached_line *set = set_of(cache, key);

@@ -28,6 +28,8 @@ void as_lru_cache_free(struct as_lru_cache *cache);
 /* Whether it hits. A miss brings the line; `out` is then the one that had to go (key 0: none). */
 bool as_lru_cache_access(struct as_lru_cache *cache, uint64_t key, uint32_t code, uint64_t bytes,
                          struct as_cached_line *out);
+/* Whether it is there; nothing changes. */
+bool as_lru_cache_has(const struct as_lru_cache *cache, uint64_t key);
 void as_lru_cache_drop(struct as_lru_cache *cache, uint64_t key, struct as_cached_line *out);
 
 #endif

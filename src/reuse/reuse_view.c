@@ -6,10 +6,11 @@
 
 enum { LEAST_RECENT = 1 << 9, MOST_RECENT = 1 << 18 };
 
-/* A touch comes to each of these, STEP touches after the one before, so that what a stage needs was asked for meanwhile. */
-enum stage { LEAF, RECORD, ORDER, TAKE, PAIR, STAGES };
-enum { STEP = 16, RING = 128 /* a power of two, more than the touches under way */ };
-_Static_assert(RING > STAGES * STEP, "a place of the ring is in use once");
+/* A touch comes to each of these, GAP touches after the one before, so that what a stage needs was asked for meanwhile. STEP touches
+ * come to a stage together: more of them ask for more lines at once than a processor can wait for (24 misses of the L1 on Zen 4). */
+enum stage { LEAF, HEAD, RECORD, ORDER, TAKE, PAIR, STAGES };
+enum { STEP = 4, GAP = 8, RING = 64 /* a power of two, more than the touches under way */ };
+_Static_assert(RING > STAGES * GAP + STEP, "a place of the ring is in use once");
 
 /* A reuse whose pair is not counted yet. */
 struct paired {
@@ -491,7 +492,7 @@ static AS_FAST_PART void find_records(struct as_granules *granules, const struct
                            1);
     if (__builtin_expect(granules->moves == moves, 1))
         return;
-    for (size_t i = first < (TAKE - RECORD) * STEP ? 0 : first - (TAKE - RECORD) * STEP; i < end; i++)
+    for (size_t i = first < (TAKE - RECORD) * GAP ? 0 : first - (TAKE - RECORD) * GAP; i < end; i++)
         line->uses[i % RING] = as_granules_put_in(granules, line->leaves[i % RING], touches[i].key);
 }
 
@@ -504,6 +505,10 @@ static AS_FAST_PART void pass(struct as_reuse_view *view, uint32_t thread, struc
     case LEAF:
         for (size_t i = first; i < end; i++)
             __builtin_prefetch(line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key));
+        break;
+    case HEAD:
+        for (size_t i = first; i < end; i++)
+            __builtin_prefetch(as_granules_head(granules, line->leaves[i % RING], touches[i].key), 1);
         break;
     case RECORD:
         find_records(granules, touches, first, end, line);
@@ -530,10 +535,10 @@ static AS_FAST_PART void run_stages(struct as_reuse_view *view, uint32_t thread,
                                     bool plain)
 {
     struct line line;
-    for (size_t at = 0; at < n + (STAGES - 1) * STEP; at += STEP)
-#pragma GCC unroll 5
+    for (size_t at = 0; at < n + (STAGES - 1) * GAP; at += STEP)
+#pragma GCC unroll 6
         for (enum stage stage = LEAF; stage < STAGES; stage++) {
-            size_t first = at - (size_t)stage * STEP;
+            size_t first = at - (size_t)stage * GAP;
             if (first < n) /* it wraps to a large number before the first touch */
                 pass(view, thread, touches, first, n - first < STEP ? n : first + STEP, stage, plain, &line);
         }

@@ -234,6 +234,7 @@ done
 # The page: one file, nothing of it from elsewhere, text as text.
 cp sharing '<b>"sharing" & co'
 check "a page" "$ASSAY" reuse --html --window 1000 --interval 5000 -o page.html -- './<b>"sharing" & co'
+check "… counts touches beside accesses, where some lie in two lines" grep -q 'some accesses lie in two' page.html
 page_holds() {
     python3 - <<'END'
 import html.parser, re
@@ -297,6 +298,8 @@ check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --
 
 # A sample of the lines: of few lines all are taken, and the answers are those of every access.
 walks w walk --method lines >lines.json
+"$ASSAY" reuse -q --from walk --method lines -- ./walks w >lines.txt
+check "a sample of all lines is called that" grep -q 'from all lines' lines.txt
 holds "lines: few lines are all there" 'd["method"] == "lines" and d["rate"] == 1 and sum(b["count"] for b in d["histogram"] if b["lo"] == 512) == 9000' lines.json
 walks w walk --method lines --lines 64 >thin.json
 holds "lines: fewer are a sample" 'd["rate"] < 1 and {p["bytes"]: p["ratio"] for p in d["miss_ratio"]}[32768] > 0.7' thin.json
@@ -448,7 +451,7 @@ check_fails 125 "never reached 'nosuch'" "a region that never comes is an error"
 check "… and nothing is written" test ! -e never.txt
 check_fails 2 'unknown option --warm' "nothing can be warmed" "$ASSAY" reuse --skip 1000 --warm 500 -- ./walks w
 for how in warm=500 settle=500 mode=warm; do
-    check_fails 2 'reuse cannot warm' "… not in a region either: $how" "$ASSAY" reuse --region 1k..9k,$how -- ./walks w
+    check_fails 2 'warm, settle and mode are for a modelled core' "… not in a region either: $how" "$ASSAY" reuse --region 1k..9k,$how -- ./walks w
 done
 check_json "12 threads in the shared cache" "$one_outcome" "$ASSAY" reuse --json --method watch --shared --registers 2 --period 500 -- ./hard t
 check_json "12 threads, exactly" "$each_touch"' and len(d["by_thread"]) == 13' "$ASSAY" reuse --json -- ./hard t
@@ -492,6 +495,8 @@ check_same "… of misses" 0 "$(grep -c 'Misses of' nothing.txt)"
 check_fails 2 'exact is for --method=watch' "--exact of a sample of the lines" "$ASSAY" reuse --exact --method=lines -- ./walks w
 check_stderr_line 'granularity must be a power of two' "granularity" "$ASSAY" reuse --granularity 48 -- true
 check_same "… is wrong usage" 2 "$status"
+check_fails 2 "must be a power of two" "… and no note about the core comes with it" env -u ASSAY_CORE "$ASSAY" reuse --granularity 3 -- true
+check_fails 127 "not found" "… nor with a program that is not there" env -u ASSAY_CORE "$ASSAY" reuse -- ./nosuch
 check_stderr_line 'no program' "no program" "$ASSAY" reuse
 check_status 2 "both formats" "$ASSAY" reuse --json --csv -- true
 check_status 127 "no such program" "$ASSAY" reuse -- ./absent

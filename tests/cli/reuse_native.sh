@@ -265,10 +265,10 @@ holds "… and outcomes for all samples" 'd["threads"] >= 40' many.json
 check_fails 127 "cannot run" "a program that is not there" "$ASSAY" reuse --source=timer -- ./no-such-program
 check_fails 2 "needs --source" "--pid in the model" "$ASSAY" reuse --pid 1
 check_fails 2 "in place of" "--pid and a program" "$ASSAY" reuse --source=timer --pid 1 -- true
-check_fails 2 "is the model's" "an option of the model" "$ASSAY" reuse --source=timer --granularity 8 -- true
-check_fails 2 "core is the model's" "… a core" "$ASSAY" reuse --source=timer --core foo -- true
-check_fails 2 "method is the model's" "… a method" "$ASSAY" reuse --source=timer --method=exact -- true
-check_fails 2 "is the model's" "… of the engine" "$ASSAY" reuse --source=timer --max 1000 -- true
+check_fails 2 'needs --source=model' "an option of the model" "$ASSAY" reuse --source=timer --granularity 8 -- true
+check_fails 2 'core needs --source=model' "… a core" "$ASSAY" reuse --source=timer --core foo -- true
+check_fails 2 'method needs --source=model' "… a method" "$ASSAY" reuse --source=timer --method=exact -- true
+check_fails 2 'needs --source=model' "… of the engine" "$ASSAY" reuse --source=timer --max 1000 -- true
 check_fails 2 "per cent" "a budget of nothing" "$ASSAY" reuse --source=timer --budget 0 -- true
 check_fails 2 "samples a second" "a rate of nothing" "$ASSAY" reuse --source=timer --rate 0 -- true
 if ! "$ASSAY" reuse --source=pmu -- true >/dev/null 2>pmu.err; then

@@ -142,7 +142,7 @@ export function reuse() {
         shared: { sockets: 1, reuses: 20, false_sharing: 5, histogram: [{ lo: 2, hi: 3, count: 20 }], time_histogram: [{ lo: 2, hi: 3, count: 20 }],
             pairs: [{ use: place("copy", 10), reuse: place("sort", 12), count: 20, spatial: 10, false_sharing: 5, beyond_L1: 0, beyond_LLC: 0, octaves }] },
         caches: [{ name: "L1", bytes: 32768, ways: 8, predicted: 0.175, simulated: 0.18, misses: 180, cold: 60, capacity: 75, conflict: 5, coherence: 40 }],
-        host_caches: [{ level: 2, bytes: 524288, ways: 8, predicted: 0.1 }],
+        host_caches: [{ level: 2, bytes: 524288, ways: 8, predicted: 0.1 }, { level: 3, bytes: 8388608, ways: 16, predicted: 0.1 }], // the last one beyond the curve
         pairs: [{ use: place("copy", 10), reuse: place("copy", 10), count: 675, spatial: 225, beyond_L1: 75, conflicts: 5, beyond_LLC: 0, octaves },
             { use: { function: "gone", address: "0x7000" }, reuse: place("main", 3), count: 225, spatial: 75, beyond_L1: 0, beyond_LLC: 0, octaves }],
         code: [{ at: place("copy", 10), touches: 800, line_bytes_used: 8, L1: { cold: 60, capacity: 75, conflict: 5, coherence: 40 } }],

@@ -689,7 +689,7 @@ await test("reuse: distances, curve, working set, caches, pairs of code and obje
     assert.deepEqual(await page.$$eval("#panel-reuse svg", (list) => list.map((one) => one.getAttribute("aria-label"))), [
         "Reuse distance: distinct granules in between: in threads: most, 66.7 %, from 0 to 0; between threads, in the shared cache: most, 100 %, from 2 to 3",
         "Time distance: accesses in between: in threads: most, 66.7 %, from 1 to 1; between threads, in the shared cache: most, 100 %, from 2 to 3",
-        "Misses by the size of a cache: L1, 32 KiB: 17.5 %; L2 here, 512 KiB: 10.0 %",
+        "Misses by the size of a cache: L1, 32 KiB: 17.5 %; L2 here, 512 KiB: 10.0 %; L3 here, 8 MiB: 10.0 %",
         "Working set over time: at most 12.5 KiB in 250 accesses"]);
     const heights = await page.$$eval("#panel-reuse svg:first-of-type rect", (list) => list.map((one) => Number(one.getAttribute("height"))));
     assert.deepEqual(heights.slice(0, 4).map((height) => Math.round((1000 * height) / heights[3]) / 1000), [0.667, 0.25, 0.083, 1]);
@@ -712,10 +712,10 @@ await test("reuse: what is not sure says so: ratios of a sample, distances that 
     const sampled = { ...reuse(), method: "lines", miss_ratio: [{ bytes: 64, ratio: 0.4, shared: 0.45, ratio_error: 0.1, shared_error: 0.05 }, { bytes: 4096, ratio: 0.2, shared: 0.2, ratio_error: 0.02, shared_error: 0 }, { bytes: 1048576, ratio: 0.1, shared: 0.06, ratio_error: 0, shared_error: 0 }] };
     const page = await openPage(pageFile("sampled reuse", { ...small(), reuse: sampled }), "#tab=reuse");
     const labels = await page.$$eval("#panel-reuse svg", (list) => list.map((one) => one.getAttribute("aria-label")));
-    assert.equal(labels[2], "Misses by the size of a cache: L1, 32 KiB: 17.5 % ± 2.00; L2 here, 512 KiB: 10.0 % ± 2.00");
+    assert.equal(labels[2], "Misses by the size of a cache: L1, 32 KiB: 17.5 % ± 2.00; L2 here, 512 KiB: 10.0 % ± 2.00; L3 here, 8 MiB: 10.0 % ± 0.00");
     const bands = await page.$$eval("#panel-reuse polygon.chart-band", (list) => list.map((one) => one.getAttribute("points").split(" ").map((point) => point.split(",").map(Number))));
     assert.equal(bands.length, 2);
-    const [first, last] = [bands[0][0], bands[0][5]]; // of the smallest size, above and below: 0.5 is the top
+    const [first, last] = [bands[0][0], bands[0][7]]; // of the smallest size, above and below: 0.5 is the top
     assert.equal(first[0], last[0]);
     assert.ok(Math.abs((last[1] - first[1]) / (240 - 12 - 34) - 0.2 / 0.5) < 0.01, `${first} ${last}`);
     assert.ok((await page.textContent("#panel-reuse")).includes("Shaded: where the ratio is"));

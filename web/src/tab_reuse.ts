@@ -103,6 +103,8 @@ function errorAt(points: NonNullable<ReuseData["miss_ratio"]>, size: number): nu
 function curve(reuse: ReuseData): HTMLElement | null {
     const points = list(reuse.miss_ratio).filter((point) => number(point.bytes) > 0).sort((a, b) => a.bytes - b.bytes);
     if (points.length < 2) return null;
+    const largest = Math.max(...[...list(reuse.caches), ...list(reuse.host_caches)].map((cache) => number(cache.bytes)));
+    if (largest > points[points.length - 1].bytes) points.push({ ...points[points.length - 1], bytes: largest }); // larger caches miss no less
     const first = Math.log2(points[0].bytes), last = Math.max(first + 1, Math.log2(points[points.length - 1].bytes));
     const sampled = points.some((point) => number(point.ratio_error) > 0);
     const value = (point: (typeof points)[number], kind: Line["kind"], errors: number) =>

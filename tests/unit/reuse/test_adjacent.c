@@ -22,6 +22,7 @@ static void lines_that_stay_miss_once(void **state)
     struct as_adjacent_sum sum = as_adjacent_sum(adjacent);
     assert_int_equal(sum.lines_pairs, 1);
     assert_int_equal(sum.counts.false_sharing, 19);
+    assert_int_equal(sum.counts.near, 19);
     assert_int_equal(sum.counts.misses, 2);
     assert_int_equal(sum.counts.transfers, 0);
     assert_int_equal(sum.possible, 2);
@@ -39,8 +40,36 @@ static void lines_that_go_miss_each_time(void **state)
     struct as_adjacent_sum sum = as_adjacent_sum(adjacent);
     assert_int_equal(sum.lines_pairs, 16);
     assert_int_equal(sum.counts.false_sharing, 16 * 19);
+    assert_int_equal(sum.counts.near, 16 * 10); /* thread 1 comes right behind thread 0, and thread 0 a round later */
     assert_int_equal(sum.counts.misses, 16 * 20);
-    assert_int_equal(sum.possible, 16 * 19);
+    assert_int_equal(sum.possible, 16 * 10);
+    as_adjacent_free(adjacent);
+}
+
+/* Thread 0 writes all of its lines, and then thread 1 all of its own: only the last eight of thread 0's are still in its cache. */
+static void what_its_writer_has_lost_is_far(void **state)
+{
+    struct as_adjacent *adjacent = as_adjacent_new(6, &eight_lines);
+    for (uint32_t thread = 0; thread < 2; thread++)
+        for (uint64_t pair = 0; pair < 32; pair++)
+            access_line(adjacent, thread, 2 * pair + thread, AS_ACCESS_STORE);
+    struct as_adjacent_sum sum = as_adjacent_sum(adjacent);
+    assert_int_equal(sum.counts.false_sharing, 32);
+    assert_int_equal(sum.counts.near, 8);
+    assert_int_equal(sum.possible, 8);
+    as_adjacent_free(adjacent);
+}
+
+/* A thread whose line another one took has nothing to move any more; and what moves by the line is not the pair's. */
+static void near_by_the_line_is_not_by_the_pair(void **state)
+{
+    struct as_adjacent *adjacent = as_adjacent_new(6, &eight_lines);
+    struct as_data_access beside = {.address = BASE + 8, .size = 8, .kind = AS_ACCESS_STORE};
+    access_line(adjacent, 0, 0, AS_ACCESS_STORE);
+    as_adjacent_take(adjacent, 1, 1, &beside, 1); /* false sharing of the line, and of the pair */
+    assert_int_equal(as_adjacent_sum(adjacent).counts.near, 0);
+    access_line(adjacent, 0, 1, AS_ACCESS_STORE); /* beside thread 1's */
+    assert_int_equal(as_adjacent_sum(adjacent).counts.near, 1);
     as_adjacent_free(adjacent);
 }
 
@@ -69,9 +98,9 @@ static void the_most_come_first(void **state)
     for (uint64_t pair = 0; pair < 20; pair++)
         for (uint64_t i = 0; i <= pair; i++)
             for (uint32_t thread = 0; thread < 2; thread++) {
-                access_line(adjacent, thread, 2 * pair + thread, AS_ACCESS_STORE);
-                for (uint64_t other = 0; other < 8; other++) /* pushes it out */
+                for (uint64_t other = 0; other < 8; other++) /* pushes its own line out */
                     access_line(adjacent, thread, 1000 + 16 * thread + 2 * other, AS_ACCESS_LOAD);
+                access_line(adjacent, thread, 2 * pair + thread, AS_ACCESS_STORE);
             }
     assert_int_equal(as_adjacent_most(adjacent, pairs, 2), 2);
     assert_int_equal(pairs[0].address, BASE + 2 * 19 * LINE);
@@ -99,9 +128,13 @@ static void borders_and_processes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_stay_miss_once),  cmocka_unit_test(lines_that_go_miss_each_time),
-        cmocka_unit_test(lines_that_are_shared_move), cmocka_unit_test(the_most_come_first),
+        cmocka_unit_test(lines_that_stay_miss_once),
+        cmocka_unit_test(lines_that_go_miss_each_time),
+        cmocka_unit_test(lines_that_are_shared_move),
+        cmocka_unit_test(the_most_come_first),
         cmocka_unit_test(borders_and_processes),
+        cmocka_unit_test(what_its_writer_has_lost_is_far),
+        cmocka_unit_test(near_by_the_line_is_not_by_the_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { GRANULES = 120 };
+enum { GRANULES = 120, TOUCHES = UNIT_SANITIZED ? 30000 : 150000 };
 
 /* A fully associative LRU cache as a list, the most recently used first. */
 struct list {
@@ -76,7 +76,7 @@ static void against_lists(void **state)
     as_lru_stack_init(&stack);
     for (size_t i = 0; i < GRANULES; i++)
         caches[i].most = i + 1;
-    for (uint64_t now = 1; now < 150000; now++) {
+    for (uint64_t now = 1; now < TOUCHES; now++) {
         uint64_t range = 1 + as_random_below(&seed, GRANULES), i = as_random_below(&seed, range);
         if (as_random_below(&seed, 16) == 0) {
             assert_int_equal(as_lru_stack_invalidate(&stack, key_of(i)), there[i]);
@@ -107,19 +107,19 @@ static void distinct_granules(void **state)
     struct list list = {.most = GRANULES};
     uint64_t seed = 9;
     as_lru_stack_init(&stack);
-    for (uint64_t now = 0; now < 200000; now++) {
+    for (uint64_t now = 0; now < TOUCHES; now++) {
         uint64_t i = as_random_below(&seed, 1 + as_random_below(&seed, GRANULES));
         size_t depth = 0;
         while (depth < list.n && list.keys[depth] != i)
             depth++;
         bool there = list_touch(&list, i);
-        if (now == 100000)
+        if (now == TOUCHES / 2)
             as_lru_stack_copy(&copy, &stack);
         struct as_touched touched = touch(&stack, key_of(i), now);
         assert_int_equal(touched.kind == AS_TOUCH_REUSE, there);
         if (there)
             assert_int_equal(touched.distance, depth);
-        if (now >= 100000)
+        if (now >= TOUCHES / 2)
             assert_int_equal(touch(&copy, key_of(i), now).distance, touched.distance);
     }
     as_lru_stack_free(&stack);
