@@ -182,7 +182,7 @@ static bool check_sources(const struct import_options *options, struct as_error 
     }
     if (options->kallsyms && !as_perf_spaces_is_kallsyms(options->kallsyms))
         return as_error_set(err,
-                            "--kallsyms: '%s' has no function with its address: copy /proc/kallsyms of the recorded "
+                            "--kallsyms: '%s' contains no addresses: copy /proc/kallsyms of the recorded "
                             "machine as root",
                             options->kallsyms);
     return true;

@@ -2,24 +2,12 @@
  * writes them; doc/format/perfdata.md has the format. See import_facts.h. */
 #include "import/import_facts.h"
 
+#include "observe/events.h"
+
 #include <linux/perf_event.h>
 
-/* By bit of the vector. */
-static const struct {
-    const char *name, *description, *state;
-    uint32_t parent;
-} events[] = {
-    {"DR-L1", "instruction cache miss", "drained", AS_STORE_NONE},
-    {"DR-TLB", "instruction TLB miss", "drained", AS_STORE_NONE},
-    {"DR-SQ", "store that waited at dispatch for a full store queue", "drained", AS_STORE_NONE},
-    {"FL-MB", "mispredicted branch", "flushed", AS_STORE_NONE},
-    {"FL-EX", "exception, or flush at commit", "flushed", AS_STORE_NONE},
-    {"FL-MO", "memory-order violation", "flushed", AS_STORE_NONE},
-    {"ST-L1", "data cache miss", "stalled", AS_STORE_NONE},
-    {"ST-TLB", "data TLB miss", "stalled", AS_STORE_NONE},
-    {"ST-LLC", "last-level cache miss", "stalled", 6},
-};
-enum { EVENTS = sizeof events / sizeof *events };
+enum { EVENTS = 9 }; /* the first of the model's events, by bit of the vector */
+_Static_assert(AS_EVENTS_TEA == (1 << EVENTS) - 1, "TEA's events are the first of the table");
 
 bool as_import_tea_events_of(const struct as_perf_sample *sample, uint64_t *bits)
 {
@@ -31,10 +19,13 @@ bool as_import_tea_events_of(const struct as_perf_sample *sample, uint64_t *bits
 
 void as_import_tea_events(struct as_store_writer *writer)
 {
-    for (uint32_t i = 0; i < EVENTS; i++)
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        const struct as_event_info *event = &as_events[i];
+        uint32_t parent = event->roots ? (uint32_t)__builtin_ctz(event->roots) : AS_STORE_NONE;
         as_store_add_event(writer, &(struct as_store_event){.bit = i,
-                                                            .name = events[i].name,
-                                                            .description = events[i].description,
-                                                            .parent = events[i].parent,
-                                                            .state = events[i].state});
+                                                            .name = event->name,
+                                                            .description = event->description,
+                                                            .parent = parent,
+                                                            .state = as_explains_name(event->explains)});
+    }
 }

@@ -10,6 +10,7 @@
 #include "observe/trace_format.h"
 
 #include "base/vec.h"
+#include "observe/events.h"
 
 #include <inttypes.h>
 
@@ -85,11 +86,6 @@ static struct event pop(struct konata *self)
 
 /* ---- lines ---- */
 
-static const char *const event_names[] = {
-    "DR-L1",  "DR-TLB", "DR-SQ",   "FL-MB",      "FL-EX",     "FL-MO",         "ST-L1",     "ST-TLB",
-    "ST-LLC", "L2 hit", "LLC hit", "prefetched", "forwarded", "bank conflict", "unit busy", "coherence",
-};
-
 /* What the viewer shows under the mouse. */
 static void write_details(FILE *out, const struct event *event)
 {
@@ -97,9 +93,9 @@ static void write_details(FILE *out, const struct event *event)
     if (!event->events && !(event->flags & AS_PIPE_SERIALISED))
         return;
     fprintf(out, "L\t%" PRIu64 "\t1\t", event->id);
-    for (size_t i = 0; i < sizeof event_names / sizeof *event_names; i++)
-        if (event->events >> i & 1) {
-            fprintf(out, "%s%s", before, event_names[i]);
+    for (int i = 0; i < AS_EVENT_COUNT; i++)
+        if (event->events & as_events[i].bit) {
+            fprintf(out, "%s%s", before, as_events[i].name);
             before = ", ";
         }
     fprintf(out, "%s\n", !(event->flags & AS_PIPE_SERIALISED) ? "" : *before ? ", serialised" : "serialised");

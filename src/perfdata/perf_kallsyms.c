@@ -4,8 +4,8 @@
 #include "base/search.h"
 
 #include <elf.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_SYMBOLS = 1 << 22, PAGE = 4096 };
 
@@ -30,36 +30,70 @@ static void read_build_id(const uint8_t *notes, size_t size, struct as_perf_buil
     }
 }
 
-static void load_build_id(struct as_perf_kallsyms *table, const char *path)
+static struct as_perf_build_id load_build_id(const char *path)
 {
+    struct as_perf_build_id id = {0};
     uint8_t notes[PAGE];
     FILE *file = fopen(path, "re");
     size_t size = file ? fread(notes, 1, sizeof notes, file) : 0;
-    read_build_id(notes, size, &table->build_id);
+    read_build_id(notes, size, &id);
     if (file)
         fclose(file);
+    return id;
 }
 
 /* ---- the symbols ---- */
 
-static void add_symbol(struct as_perf_kallsyms *table, const char *line)
-{
+/* A line as "ffffffff81000000 T _text": parsed by hand, as there are over a hundred thousand of them. */
+struct line {
     uint64_t address;
-    char type, name[512];
-    size_t digits = strspn(line, "0123456789abcdefABCDEF");
-    if (digits == 0 || line[digits] != ' ' || sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) != 3 ||
-        address == 0)
+    const char *name;
+    size_t length; /* of the name */
+    char type;
+};
+
+static bool parse_line(const char *text, struct line *line)
+{
+    size_t digits = strspn(text, "0123456789abcdefABCDEF");
+    if (digits == 0 || text[digits] != ' ')
+        return false;
+    line->address = strtoull(text, NULL, 16);
+    const char *type = text + digits + strspn(text + digits, " \t");
+    if (*type == '\0' || *type == '\n')
+        return false;
+    line->type = *type;
+    line->name = type + 1 + strspn(type + 1, " \t");
+    line->length = strcspn(line->name, " \t\n");
+    return line->length > 0 && line->address != 0;
+}
+
+static bool is_named(const struct line *line, const char *name)
+{
+    return line->length == strlen(name) && memcmp(line->name, name, line->length) == 0;
+}
+
+static void add_name(struct as_perf_kallsyms *table, const struct line *line)
+{
+    size_t need = table->names.len + line->length + 1;
+    as_vec_reserve((void **)&table->names.data, &table->names.cap, need, 1);
+    memcpy(table->names.data + table->names.len, line->name, line->length);
+    table->names.data[need - 1] = '\0';
+    table->names.len = need;
+}
+
+static void add_symbol(struct as_perf_kallsyms *table, const char *text)
+{
+    struct line line;
+    if (!parse_line(text, &line))
         return;
-    table->text = strcmp(name, "_text") == 0 ? address : table->text;
-    table->stext = strcmp(name, "_stext") == 0 ? address : table->stext;
-    if (!strchr("tTwW", type) || table->symbols.len >= MOST_SYMBOLS)
+    table->text = is_named(&line, "_text") ? line.address : table->text;
+    table->stext = is_named(&line, "_stext") ? line.address : table->stext;
+    if (!strchr("tTwW", line.type) || table->symbols.len >= MOST_SYMBOLS)
         return;
     struct as_perf_kallsym symbol = {
-        .start = address, .name = (uint32_t)table->names.len, .order = (uint32_t)table->symbols.len};
+        .start = line.address, .name = (uint32_t)table->names.len, .order = (uint32_t)table->symbols.len};
     *as_vec_push(&table->symbols) = symbol;
-    for (const char *at = name; *at; at++)
-        *as_vec_push(&table->names) = *at;
-    *as_vec_push(&table->names) = '\0';
+    add_name(table, &line);
 }
 
 /* Of several names for one address perf 6.1 shows the last; the same is done here, so that results can be compared. */
@@ -99,7 +133,7 @@ bool as_perf_kallsyms_load(struct as_perf_kallsyms *table, const char *kallsyms,
         return false;
     }
     finish(table);
-    load_build_id(table, notes);
+    table->build_id = load_build_id(notes);
     return true;
 }
 
@@ -112,9 +146,19 @@ void as_perf_kallsyms_free(struct as_perf_kallsyms *table)
 
 /* ---- look-up ---- */
 
-static bool same_build(const struct as_perf_kallsyms *table, const struct as_perf_build_id *id)
+static bool same_kernel(const struct as_perf_build_id *id, const struct as_perf_kernel *recorded, const char *release,
+                        bool trust)
 {
-    return id->size == table->build_id.size && memcmp(id->bytes, table->build_id.bytes, id->size) == 0;
+    if (recorded->build_id.size > 0)
+        return recorded->build_id.size == id->size && memcmp(recorded->build_id.bytes, id->bytes, id->size) == 0;
+    return recorded->release ? strcmp(recorded->release, release) == 0 : trust;
+}
+
+bool as_perf_kallsyms_could_fit(const char *notes, const struct as_perf_kernel *recorded, const char *release,
+                                bool trust)
+{
+    struct as_perf_build_id id = load_build_id(notes);
+    return same_kernel(&id, recorded, release, trust);
 }
 
 bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as_perf_kernel *recorded,
@@ -122,9 +166,7 @@ bool as_perf_kallsyms_fits(const struct as_perf_kallsyms *table, const struct as
 {
     uint64_t reference = recorded->reference;
     bool placed = reference ? reference == table->text || reference == table->stext : trust;
-    if (recorded->build_id.size > 0)
-        return placed && same_build(table, &recorded->build_id);
-    return placed && (recorded->release ? strcmp(recorded->release, release) == 0 : trust);
+    return placed && same_kernel(&table->build_id, recorded, release, trust);
 }
 
 const char *as_perf_kallsyms_name(const struct as_perf_kallsyms *table, const struct as_perf_kallsym *symbol)

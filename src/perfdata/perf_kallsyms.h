@@ -30,6 +30,10 @@ struct as_perf_kernel {
     uint64_t reference;               /* the address of _text or _stext; 0: not recorded */
 };
 
+/* Whether the running kernel, of this release and with these notes, can be the recorded one: false spares reading all of
+ * its symbols. */
+bool as_perf_kallsyms_could_fit(const char *notes, const struct as_perf_kernel *recorded, const char *release,
+                                bool trust);
 /* Whether the running kernel, of this release (as from uname), is the recorded one, at the same address: by the
  * build-id or, if the recording has none (as in packed and piped ones), by the release. `trust`: what is not recorded
  * counts as equal. */

@@ -6,12 +6,22 @@
 
 #include <sys/utsname.h>
 
-/* Whether the running kernel is the recorded one. perf records the address of its text as the mapping's offset. */
-static bool is_running(const struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
+/* Loads the running kernel's symbols if it is the recorded one. perf records the address of its text as the mapping's
+ * offset. */
+static bool load_running(struct as_perf_spaces *spaces, const struct as_perf_kernel *recorded)
 {
+    static const char notes[] = "/sys/kernel/notes";
+    struct as_perf_kallsyms *table = &spaces->kallsyms;
     struct utsname running = {0};
-    return uname(&running) == 0 &&
-           as_perf_kallsyms_fits(&spaces->kallsyms, recorded, running.release, spaces->trust_paths);
+    if (!spaces->live &&
+        (uname(&running) != 0 || !as_perf_kallsyms_could_fit(notes, recorded, running.release, spaces->trust_paths)))
+        return false;
+    if (!as_perf_kallsyms_load(table, "/proc/kallsyms", notes))
+        return false;
+    if (spaces->live || as_perf_kallsyms_fits(table, recorded, running.release, spaces->trust_paths))
+        return true;
+    as_perf_kallsyms_free(table);
+    return false;
 }
 
 bool as_perf_spaces_is_kallsyms(const char *path)
@@ -29,11 +39,8 @@ static bool load_kallsyms(struct as_perf_spaces *spaces, const struct as_perf_ke
     struct as_perf_kallsyms *table = &spaces->kallsyms;
     if (spaces->kallsyms_path)
         return as_perf_kallsyms_load(table, spaces->kallsyms_path, "/dev/null");
-    if (as_perf_kallsyms_load(table, "/proc/kallsyms", "/sys/kernel/notes")) {
-        if (spaces->live || is_running(spaces, recorded))
-            return true;
-        as_perf_kallsyms_free(table);
-    }
+    if (load_running(spaces, recorded))
+        return true;
     char id[2 * AS_PERF_BUILD_ID_MAX + 1], path[PATH_MAX];
     as_bytes_hex(recorded->build_id.bytes, recorded->build_id.size, id);
     return as_perf_search_kallsyms(&spaces->search, id, path) && as_perf_kallsyms_load(table, path, "/dev/null") &&

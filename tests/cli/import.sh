@@ -248,7 +248,7 @@ print(any(r["function"] == "three" for r in json.load(sys.stdin)["rows"]))'; }
     done
     printf 'root:x:0:0:root:/root:/bin/bash\nat:x:6:6::/:/bin/sh\n0000000000000000 T hidden\n' >passwd.txt
     check_status 125 "--kallsyms of another file is refused" "$ASSAY" import --kallsyms passwd.txt -o none.db moved.data
-    check_same "… in one line" "assay import: --kallsyms: 'passwd.txt' has no function with its address: copy /proc/kallsyms of the recorded machine as root" "$err"
+    check_same "… in one line" "assay import: --kallsyms: 'passwd.txt' contains no addresses: copy /proc/kallsyms of the recorded machine as root" "$err"
     # The kernel's names from files that the user names. The pipe has no build-ids.
     perf record -q -e cpu-clock -o - -- dd if=/dev/zero of=/dev/null bs=1M count=800 2>/dev/null >kernel.data
     kernel_functions() { "$ASSAY" report --json kernel.db | python3 -c 'import json, sys

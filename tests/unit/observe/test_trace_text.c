@@ -3,6 +3,7 @@
 #include "trace_bed.h"
 
 #include "observe/attribution.h"
+#include "observe/events.h"
 
 #include <inttypes.h>
 
@@ -148,6 +149,25 @@ static void check_ops(const struct reading *reading, size_t *op, const struct as
 static struct reading reading;
 static struct as_pipe pipes[RECORDS], others[RECORDS], again[RECORDS];
 
+/* Each event appears under the name that it has everywhere. */
+static void test_konata_events(void **state)
+{
+    for (int event = 0; event < AS_EVENT_COUNT; event++) {
+        struct trace_bed bed;
+        char line[64];
+        bed_init(&bed, 1, 1, false);
+        struct as_pipe pipe = {.fetch = 1, .dispatch = 2, .issue = 3, .done = 4, .commit = 5};
+        pipe.events = as_events[event].bit;
+        struct as_trace *trace = bed_trace(&bed, &as_trace_konata);
+        pipe_gen_feed(&bed.gen, &as_trace_observer, trace, 1, &pipe, 1, 1);
+        bed_finish(&bed, trace);
+        snprintf(line, sizeof line, "\t1\t%s\n", as_events[event].name);
+        assert_non_null(strstr(bed.text[1], line));
+        bed_free(&bed);
+    }
+    (void)state;
+}
+
 static void test_konata(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -270,8 +290,8 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_konata),     cmocka_unit_test(test_threads), cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_o3pipeview), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_konata),  cmocka_unit_test(test_konata_events), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bounded), cmocka_unit_test(test_o3pipeview),    cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,10 @@ static int make_files(void **state)
                                   "ffffffff81000200 d data\n"
                                   "nonsense\n"
                                   "ffffffff81000300t no_blank\n"
+                                  "ffffffff81000310 t\n"
+                                  "ffffffff81000320 \n"
+                                  "ffffffff81000330 t \n"
+                                  " ffffffff81000340 t indented\n"
                                   "ffffffffc0000010 t in_module\t[fuse]\n";
     /* A note of another kind, then the build-id. */
     static const uint8_t notes[] = "\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd"
@@ -63,7 +67,8 @@ static void addresses_have_names(void **state)
     assert_name(&table, UINT64_C(0xffffffff81000080), "static_one");
     assert_name(&table, UINT64_C(0xffffffff810000ff), "static_one");
     assert_name(&table, UINT64_C(0xffffffff81000100), "global");
-    assert_name(&table, UINT64_C(0xffffffff81000300), "global"); /* data are no functions */
+    assert_name(&table, UINT64_C(0xffffffff81000300), "global"); /* data are not functions */
+    assert_name(&table, UINT64_C(0xffffffff81000350), "global"); /* nor are lines without a name */
     assert_name(&table, UINT64_C(0xffffffffc0000010), "in_module");
     assert_name(&table, UINT64_C(0xffffffffc0001000), NULL); /* behind its page */
     as_perf_kallsyms_free(&table);
@@ -81,6 +86,10 @@ static void they_fit_the_same_kernel_alone(void **state)
     assert_true(as_perf_kallsyms_fits(&table, &same, "6.1", false));
     assert_false(as_perf_kallsyms_fits(&table, &moved, "6.1", true)); /* loaded elsewhere */
     assert_false(as_perf_kallsyms_fits(&table, &other, "6.1", true));
+    assert_true(as_perf_kallsyms_could_fit(notes_path, &same, "6.1", false));
+    assert_true(as_perf_kallsyms_could_fit(notes_path, &moved, "6.1", false)); /* only the symbols show it */
+    assert_false(as_perf_kallsyms_could_fit(notes_path, &other, "6.1", true));
+    assert_false(as_perf_kallsyms_could_fit("/nonexistent", &same, "6.1", true));
     as_perf_kallsyms_free(&table);
     assert_true(as_perf_kallsyms_load(&table, symbols_path, "/nonexistent"));
     assert_false(as_perf_kallsyms_fits(&table, &same, "6.1", true));
@@ -95,6 +104,10 @@ static void without_a_build_id_the_release_tells(void **state)
     struct as_perf_kernel placed = {.reference = text}, moved = {.release = "6.1", .reference = text + 4096};
     assert_true(as_perf_kallsyms_load(&table, symbols_path, notes_path));
     assert_true(as_perf_kallsyms_fits(&table, &released, "6.1", false));
+    assert_true(as_perf_kallsyms_could_fit(notes_path, &released, "6.1", false));
+    assert_false(as_perf_kallsyms_could_fit(notes_path, &released, "6.2", true));
+    assert_false(as_perf_kallsyms_could_fit(notes_path, &placed, "6.1", false));
+    assert_true(as_perf_kallsyms_could_fit(notes_path, &placed, "6.1", true));
     assert_false(as_perf_kallsyms_fits(&table, &released, "6.2", true));
     assert_false(as_perf_kallsyms_fits(&table, &moved, "6.1", true));
     assert_false(as_perf_kallsyms_fits(&table, &unplaced, "6.1", false));
