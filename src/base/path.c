@@ -46,6 +46,30 @@ char *as_path_follow(const char *path)
     return at;
 }
 
+/* Of files that do not exist yet: one name in one directory. */
+static bool is_same_name(const char *a, const char *b)
+{
+    char *of_a = as_path_follow(a), *of_b = as_path_follow(b);
+    char *directory_a = as_path_directory(of_a), *directory_b = as_path_directory(of_b);
+    struct stat in_a, in_b;
+    bool same = strcmp(as_path_base(of_a), as_path_base(of_b)) == 0 && stat(directory_a, &in_a) == 0 &&
+                stat(directory_b, &in_b) == 0 && in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
+    free(of_a);
+    free(of_b);
+    free(directory_a);
+    free(directory_b);
+    return same;
+}
+
+bool as_path_is_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
+    if (has_a && has_b)
+        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return !has_a && !has_b && (strcmp(a, b) == 0 || is_same_name(a, b));
+}
+
 bool as_path_keep_mode(int fd, const char *path)
 {
     struct stat old, new;

@@ -17,6 +17,8 @@ static inline const char *as_path_base(const char *path)
 char *as_path_directory(const char *path);
 /* Where symbolic links lead to, whether or not something is there. The caller frees. */
 char *as_path_follow(const char *path);
+/* Whether both name one file, or would once it is written. Devices and pipes are no files: several may write to one. */
+bool as_path_is_same(const char *a, const char *b);
 /* Gives an open file the permissions of the one at `path` that it will replace; nothing where there is none. */
 bool as_path_keep_mode(int fd, const char *path) __attribute__((warn_unused_result));
 

@@ -68,8 +68,7 @@ static int show(const struct as_blocks_options *options, const struct as_block_c
         as_str_addf(&how, "every execution of each block, of %s%s", AS_SHOW(summary->sampler),
                     estimates ? "; ~: an estimate, as executions do not say by which way control went" : "");
     if (estimates && options->for_ >= 0)
-        as_log_note(
-            "a profile has executions without branches: where those leave several ways, branches are estimates");
+        as_log_note("the profile has no branch counts, so edges out of multi-way blocks are estimates");
     if (options->for_ >= 0 && counts->samples && !as_estimate_has_edges(counts->samples, counts->method))
         as_blocks_settle_addresses(counts->flow, options->balance);
     struct as_blocks_fit fit = {.flow = counts->flow, .method = counts->method};

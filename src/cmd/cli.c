@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/similar.h"
 
 #include <ctype.h>
@@ -263,6 +264,28 @@ static bool parse_short(struct parse *parse, const char *letters)
     return true;
 }
 
+/* The file that an option writes; NULL: none, or standard output. */
+static const char *written_by(const struct parse *parse, const struct as_option *option)
+{
+    const char *path = NULL;
+    if (option->writes)
+        memcpy(&path, parse->values + option->offset, sizeof path);
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+static bool check_outputs(const struct parse *parse)
+{
+    for (const struct as_option *one = parse->command->options; one && one->name; one++)
+        for (const struct as_option *other = one + 1; written_by(parse, one) && other->name; other++) {
+            const char *path = written_by(parse, other);
+            if (!path || !as_path_is_same(written_by(parse, one), path))
+                continue;
+            as_cli_usage(parse->command, "--%s and --%s cannot write to one file (%s)", one->name, other->name, path);
+            return false;
+        }
+    return true;
+}
+
 static void free_lists(const struct parse *parse)
 {
     for (const struct as_option *option = parse->command->options; option && option->name; option++)
@@ -284,6 +307,7 @@ enum as_parse as_cli_parse(const struct as_command *command, int argc, char **ar
         ok = word[1] == '-' ? parse_long(&parse, word + 2) : parse_short(&parse, word + 1);
     }
     *rest = parse.at;
+    ok = ok && (parse.help || check_outputs(&parse));
     if (ok && !parse.help)
         return AS_PARSE_OK;
     free_lists(&parse);

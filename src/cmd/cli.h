@@ -6,7 +6,7 @@
  * be joined (`-qj`); parsing stops at `--` or at the first word that is not an option; what remains is left to the
  * command. A value in a word of its own is never `--`. The last of repeated options counts. An unknown option, a
  * missing or malformed value is one line on stderr that names the option and points to `assay VERB -h`, exit status
- * AS_EXIT_USAGE.
+ * AS_EXIT_USAGE; so are two options that would write to one file, of which the second would replace the first.
  */
 #ifndef AS_CMD_CLI_H
 #define AS_CMD_CLI_H
@@ -37,6 +37,7 @@ struct as_option {
     const char *help;                   /* one or more sentences, wrapped by the help printer */
     void (*names)(struct as_str *list); /* appends the names that replace "%s" in the help; NULL: there is no %s */
     const char *const *choices;         /* AS_OPTION_CHOICE: NULL-terminated */
+    bool writes;                        /* AS_OPTION_STRING: a file that the command writes */
     uint64_t min, max;                  /* AS_OPTION_U64: the allowed range, max 0: no limit */
 };
 

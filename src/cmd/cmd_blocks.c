@@ -103,10 +103,8 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, event),
      .value = "NAME",
-     .help =
-         "The recording's event to use, by its name or a part of it (of several the one with most samples; default: "
-         "of all); of a "
-         "profile the series."},
+     .help = "The recording's event to use, by its name or a part of it (if several match, the one with the most "
+             "samples; default: the one with the most of all); of a profile, the series."},
     {.name = "drop-oldest",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_blocks_options, drop_oldest),
@@ -591,7 +589,7 @@ static int run_blocks(int argc, char **argv)
     else if (use == OF_RECORDING)
         status = as_blocks_recording(&options, argv[rest]);
     else if (!(use == OF_METHODS ? as_run_options_settle(&options.run, &err) && check_pmu(options.pmu, &err)
-                                 : as_run_options_settle_untimed(&options.run, &err)))
+                                 : as_run_options_settle_untimed(&options.run, true, &err)))
         status = as_cli_fail(&as_command_blocks, &err);
     else if (use == OF_METHODS) {
         options.core = as_core_or_default(options.core, argv[rest], &core);

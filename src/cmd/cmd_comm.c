@@ -78,9 +78,9 @@ static const struct as_option options_table[] = {
              "interrupt, and its own costs of a sample. Periods are fixed then."},
     NUMBER("period", period, "N", 1, UINT64_C(1) << 40,
            "Sample every N-th load and every N-th store (or instruction) of a thread (default 10k)."),
-    NUMBER("load-period", load_period, "N", 1, UINT64_C(1) << 40, "… every N-th load, where that is another number."),
-    NUMBER("store-period", store_period, "N", 1, UINT64_C(1) << 40, "… every N-th store."),
-    FLAG("fixed", fixed, "Let all periods be exactly that. By default each is drawn from 7/8 to 9/8 of it."),
+    NUMBER("load-period", load_period, "N", 1, UINT64_C(1) << 40, "Sample every N-th load (default: --period)."),
+    NUMBER("store-period", store_period, "N", 1, UINT64_C(1) << 40, "Sample every N-th store (default: --period)."),
+    FLAG("fixed", fixed, "Let all periods be exactly N. By default each is drawn from 7/8 to 9/8 of N."),
     NUMBER("registers", registers, "N", 0, 4,
            "Use N debug registers of a thread, 0 to 4 (default 4). 0: only look-ups find communication."),
     NUMBER("buckets", buckets, "N", 1, 1 << 20, "Buckets of the bulletin board (default 127)."),
@@ -98,13 +98,15 @@ static const struct as_option options_table[] = {
      .help = "Which core a thread runs on, in the order in which threads start: one core after the other (compact, the "
              "default), the sockets in turn (scatter), or the cores of a list such as 0,2,1,3."},
     NUMBER("sample-cost", sample_cost, "N", 0, UINT64_C(1) << 32,
-           "A sample costs its thread the time of N instructions (default 4000)."),
-    NUMBER("trap-cost", trap_cost, "N", 0, UINT64_C(1) << 32, "… and a trap of a watchpoint (default 4000)."),
-    FLAG("disturb", disturb,
-         "Let a thread stand still for that long while the others run on, as on a real machine. The exact numbers are "
-         "then those of the disturbed run."),
+           "Cost of a sample, in instructions of its thread (default 4000)."),
+    NUMBER("trap-cost", trap_cost, "N", 0, UINT64_C(1) << 32,
+           "Cost of a watchpoint trap, in instructions (default 4000)."),
+    FLAG(
+        "disturb", disturb,
+        "Let a thread stand still for these costs while the others run on, as on a real machine. The exact numbers are "
+        "then those of the disturbed run."),
     NUMBER("quantum", quantum, "N", 1, 8192, "Interleave threads in steps of N instructions (default 4)."),
-    NUMBER("seed", seed, "N", 0, UINT64_MAX, "For the random numbers (default 1)."),
+    NUMBER("seed", seed, "N", 0, UINT64_MAX, "Seed of the random numbers (default 1)."),
     FLAG("no-estimate", no_estimate, "Count only exactly; take no samples."),
     FLAG("no-exact", no_exact, "Only estimate."),
     FLAG("allocations", allocations,
@@ -115,7 +117,7 @@ static const struct as_option options_table[] = {
          "share: for programs (or mpirun) whose MPI library is linked dynamically, in C or C++. CSV is then by pair of "
          "ranks."),
     FLAG("no-paths", no_paths, "Do not follow calls: faster, without call paths and names of threads."),
-    AS_RUN_OPTIONS(struct as_comm_given, run),
+    AS_RUN_UNTIMED_OPTIONS(struct as_comm_given, run),
     {.name = NULL},
 };
 

@@ -16,6 +16,7 @@
 #include "cmd/run_options.h"
 #include "cmd/shared_options.h"
 #include "observe/bundled.h"
+#include "observe/intervals.h"
 #include "record/input.h"
 #include "record/modelled.h"
 
@@ -125,16 +126,19 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[KONATA]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the pipeline stages of every instruction to FILE, for the Konata viewer (Kanata 0004)."},
     {.name = "o3pipeview",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[O3PIPEVIEW]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the same to FILE as gem5's O3PipeView, which Konata and gem5's own viewer read."},
     {.name = "cycle-trace",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[CYCLE_TRACE]),
      .value = "FILE",
+     .writes = true,
      .help =
          "Write the commit stage cycle by cycle to FILE, 64 bytes for each cycle in which it changes, so that other "
          "samplers can be run on it."},
@@ -142,6 +146,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[CYCLE_TRACE_ALL]),
      .value = "FILE",
+     .writes = true,
      .help =
          "Write the same to FILE with 64 bytes for each cycle, or for each five instructions of those that commit in "
          "it: what the tools of TIP's authors read as it is."},
@@ -149,16 +154,19 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COMMIT_CSV]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the commit cycle and the address of every instruction to FILE, as CSV."},
     {.name = "commit-trace",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COMMIT_TRACE]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the same to FILE as binary records of 16 bytes."},
     {.name = "counters",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[COUNTERS]),
      .value = "FILE",
+     .writes = true,
      .help = "Write counts, events and the occupancy of the core's queues, every --interval cycles, to FILE: CSV, or "
              "JSON if its name ends in .json."},
     {.name = "interval",
@@ -166,6 +174,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct compare_options, interval),
      .value = "N",
      .min = 1,
+     .max = AS_INTERVAL_LONGEST,
      .help = "The cycles between two rows of --counters (default 10000)."},
     {.name = "timeline",
      .type = AS_OPTION_FLAG,
@@ -175,11 +184,13 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[CALLS]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the start and the end cycle of every call to FILE, as CSV."},
     {.name = "flame",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct compare_options, files[FLAME]),
      .value = "FILE",
+     .writes = true,
      .help = "Write the cycles of every call path to FILE, as folded stacks for flame graph tools."},
     AS_MEMO_OPTIONS(struct compare_options, run),
     AS_ENVIRONMENT_OPTION(struct compare_options, run),

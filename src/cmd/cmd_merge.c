@@ -19,6 +19,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct merge_options, output),
      .value = "FILE",
+     .writes = true,
      .help = "Write the merged profile to FILE, which must not be an input."},
     {.name = "weights",
      .type = AS_OPTION_STRING,
@@ -40,7 +41,8 @@ static bool read_words(char *const *words, size_t given, struct as_merge_input *
     for (size_t i = 0; i < given && i < n; i++)
         if (!as_weight_read(words[i], &inputs[i].weight))
             return as_error_set_status(
-                err, AS_EXIT_USAGE, "--weights: '%.60s' is not a weight (3, 0.25 or 37/1024, more than 0)", words[i]);
+                err, AS_EXIT_USAGE,
+                "--weights: '%.60s' is not a weight (3, 0.25 or 37/1024: more than 0, up to 18 digits)", words[i]);
     return given == n || as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profiles", given,
                                              given == 1 ? "" : "s", n);
 }
@@ -49,7 +51,9 @@ static bool read_weights(const char *list, struct as_merge_input *inputs, size_t
 {
     size_t given;
     char **words = as_split(list, ",", &given);
-    bool ok = read_words(words, given, inputs, n, err);
+    bool empty = *list == ',' || strstr(list, ",,") || (*list && list[strlen(list) - 1] == ',');
+    bool ok = empty ? as_error_set_status(err, AS_EXIT_USAGE, "--weights=%s: a weight is empty", list)
+                    : read_words(words, given, inputs, n, err);
     as_split_free(words);
     return ok;
 }

@@ -83,21 +83,25 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      MEMBER(bb),
      .value = "FILE",
+     .writes = true,
      .help = "Also write the vectors, in SimPoint's format of frequency vectors."},
     {.name = "simpoints",
      .type = AS_OPTION_STRING,
      MEMBER(simpoints),
      .value = "FILE",
+     .writes = true,
      .help = "Also write the chosen intervals, as SimPoint does: INTERVAL PHASE."},
     {.name = "weights",
      .type = AS_OPTION_STRING,
      MEMBER(weights),
      .value = "FILE",
+     .writes = true,
      .help = "Also write their weights, as SimPoint does: WEIGHT PHASE."},
     {.name = "phases",
      .type = AS_OPTION_STRING,
      MEMBER(phases),
      .value = "FILE",
+     .writes = true,
      .help =
          "With 'sweep', also write a row of comma-separated values for each interval: its phase, its CPI, and whether "
          "it is the point of the phase."},
@@ -335,14 +339,20 @@ static int run_session(const struct as_points_options *options, char **argv, str
     return predict->collect ? status : argv ? as_run_report(&predict->predicted, &options->run) : 0;
 }
 
-static int run(const struct as_points_options *options, char **argv)
+static int run(struct as_points_options *options, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
+    struct as_default_core core;
+    struct as_machine machine;
     struct as_predict_request request;
     struct as_progress progress;
     struct as_predict predict = {.request = &request};
     if (!settle(options, argv, &request, &err))
         return as_cli_fail(&as_command_points, &err);
+    if (argv) /* says which: after what is wrong with the options */
+        request.core = options->core = as_core_or_default(options->core, argv[0], &core);
+    if (argv && strcmp(options->cpi, "on") == 0 && !as_modelled_machine(&machine, request.core, &request.set, &err))
+        return as_cli_fail(&as_command_points, &err); /* before the first run, not after it */
     request.meter_context = &progress;
     int status = run_session(options, argv, &predict);
     as_predict_free(&predict);
@@ -402,9 +412,6 @@ static int run_points(int argc, char **argv)
     const char *wrong = wrong_usage(&options, rest < argc);
     if (!options.warm)
         options.warm = options.loop ? "all" : "10M";
-    struct as_default_core core;
-    if (rest < argc && !wrong)
-        options.core = as_core_or_default(options.core, argv[rest], &core);
     int status =
         wrong ? as_cli_usage(&as_command_points, "%s", wrong) : run(&options, rest < argc ? argv + rest : NULL);
     as_strlist_free(&options.set);

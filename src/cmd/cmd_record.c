@@ -59,6 +59,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, record.perf_data),
      .value = "FILE",
+     .writes = true,
      .help = "Also write the samples of the modelled PMU (pmu:NAME) as a recording of perf, for 'perf report' and "
              "'assay import'."},
     AS_CORE_OPTION(struct record_command, record.core, AS_NEAREST_CORE, "."),
@@ -96,14 +97,14 @@ static const struct as_option options_table[] = {
      .value = "N",
      .min = 10000,
      .max = UINT64_C(1000000000000),
-     .help = "Measure one region in N instructions (default 400k); half as many after 500 regions, and so on."},
+     .help = "Measure one region in every N instructions (default 400k). N doubles after every 500 regions."},
     {.name = "sample-warm",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, warm),
      .value = "N|all|auto",
      .help =
          "Warm caches, TLBs and predictors with the N instructions before each region, or with all between regions; "
-         "auto (the default): with as many as it takes, which is tried out in the part that is measured in full. "
+         "auto (the default): with as many as are needed, as measured in the part that runs in full detail. "
          "Large caches are kept warm in any case."},
     {.name = "points",
      .type = AS_OPTION_STRING,
@@ -144,8 +145,8 @@ static const struct as_option options_table[] = {
      .min = 1,
      .max = AS_PLAN_PER_PHASE,
      .help =
-         "With --points=auto: measure N intervals of each phase (default 2), more of large phases and two at least. "
-         "How much they differ gives the error bars; with 1 there are none."},
+         "With --points=auto: measure N intervals of each phase (default 2), more of large phases. At least two per "
+         "phase unless N is 1, which gives no error bars."},
     {.name = "jobs",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, points.jobs),
@@ -180,8 +181,8 @@ static const struct as_option options_table[] = {
     {.name = "random",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct record_command, record.random),
-     .help = "Sample at a random cycle of each period instead of its last. The timer always varies its period; pmu "
-             "takes a period for this: a rate is varied by the kernel."},
+     .help = "Sample at a random cycle of each period instead of its last. The timer always varies its period. "
+             "With pmu, needs --period: with --rate the kernel varies the period."},
     {.name = "seed",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct record_command, record.seed),

@@ -62,6 +62,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, html),
      .value = "FILE",
+     .writes = true,
      .help = "Write a page of the whole profile to FILE instead: one file for a browser that needs "
              "nothing else."},
     /* clang-format on */
@@ -128,17 +129,19 @@ static const struct as_option options_table[] = {
     {.name = "strict",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct report_options, strict),
-     .help = "With these two: also fail if there are too few samples to tell."},
+     .help = "With --fail-over or --fail-row-over: also fail if there are too few samples to tell."},
     {.name = "markdown",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, markdown),
      .value = "FILE",
+     .writes = true,
      .help =
          "Write the result of --fail-over and --fail-row-over to FILE as Markdown, too, for a comment on a change."},
     {.name = "junit",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct report_options, junit),
      .value = "FILE",
+     .writes = true,
      .help = "Also write it to FILE as JUnit XML, for the test page of a CI server."},
     AS_JSON_OPTION(struct report_options, json, AS_JSON_HELP),
     {.name = "csv",

@@ -309,23 +309,6 @@ static int run_on_machine(const struct as_reuse_request *options, char **argv)
     return as_reuse_on_machine(&request, argv);
 }
 
-/* Distances begin with a region: what was used before it counts as never used. */
-static bool settle(struct as_run_options *run, struct as_error *err)
-{
-    if (!as_run_options_settle_untimed(run, err))
-        return false;
-    for (size_t i = 0; i < run->regions.list.len; i++) {
-        const struct as_region *region = &run->regions.list.data[i];
-        if (region->warm || region->settle || region->mode == AS_MODE_WARM)
-            return as_error_set_status(
-                err, AS_EXIT_USAGE,
-                "region '%s': reuse cannot warm or settle, it counts every access from the start "
-                "of a region on: let the region start earlier",
-                region->text);
-    }
-    return true;
-}
-
 static int run_reuse(int argc, char **argv)
 {
     struct as_reuse_request options = as_reuse_request_default();
@@ -339,14 +322,17 @@ static int run_reuse(int argc, char **argv)
     struct as_default_core core;
     if (options.source == AS_REUSE_MODEL && options.method == AS_REUSE_NO_METHOD)
         options.method = AS_REUSE_EXACT;
-    if (options.source == AS_REUSE_MODEL && rest < argc)
-        options.core = as_core_or_default(options.core, argv[rest], &core);
     if (!as_reuse_request_check(&options, argc - rest, &err))
         status = as_cli_usage(&as_command_reuse, "%s", err.message);
     else if (options.source != AS_REUSE_MODEL)
         status = run_on_machine(&options, argv + rest);
-    else
-        status = settle(&options.run, &err) ? run_program(&options, argv + rest) : as_cli_fail(&as_command_reuse, &err);
+    else if (!as_run_options_settle_untimed(&options.run, false, &err))
+        status = as_cli_fail(&as_command_reuse, &err);
+    else {
+        options.core =
+            as_core_or_default(options.core, argv[rest], &core); /* prints which, so no wrong option may follow */
+        status = run_program(&options, argv + rest);
+    }
     as_run_options_free(&options.run);
     as_strlist_free(&options.set);
     return status;

@@ -44,7 +44,7 @@ static const struct as_option options_table[] = {
      .value = "LIST",
      .help = "Only instructions of these classes, separated by commas (load, store, branch, call, …: the names that "
              "'assay stat' shows)."},
-    AS_RUN_OPTIONS(struct script_options, run),
+    AS_RUN_UNTIMED_OPTIONS(struct script_options, run),
     {.name = NULL},
 };
 
@@ -355,8 +355,8 @@ static int run_script(int argc, char **argv)
         return as_cli_usage(&as_command_script, "no program given");
     if (!parse_classes(options.classes, &script.class_mask, &err))
         return as_cli_usage(&as_command_script, "%s", err.message);
-    int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&script, argv + rest)
-                                                                   : as_cli_fail(&as_command_script, &err);
+    int status = as_run_options_settle_untimed(&options.run, false, &err) ? run_program(&script, argv + rest)
+                                                                          : as_cli_fail(&as_command_script, &err);
     as_run_options_free(&options.run);
     return status;
 }

@@ -61,7 +61,7 @@ static const struct as_option options_table[] = {
      .help = "Let an observer of your own read every access: a shared object with an 'accesses' function "
              "(include/assay/observer.h); may be given several times."},
     AS_ENVIRONMENT_OPTION(struct stat_options, run),
-    AS_RUN_OPTIONS(struct stat_options, run),
+    AS_RUN_UNTIMED_OPTIONS(struct stat_options, run),
     {.name = NULL},
 };
 
@@ -482,8 +482,8 @@ static int run_stat(int argc, char **argv)
         return as_cli_usage(&as_command_stat, "--calls takes a percentage from 0 to 100");
     if (rest >= argc)
         return as_cli_usage(&as_command_stat, "no program given");
-    int status = as_run_options_settle_untimed(&options.run, &err) ? run_program(&options, argv + rest)
-                                                                   : as_cli_fail(&as_command_stat, &err);
+    int status = as_run_options_settle_untimed(&options.run, true, &err) ? run_program(&options, argv + rest)
+                                                                         : as_cli_fail(&as_command_stat, &err);
     as_run_options_free(&options.run);
     as_strlist_free(&options.observers);
     return status;

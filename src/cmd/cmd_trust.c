@@ -297,7 +297,7 @@ static bool choose_source(struct trust_command *command, const char *operand, st
     if (operand || strncmp(source, "pmu:", 4) == 0)
         command->trust.pmu = operand ? operand : source + 4;
     else if (strcmp(source, "timer") != 0 && strcmp(source, "pmu") != 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: there are pmu:NAME, pmu and timer", source);
+        return as_error_set_status(err, AS_EXIT_USAGE, "--source=%s: use pmu:NAME, pmu or timer", source);
     else if (command->trust.riscv)
         return as_error_set_status(err, AS_EXIT_USAGE, "--arch is for modelled PMUs, not for this machine's");
     else if (command->trust.core || command->trust.set.len || command->trust.pmu_set.len)
@@ -471,7 +471,7 @@ const struct as_command as_command_trust = {
     .usage = "[options] PMU\n       assay trust [options] --source=pmu|timer\n       assay trust [--again] [--json] "
              "A.db [B.db]",
     .description =
-        "Runs small programs whose events are known exactly under a sampler, and holds what it says against "
+        "Runs small programs whose events are known exactly under a sampler, and compares its samples with "
         "what happened: are the numbers right, at which intervals, in how many threads; do equal "
         "instructions get equal numbers of samples; are samples put on the right instruction, and in the "
         "right mode; what do they cost.\n\n"

@@ -100,7 +100,7 @@ static int run(struct whatif_options *options, char **argv)
     struct as_progress progress;
     struct as_whatif_request *asked = &options->asked;
     struct as_whatif whatif = {.request = asked};
-    if (!as_run_options_settle(&options->run, &err))
+    if (!as_run_options_settle(&options->run, &err) || !as_run_refuse_weights(&options->run, &err))
         return as_cli_fail(&as_command_whatif, &err);
     asked->core =
         as_core_or_default(asked->core, argv[0], &core); /* says which: after what is wrong with the options */

@@ -141,16 +141,16 @@ static void json_path(struct as_json *json, const struct as_comm_shown *shown, u
 void as_comm_json_code(struct as_json *json, const char *name, const struct as_comm_shown *shown,
                        const struct as_comm_code *code)
 {
-    struct as_comm_location place;
+    struct as_comm_location found;
     as_json_object(json, name);
-    if (as_comm_locate(shown->result, code->process, code->insn, &place)) {
-        as_json_string(json, "module", place.location.module_name);
-        as_json_string(json, "function", place.location.function);
-        if (place.line.file) {
-            as_json_string(json, "file", place.line.file);
-            as_json_i64(json, "line", place.line.line);
+    if (as_comm_locate(shown->result, code->process, code->insn, &found)) {
+        as_json_string(json, "module", found.location.module_name);
+        as_json_string(json, "function", found.location.function);
+        if (found.line.file) {
+            as_json_string(json, "file", found.line.file);
+            as_json_i64(json, "line", found.line.line);
         }
-        as_json_address(json, "address", place.address);
+        as_json_address(json, "address", found.address);
         json_path(json, shown, code->path);
     }
     as_json_end(json);

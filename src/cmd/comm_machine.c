@@ -19,7 +19,7 @@ static bool settle_native(const struct as_comm_given *options, struct as_comm_na
     if (!(options->budget >= 0 && options->budget <= 100))
         return as_error_set_status(err, AS_EXIT_USAGE, "--budget=%g: must be 0 to 100 per cent", options->budget);
     if (!(options->duration >= 0 && options->duration < 1e8) || (options->duration > 0 && !options->pid))
-        return as_error_set_status(err, AS_EXIT_USAGE, "--duration is a number of seconds, and for --pid");
+        return as_error_set_status(err, AS_EXIT_USAGE, "--duration needs --pid and a number of seconds");
     *native = (struct as_comm_native_options){
         .source = (enum as_comm_source)options->source,
         .machine = {.registers = (uint32_t)options->registers, .budget = options->budget / 100, .seed = options->seed},

@@ -203,7 +203,7 @@ int as_comm_run_modelled(struct as_comm_given *options, char **argv)
     struct as_comm_options comm;
     struct pins pins = {0};
     bool ok = as_comm_is_operand(argv[0], getenv("PATH"), &err) && settle(options, &comm, &pins, &err) &&
-              as_run_options_settle_untimed(&options->run, &err);
+              as_run_options_settle_untimed(&options->run, false, &err);
     int status = ok ? run_program(options, &comm, argv) : as_cli_fail(&as_command_comm, &err);
     as_vec_free(&pins.list);
     return status;

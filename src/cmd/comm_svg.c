@@ -26,17 +26,12 @@ static uint32_t number_of(const struct chart *chart, uint32_t at)
     return chart->ranks ? at : chart->shown->result->threads[at].number;
 }
 
-static uint64_t part_of(struct as_pair_cell cell, int part)
-{
-    return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
-}
-
 static uint64_t largest(const struct as_pair_matrix *matrix, int part)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < matrix->n; i++)
         for (size_t k = 0; k < i; k++) {
-            uint64_t count = part_of(as_pair_matrix_pair(matrix, i, k), part);
+            uint64_t count = as_pair_part(as_pair_matrix_pair(matrix, i, k), part);
             most = count > most ? count : most;
         }
     return most;
@@ -52,7 +47,7 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
                      int part, uint64_t most)
 {
     uint32_t a = chart->order[row], b = chart->order[column];
-    uint64_t count = part_of(as_pair_matrix_pair(matrix, a, b), part);
+    uint64_t count = as_pair_part(as_pair_matrix_pair(matrix, a, b), part);
     double side = (double)SIDE / (double)matrix->n;
     if (!count)
         return;

@@ -25,11 +25,6 @@ const char *as_comm_cell_text(uint64_t count, char text[24])
     return text;
 }
 
-static uint64_t part_of(struct as_pair_cell cell, int part)
-{
-    return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
-}
-
 /* Where estimates are nanoseconds, people see milliseconds. */
 static uint64_t amount(const struct as_comm_shown *shown, uint64_t count)
 {
@@ -53,7 +48,7 @@ static void print_numbers(FILE *out, const struct as_comm_shown *shown, const st
         fprintf(out, "  %8" PRIu32, threads[order[i]].number);
         for (size_t k = 0; k < matrix->n; k++) {
             char text[24];
-            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            uint64_t count = as_pair_part(as_pair_matrix_pair(matrix, order[i], order[k]), part);
             fprintf(out, " %5s", i == k ? "" : as_comm_cell_text(amount(shown, count), text));
         }
         fprintf(out, "\n");
@@ -74,7 +69,7 @@ static void print_shades(FILE *out, const struct as_pair_matrix *matrix, const u
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "  |");
         for (size_t k = 0; k < n; k++) {
-            uint64_t count = part_of(as_pair_matrix_pair(matrix, order[i], order[k]), part);
+            uint64_t count = as_pair_part(as_pair_matrix_pair(matrix, order[i], order[k]), part);
             size_t shade = count ? 1 + (size_t)(as_ratio(count, most) * 8.999) : 0;
             fputc(shades[shade], out);
         }

@@ -429,6 +429,8 @@ static void text_samplers(FILE *out, const struct as_compare *compare, const str
 {
     size_t n;
     const struct as_sampling_result *results = as_sampling_results(sampling, &n);
+    if (n == 0)
+        return;
     fprintf(out, "\n%-10s %10s   %-29s   %-29s\n", "", "", "error against the Oracle", "systematic");
     fprintf(out, "%-10s %10s   %9s %9s %9s   %9s %9s %9s\n", "sampler", "samples", "instr.", "block", "function",
             "instr.", "block", "function");

@@ -99,13 +99,22 @@ static void choose_nearest(struct as_default_core *core)
                  core->name);
 }
 
-static bool is_x86(const char *program)
+/* Whether there is such a program; `arch` is then its architecture. */
+static bool find_arch(const char *program, enum as_arch *arch)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_program *found = program ? malloc(sizeof *found) : NULL;
-    bool other = found && as_program_find(program, getenv("PATH"), found, &err) && found->arch != AS_ARCH_X86_64;
+    bool ok = found && as_program_find(program, getenv("PATH"), found, &err);
+    if (ok)
+        *arch = found->arch;
     free(found);
-    return !other;
+    return ok;
+}
+
+static bool is_x86(const char *program)
+{
+    enum as_arch arch;
+    return !find_arch(program, &arch) || arch == AS_ARCH_X86_64;
 }
 
 static bool choose_wished(struct as_default_core *core)
@@ -152,8 +161,9 @@ const char *as_core_or_default(const char *given, const char *program, struct as
 {
     if (given)
         return given;
+    enum as_arch arch;
     as_default_core(program, core);
-    if (core->why[0])
+    if (core->why[0] && find_arch(program, &arch)) /* else there will be no run, and the error about that comes alone */
         as_log_note("%s", core->why);
     return core->name;
 }

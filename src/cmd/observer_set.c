@@ -2,6 +2,7 @@
 #include "cmd/observer_set.h"
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "cmd/output.h"
 #include "observe/observer_load.h"
@@ -9,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct observer_file {
@@ -36,19 +36,10 @@ struct as_observer_set *as_observer_set_new(void)
 
 /* ---- files ---- */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    if (strcmp(a, b) == 0)
-        return true;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
 static struct observer_file *open_file(struct as_observer_set *set, const char *path, struct as_error *err)
 {
     for (size_t i = 0; i < set->files.len; i++) {
-        if (!same_file(set->files.data[i]->path, path))
+        if (strcmp(set->files.data[i]->path, path) != 0 && !as_path_is_same(set->files.data[i]->path, path))
             continue;
         if (i >= set->own)
             return set->files.data[i]; /* opened by another worker */

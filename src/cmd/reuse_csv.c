@@ -146,11 +146,11 @@ static void csv_codes(const struct as_reuse_shown *shown, FILE *out)
     uint32_t *codes = as_reuse_sorted_codes(all, AS_REUSE_L1, &n);
     for (size_t i = 0; i < n && i < MOST; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
-        struct as_reuse_location place = as_reuse_locate(shown, codes[i]);
+        struct as_reuse_location location = as_reuse_locate(shown, codes[i]);
         char *text = as_reuse_location_text(shown, codes[i]);
-        csv_causes(out, "code", code->misses[AS_REUSE_L1], place.address, place.address, text);
+        csv_causes(out, "code", code->misses[AS_REUSE_L1], location.address, location.address, text);
         if (code->fetched)
-            print_row(out, "code: bytes used of a line", 0, place.address, place.address,
+            print_row(out, "code: bytes used of a line", 0, location.address, location.address,
                       (double)code->fetched_bytes / (double)code->fetched, text);
         free(text);
     }

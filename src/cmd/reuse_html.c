@@ -42,6 +42,8 @@ static void put_facts(const struct as_reuse_shown *shown, FILE *out)
         const struct as_reuse_counts *counts = &as_reuse_all_threads(shown->exact)->counts;
         const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
         put_fact(out, "accesses", counts->accesses, 0);
+        if (counts->touches != counts->accesses)
+            put_fact(out, "touches of granules: some accesses lie in two", counts->touches, 0);
         put_fact(out, "reuses in threads", counts->reuses, counts->touches);
         put_fact(out, "of the same bytes (temporal)", counts->temporal, counts->reuses);
         put_fact(out, "first touches", counts->cold, counts->touches);

@@ -67,14 +67,14 @@ static void json_path(struct as_json *json, const struct as_reuse_shown *shown, 
 void as_reuse_json_location(struct as_json *json, const struct as_reuse_shown *shown, const char *name, uint32_t code,
                             uint32_t path)
 {
-    struct as_reuse_location place = as_reuse_locate(shown, code);
+    struct as_reuse_location location = as_reuse_locate(shown, code);
     as_json_object(json, name);
-    as_json_string(json, "function", place.function);
-    as_json_string(json, "file", place.file);
-    if (place.line)
-        as_json_i64(json, "line", place.line);
-    as_json_string(json, "module", place.module);
-    as_json_address(json, "address", place.address);
+    as_json_string(json, "function", location.function);
+    as_json_string(json, "file", location.file);
+    if (location.line)
+        as_json_i64(json, "line", location.line);
+    as_json_string(json, "module", location.module);
+    as_json_address(json, "address", location.address);
     json_path(json, shown, path);
     as_json_end(json);
 }

@@ -126,7 +126,7 @@ const struct as_option as_reuse_options_table[] = {
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_reuse_request, seed),
      .value = "N",
-     .help = "With --method=watch: of the random numbers (default 1)."},
+     .help = "With --method=watch: seed of the random numbers (default 1)."},
     {.name = "granularity",
      .type = AS_OPTION_U64,
      .offset = offsetof(struct as_reuse_request, granularity),
@@ -176,7 +176,7 @@ const struct as_option as_reuse_options_table[] = {
      .value = "N",
      .max = AS_REUSE_MOST_JOBS,
      .help = "Work on N host threads, each for some of the program's threads (default: as many as there are processors "
-             "beyond two; 0: none of their own)."},
+             "beyond two; 0: use no extra threads)."},
     AS_CORE_OPTION(struct as_reuse_request, core, AS_NEAREST_CORE, ": its caches are simulated and marked."),
     AS_SET_OPTION(struct as_reuse_request, set, AS_SET_HELP),
     AS_JSON_OPTION(struct as_reuse_request, json, AS_JSON_HELP_RUN),
@@ -293,13 +293,13 @@ static bool check_machine(const struct as_reuse_request *options, struct as_erro
 {
     const char *other = model_option(options);
     if (other)
-        return as_error_set(err, "--%s is the model's: --source=%s has none", other, source_choices[options->source]);
+        return as_error_set(err, "--%s needs --source=model", other);
     if (!(options->rate >= 0.01 && options->rate <= 10000))
         return as_error_set(err, "--rate=%g: must be 0.01 to 10000 samples a second", options->rate);
     if (!(options->budget >= 0.1 && options->budget <= 90))
         return as_error_set(err, "--budget=%g: must be 0.1 to 90 per cent", options->budget);
     if (!(options->duration >= 0 && options->duration < 1e8) || (options->duration > 0 && !options->pid))
-        return as_error_set(err, "--duration is a number of seconds, and for --pid");
+        return as_error_set(err, "--duration needs --pid and a number of seconds");
     return true;
 }
 

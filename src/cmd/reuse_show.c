@@ -9,18 +9,18 @@ const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
 const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding", "row padding"};
 
-static struct as_reuse_location place_in(struct as_space *space, uint64_t address, const struct as_location *location)
+static struct as_reuse_location locate_in(struct as_space *space, uint64_t address, const struct as_location *location)
 {
     struct as_line line;
-    struct as_reuse_location place = {.address = address,
+    struct as_reuse_location found = {.address = address,
                                       .module = location->module,
                                       .function =
                                           location->function ? location->function : as_space_name(space, address)};
     if (as_space_line(space, address, &line)) {
-        place.file = line.file;
-        place.line = line.line;
+        found.file = line.file;
+        found.line = line.line;
     }
-    return place;
+    return found;
 }
 
 const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGINE_PART])
@@ -36,32 +36,32 @@ bool as_reuse_has_caches(const struct as_reuse_shown *shown)
 
 struct as_reuse_location as_reuse_locate(const struct as_reuse_shown *shown, uint32_t code)
 {
-    struct as_reuse_location place = {0};
+    struct as_reuse_location found = {0};
     struct as_location location;
     if (shown->native) {
         struct as_space *space;
         uint64_t address = as_reuse_native_insn(shown->native, code, &space);
         if (!address)
-            return place;
+            return found;
         as_space_find(space, address, &location);
-        return place_in(space, address, &location);
+        return locate_in(space, address, &location);
     }
     const struct as_insn *insn = as_engine_insn(shown->engine, code);
     if (code == AS_REUSE_NO_CODE)
-        place.function = "[more code than is kept apart]";
+        found.function = "[more code than is kept apart]";
     if (!insn)
-        return place;
+        return found;
     const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
     as_engine_locate(shown->engine, code, &location);
-    return place_in(image->space, insn->address, &location);
+    return locate_in(image->space, insn->address, &location);
 }
 
 char *as_reuse_location_text(const struct as_reuse_shown *shown, uint32_t code)
 {
-    struct as_reuse_location place = as_reuse_locate(shown, code);
-    if (place.file && place.line)
-        return as_format("%s at %s:%d", place.function, as_path_base(place.file), place.line);
-    return as_format("%s (0x%" PRIx64 ")", place.function ? place.function : "?", place.address);
+    struct as_reuse_location found = as_reuse_locate(shown, code);
+    if (found.file && found.line)
+        return as_format("%s at %s:%d", found.function, as_path_base(found.file), found.line);
+    return as_format("%s (0x%" PRIx64 ")", found.function ? found.function : "?", found.address);
 }
 
 size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n)

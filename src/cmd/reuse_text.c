@@ -311,8 +311,10 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
     char how[64] = "exact", text[AS_ENGINE_PART];
     const char *part = as_reuse_part(shown, text);
-    if (shown->options->shape.sampled)
+    if (shown->options->shape.sampled && as_reuse_scale(shown->exact))
         snprintf(how, sizeof how, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
+    else if (shown->options->shape.sampled)
+        snprintf(how, sizeof how, "from all lines, which are few enough");
     if (as_reuse_least(shown) > 1)
         snprintf(how + strlen(how), sizeof how - strlen(how), " (distances from %" PRIu64 " on)",
                  as_reuse_least(shown));

@@ -218,7 +218,16 @@ bool as_run_options_settle(struct as_run_options *options, struct as_error *err)
     return as_regions_check(&options->regions, err);
 }
 
-bool as_run_options_settle_untimed(struct as_run_options *options, struct as_error *err)
+bool as_run_refuse_weights(const struct as_run_options *options, struct as_error *err)
+{
+    for (size_t i = 0; i < options->regions.list.len; i++)
+        if (options->regions.list.data[i].weight != 1)
+            return WRONG("region '%s': this command does not weight regions; stat, compare and record do",
+                         options->regions.list.data[i].text);
+    return true;
+}
+
+bool as_run_options_settle_untimed(struct as_run_options *options, bool weights, struct as_error *err)
 {
     if (!as_run_options_settle(options, err))
         return false;
@@ -227,8 +236,11 @@ bool as_run_options_settle_untimed(struct as_run_options *options, struct as_err
         if (region->start.kind == AS_POINT_CYCLE || region->stop.kind == AS_POINT_CYCLE)
             return WRONG("region '%s': this command does not model cycles; compare, record and whatif do",
                          region->text);
+        if (region->warm || region->settle || region->mode != AS_MODE_DETAIL)
+            return WRONG("region '%s': warm, settle and mode are for a modelled core, which this command does not have",
+                         region->text);
     }
-    return true;
+    return weights || as_run_refuse_weights(options, err);
 }
 
 void as_run_options_free(struct as_run_options *options)
@@ -305,7 +317,7 @@ int as_run_report(const struct as_engine_result *result, const struct as_run_opt
     if (result->end.signal == SIGILL && !result->end.stopped)
         as_log_note("QEMU supports x86-64 up to AVX2: a program that uses newer instructions ends like this");
     if (result->untraced)
-        as_log_note("%u executed program%s ran untraced (the first: %s)", result->untraced,
+        as_log_note("%u program%s started by the program ran untraced (the first: %s)", result->untraced,
                     result->untraced == 1 ? "" : "s", result->first_untraced);
     if (result->left_running)
         as_log_note("%u process%s of the program still run%s and will not be traced further", result->left_running,

@@ -31,8 +31,17 @@ enum as_run_memo { AS_RUN_MEMO_ON, AS_RUN_MEMO_OFF, AS_RUN_MEMO_CHECK };
 extern const char *const as_run_memo_choices[];
 
 /* Entries for an option table; `run_member` is the struct as_run_options in the command's options struct. AS_RUN_OPTIONS are all
- * of them; a verb that has nothing to warm takes AS_RUN_PLACES and AS_RUN_WAYS. */
-#define AS_RUN_PLACES(struct_type, run_member)                                                                         \
+ * of them. A verb without a model has no cycles and nothing to warm: AS_RUN_UNTIMED_OPTIONS, or AS_RUN_PLACES and
+ * AS_RUN_WAYS. */
+#define AS_RUN_TIMED_HELP                                                                                              \
+    "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an address, a marker, a " \
+    "cycle, 'signal' or 'delay:SECONDS' on each side, and warm=N, weight=W and so on after it. May be given several "  \
+    "times."
+#define AS_RUN_UNTIMED_HELP                                                                                            \
+    "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an address, a marker, "   \
+    "'signal' or 'delay:SECONDS' on each side, and max=N or repeat after it. May be given several times."
+#define AS_RUN_PLACES(struct_type, run_member) AS_RUN_PLACES_OF(struct_type, run_member, AS_RUN_UNTIMED_HELP)
+#define AS_RUN_PLACES_OF(struct_type, run_member, region_help)                                                         \
     {.name = "skip",                                                                                                   \
      .type = AS_OPTION_U64,                                                                                            \
      .offset = offsetof(struct_type, run_member.skip),                                                                 \
@@ -59,9 +68,7 @@ extern const char *const as_run_memo_choices[];
          .type = AS_OPTION_LIST,                                                                                       \
          .offset = offsetof(struct_type, run_member.region),                                                           \
          .value = "START..STOP[,...]",                                                                                 \
-         .help = "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an "         \
-                 "address, a marker, a cycle, 'signal' or 'delay:SECONDS' on each side, and warm=N, weight=W and so "  \
-                 "on after it. May be given several times."},                                                          \
+         .help = region_help},                                                                                         \
     {                                                                                                                  \
         .name = "regions", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.region_file),          \
         .value = "FILE", .help = "Take the regions from a file."                                                       \
@@ -99,7 +106,10 @@ extern const char *const as_run_memo_choices[];
         .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
     }
 #define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
-    AS_RUN_PLACES(struct_type, run_member), AS_RUN_WARM(struct_type, run_member), AS_RUN_WAYS(struct_type, run_member)
+    AS_RUN_PLACES_OF(struct_type, run_member, AS_RUN_TIMED_HELP), AS_RUN_WARM(struct_type, run_member),                \
+        AS_RUN_WAYS(struct_type, run_member)
+#define AS_RUN_UNTIMED_OPTIONS(struct_type, run_member)                                                                \
+    AS_RUN_PLACES(struct_type, run_member), AS_RUN_WAYS(struct_type, run_member)
 
 /* More entries, for verbs that run programs in the model. */
 /* For verbs whose counts are compared with those of other runs. */
@@ -134,13 +144,16 @@ extern const char *const as_run_memo_choices[];
                  "result in every run, to the cycle. They meet less often at locks than they would."},                 \
     {                                                                                                                  \
         .name = "memo-size", .type = AS_OPTION_U64, .offset = offsetof(struct_type, run_member.memo_size),             \
-        .value = "MIB", .min = 3, .max = 1 << 20, .help = "The most memory to use for it, in MiB (default 512)."       \
+        .value = "MIB", .min = 3, .max = 1 << 20, .help = "The most memory that --memo may use, in MiB (default 512)." \
     }
 
 /* Call this after parsing: makes the list of regions. The command frees the options in any case. */
 bool as_run_options_settle(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
-/* The same for commands without a model: also refuses points that are cycles. */
-bool as_run_options_settle_untimed(struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
+/* The same for commands without a model: also refuses points that are cycles, warming, modes and, unless `weights`,
+ * weights. */
+bool as_run_options_settle_untimed(struct as_run_options *options, bool weights, struct as_error *err) AS_MUST_CHECK;
+/* Call this after settling, for a command that counts all regions alike. */
+bool as_run_refuse_weights(const struct as_run_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_run_options_free(struct as_run_options *options);
 
 struct as_memo_options as_run_memo_options(const struct as_run_options *options);

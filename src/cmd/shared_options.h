@@ -15,7 +15,7 @@
 #define AS_OUTPUT_OPTION(struct_type, member, text)                                                                    \
     {                                                                                                                  \
         .name = "output", .short_name = 'o', .type = AS_OPTION_STRING, .offset = offsetof(struct_type, member),        \
-        .value = "FILE", .help = (text)                                                                                \
+        .value = "FILE", .writes = true, .help = (text)                                                                \
     }
 #define AS_OUTPUT_HELP "Write to FILE instead of standard output (-)."
 #define AS_OUTPUT_HELP_RUN "Write the result to FILE; the program's standard output and error are left alone."

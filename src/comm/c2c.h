@@ -67,8 +67,8 @@ struct as_c2c {
 
 /* Where samples of one instruction at one offset of a line are counted, while a c2c is made. */
 struct as_c2c_index {
-    struct as_map lines;    /* hash of process and line: place + 1 */
-    struct as_map accesses; /* hash of line, offset and instruction: place in the line + 1 */
+    struct as_map lines;    /* hash of process and line: index + 1 */
+    struct as_map accesses; /* hash of line, offset and instruction: index in the line + 1 */
 };
 struct as_c2c_slot {
     struct as_c2c_line *line;     /* `object` NULL: new, to be named */

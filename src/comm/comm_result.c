@@ -12,32 +12,32 @@ struct as_space *as_comm_space(const struct as_comm_result *result, uint32_t pro
 }
 
 bool as_comm_locate(const struct as_comm_result *result, uint32_t process, uint64_t insn,
-                    struct as_comm_location *place)
+                    struct as_comm_location *location)
 {
     struct as_space *space = as_comm_space(result, process, insn);
-    *place = (struct as_comm_location){0};
+    *location = (struct as_comm_location){0};
     if (!space)
         return false;
-    place->address = result->names.address(result->names.context, insn);
+    location->address = result->names.address(result->names.context, insn);
     if (result->names.locate)
-        result->names.locate(result->names.context, insn, &place->location);
+        result->names.locate(result->names.context, insn, &location->location);
     else
-        as_space_find(space, place->address, &place->location);
-    if (!as_space_line(space, place->address, &place->line))
-        place->line = (struct as_line){0};
+        as_space_find(space, location->address, &location->location);
+    if (!as_space_line(space, location->address, &location->line))
+        location->line = (struct as_line){0};
     return true;
 }
 
 char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, uint64_t insn)
 {
-    struct as_comm_location place;
-    if (!as_comm_locate(result, process, insn, &place))
+    struct as_comm_location found;
+    if (!as_comm_locate(result, process, insn, &found))
         return as_strdup("[unknown]");
-    const struct as_location *location = &place.location;
+    const struct as_location *location = &found.location;
     const char *name = location->function ? location->function : location->module_name;
-    uint64_t offset = location->function ? place.address - location->function_start : location->module_offset;
-    if (place.line.file && place.line.line)
-        return as_format("%s+0x%" PRIx64 " at %s:%d", name, offset, as_path_base(place.line.file), place.line.line);
+    uint64_t offset = location->function ? found.address - location->function_start : location->module_offset;
+    if (found.line.file && found.line.line)
+        return as_format("%s+0x%" PRIx64 " at %s:%d", name, offset, as_path_base(found.line.file), found.line.line);
     return as_format("%s+0x%" PRIx64, name, offset);
 }
 

@@ -62,7 +62,7 @@ struct as_comm_location {
     struct as_line line; /* file NULL: unknown */
 };
 bool as_comm_locate(const struct as_comm_result *result, uint32_t process, uint64_t insn,
-                    struct as_comm_location *place);
+                    struct as_comm_location *location);
 /* "worker+0x1c at prog.c:12", "worker+0x1c" without lines: a line can have several instructions. The caller frees. */
 char *as_comm_code_text(const struct as_comm_result *result, uint32_t process, uint64_t insn);
 /* The names of the functions of a path, the innermost first; at most `n` of them. Returns how many there are. They live as

@@ -33,6 +33,12 @@ static inline uint64_t as_pair_sum(struct as_pair_cell cell)
 {
     return cell.true_ + cell.false_;
 }
+
+/* All of it, or the part that is true or false sharing: 0, 1, 2, as three matrices show it. */
+static inline uint64_t as_pair_part(struct as_pair_cell cell, int part)
+{
+    return part == 0 ? as_pair_sum(cell) : part == 1 ? cell.true_ : cell.false_;
+}
 /* The same by group: row i goes to row to[i]; what stays within a group is left out. */
 void as_pair_matrix_fold(const struct as_pair_matrix *matrix, const uint32_t *to, size_t groups,
                          struct as_pair_matrix *folded);

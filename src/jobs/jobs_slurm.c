@@ -41,7 +41,6 @@ static int capture(char *const *argv, struct as_str *text)
     close(ends[0]);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    as_str_add(text, "");
     return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : AS_EXIT_FAILURE;
 }
 
@@ -67,9 +66,11 @@ static char *path_of(const struct as_jobs *jobs, const char *name)
 static bool write_file(const struct as_jobs *jobs, const char *name, const char *text, struct as_error *err)
 {
     char *path = path_of(jobs, name);
+    struct stat file;
     bool ok = as_jobs_write_text(path, text, err);
-    if (ok && chmod(path, 0777) != 0) /* less the umask that the file was made with */
-        ok = as_error_set(err, "cannot make '%s' a script: %s", path, strerror(errno));
+    /* Whoever may read it may run it: chmod() does not heed the umask. */
+    if (ok && (stat(path, &file) != 0 || chmod(path, (file.st_mode | (file.st_mode & 0444) >> 2) & 07777) != 0))
+        ok = as_error_set(err, "cannot make '%s' executable: %s", path, strerror(errno));
     free(path);
     return ok;
 }

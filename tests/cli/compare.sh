@@ -229,7 +229,7 @@ for core in $cores; do
     [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 41 --max 10k -- "$riscv" 2
 done
 others "every cycle" --period 1 --max 8k -- "$demo" 1
-others "threads" --period 31 --from main -- "$WORKLOADS/threads" -t 2 -w 5 -r 2
+others "threads" --period 31 --from main -- "$WORKLOADS/threads" -t 2 -w 2 -r 1
 check_same "a file for each thread" "tokens tokens-all tokens-all.2 tokens-all.3 tokens.2 tokens.3" "$(LC_ALL=C && echo tokens*)"
 others "rep instructions" --period 3 -- "$known/x86-rep-movsb-4000"
 cat >becomes.c <<'END'
@@ -249,7 +249,13 @@ check_same "Konata and O3PipeView have the same instructions" "$retired" "$(cat 
 check_same "Konata: all that appears retires or is flushed" "$(grep -c $'^I\t' many)" "$(grep -c $'^R\t' many)"
 mkdir made && cd made || exit 1
 check_fails 125 'cannot write nowhere/trace' "a trace in a directory that is not there" compare --konata nowhere/trace -- "$demo"
-check_fails 2 'two observers' "two traces in one file" compare --konata one --o3pipeview one -- "$demo"
+check_fails 2 '--interval=67108865: must be at most 67108864' "intervals that are too long" \
+    compare --counters c.csv --interval 67108865 -- "$demo"
+check "no samplers" compare -q -o none.txt --samplers=none --max 1k -- "$demo" 1
+check_same "… have no table" 0 "$(grep -c '^sampler ' none.txt)"
+rm none.txt
+check_fails 2 '--konata and --o3pipeview cannot write to one file' "two traces in one file" compare --konata one --o3pipeview one -- "$demo"
+check_fails 2 'two observers' "two observers with one file" compare --observer konata,one --observer o3pipeview,one -- "$demo"
 check_status 127 "a trace of a program that is not there" compare --konata k --o3pipeview o --cycle-trace c -- ./absent
 check_status 125 "a disk that is full" compare -o /dev/null --cycle-trace /dev/full --max 100k -- "$demo" 1
 timeout -s KILL 1 "$ASSAY" compare -q -o result --konata k --cycle-trace c -- "$demo" 100 >/dev/null 2>&1

@@ -81,6 +81,24 @@ full() { "$ASSAY" report own.db --html - >/dev/full; }
 check_fails 125 'standard output: No space left' "a page to a full standard output" full
 check_same "nothing is left of what failed" "" "$(find . -name '*.part*')"
 
+# ---- two results in one file ----
+# All but the last would be lost; the program does not even run.
+both='cannot write to one file'
+run_twice() { check_fails 2 "--$1 and --$2 $both" "--$1 and --$2 with one name" "$ASSAY" "${@:3}"; }
+run_twice output commit-csv compare -o both.txt --commit-csv=both.txt -- touch ran
+run_twice konata flame compare --konata=./both.txt --flame="$PWD/both.txt" -- touch ran
+run_twice bb simpoints points --bb=both.txt --simpoints=both.txt --weights=both.txt -- touch ran
+run_twice output perf-data record --source=pmu:skylake -o both.db --perf-data=both.db -- touch ran
+run_twice output perf-data record --source=pmu:skylake --perf-data=./assay.db -- touch ran
+run_twice markdown junit report own.db --diff other.db --fail-over 5 --markdown=both.txt --junit=both.txt
+run_twice html output report own.db --html=both.txt -o both.txt
+ln -s both.txt to-both.txt
+run_twice html output report own.db --html=both.txt -o to-both.txt
+ln old.txt hard.txt
+run_twice html output report own.db --html=old.txt -o hard.txt
+check_same "nothing ran, and nothing was written" "" "$(find . -name ran -o -name both.txt -o -name both.db)"
+check "a device takes several" "$ASSAY" compare -q -o /dev/null --commit-csv=/dev/null --max 1k -- true
+
 # ---- numbers are read at a glance ---------------------------------------------------------------------------------------
 # What a program prints itself is left out by -o; addresses and sizes in hexadecimal, line numbers and fractions are no counts.
 bare_numbers() { grep -nE '(^|[ (])[0-9]{5,}([ ),:;]|$)' "$@"; }

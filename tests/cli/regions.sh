@@ -119,6 +119,21 @@ for arch in x86 rv; do
         "$ASSAY" whatif --json --region 5k..6k --region 9k..10k --set back.rob=64 -- "$known/$arch-regions"
 done
 
+# What a command cannot do with a region, it refuses.
+for verb in stat script comm reuse; do
+    check_fails 2 'unknown option --warm' "$verb has nothing to warm" "$ASSAY" "$verb" --skip 10 --warm 5 -- "$known/x86-regions"
+    for how in warm=5 settle=5 mode=warm mode=count; do
+        check_fails 2 'are for a modelled core' "… nor in a region: $how" "$ASSAY" "$verb" --region "10..20,$how" -- "$known/x86-regions"
+    done
+    check_same "… and -h speaks of no cycle" 0 "$("$ASSAY" "$verb" -h | grep -c 'cycle, .signal')"
+done
+for verb in script comm reuse "whatif --ideal ST-LLC"; do
+    # shellcheck disable=SC2086 # words
+    check_fails 2 'does not weight regions' "$verb has no weights" "$ASSAY" $verb --region 10..20,weight=2 -- "$known/x86-regions"
+done
+check_fails 125 'no instruction was executed in a region with mode=detail' "a region that only counts is no profile" \
+    "$ASSAY" record -q --region marker:1..marker:2,mode=count -o counted.db -- "$known/x86-regions"
+
 script() { "$ASSAY" script --region marker:2#20..marker -- "$known/x86-regions"; }
 check "script: a region" script
 check_same "… of the last instructions" "nopl dec jnz xorl mov syscall" \
@@ -140,17 +155,21 @@ for arch in x86 rv; do
         compare -v --region 1000..+1k --region 5M..+1k --region 9M..+1k -- "$long"
     check_same "… recording was switched off twice" 2 "$(grep -c 'not recorded from' <<<"$err")"
 done
-# The records behind a stretch that was not recorded are those behind one that was (where everything warms).
-check "records behind a fast stretch" "$ASSAY" script --region 5M..+20k -o fast.txt -- "$WORKLOADS/demo" 3
-check "records behind slow ones" "$ASSAY" script --region 5M..+20k,warm=all -o slow.txt -- "$WORKLOADS/demo" 3
+# The records behind a stretch that was not recorded are those behind one that was (where everything is measured).
+check "records behind a fast stretch" "$ASSAY" script --region 1M..+20k -o fast.txt -- "$WORKLOADS/demo" 3
+check "records behind slow ones" "$ASSAY" script --max 1020k -o slow.txt -- "$WORKLOADS/demo" 3
 check_same "… are the same" "$(grep -E '^ *1 +[0-9a-f]{16}' slow.txt | tail -n 20000 | md5sum)" \
     "$(grep -E '^ *1 +[0-9a-f]{16}' fast.txt | tail -n 20000 | md5sum)"
 (echo assay-regions 1; for i in $(seq 8); do echo "$((i * 600000))..+20k"; done) >many.regions
-(echo assay-regions 1; for i in $(seq 8); do echo "$((i * 600000))..+20k,warm=all"; done) >all.regions
+# What is between them is measured, too, and counts next to nothing.
+(echo assay-regions 1; for i in $(seq 8); do
+    echo "$((i == 1 ? 0 : i * 600000 - 580000))..$((i * 600000)),weight=1e-12"
+    echo "$((i * 600000))..+20k"
+done) >all.regions
 check "recording is switched often" stat -v --check --regions many.regions -o many.json -- "$WORKLOADS/demo" 3
 check_same "… more than three times" 1 "$(($(grep -c 'not recorded from' <<<"$err") > 3))"
 check "… and not at all" stat --check --regions all.regions -o all.json -- "$WORKLOADS/demo" 3
-holds "… with the same counts" 'd[0]["instructions"] == d[1]["instructions"] == 160000 and d[0]["loads"] == d[1]["loads"] and d[0]["stores"] == d[1]["stores"] and d[0]["functions"] == d[1]["functions"]' many.json all.json
+holds "… with the same counts" 'd[0]["instructions"] == 160000 and all(d[0][k] == round(d[1]["weighted"][k]) for k in ("instructions", "loads", "stores", "load_accesses", "store_accesses", "branches"))' many.json all.json
 check_same "… and there are 20,000" 20000 "$(grep -cE '^ *1 +[0-9a-f]{16}' fast.txt)"
 cat >threads.c <<'END'
 #include <pthread.h>

@@ -124,6 +124,7 @@ static void test_interrupted(void **state)
     check_file(as_jobs_profile(&jobs, 0), "1\n");
     check_file(as_jobs_profile(&jobs, 1), NULL);
     check_file(as_jobs_unfinished(&jobs, 1), NULL);
+    check_file(as_jobs_log(&jobs, 1), "assay jobs: ended because 'assay jobs' was interrupted\n");
     check_file(as_jobs_profile(&jobs, 2), NULL);
     check_file(as_jobs_log(&jobs, 2), NULL);
     as_jobs_free(&jobs);
@@ -174,8 +175,10 @@ static void test_slurm(void **state)
                               .notices = {.say = say, .context = &said}};
     struct as_job_list all = as_jobs_missing(&jobs);
     make_slurm("#!/bin/sh\necho \"sbatch $*\" >>$NOTES\necho '42;cluster'\n", over);
+    mode_t mask = umask(027);
     if (!as_jobs_run_slurm(&jobs, &all, &how, &err))
         fail_msg("%s", err.message);
+    umask(mask);
     check_notes(&jobs, "sbatch --parsable --requeue --job-name=assay --array=0-2 --output=%s/slurm/%%A_%%a.out "
                        "--partition=short --mem=100 --time=4 %s/slurm/task.sh\nsqueue --noheader --jobs 42\n");
     assert_string_equal(as_str_get(&said), "7 jobs are array 42 of Slurm, in 3 tasks\n");
@@ -185,7 +188,9 @@ static void test_slurm(void **state)
                              "\"$SLURM_ARRAY_TASK_ID\" -- '%.*s'\\''s'\n",
                              (int)strlen(jobs.folder) - 2, jobs.folder);
     char *script = as_format("%s/slurm/task.sh", jobs.folder);
-    assert_int_equal(access(script, X_OK), 0);
+    struct stat file;
+    assert_int_equal(stat(script, &file), 0);
+    assert_int_equal(file.st_mode & 0777, 0750);
     check_file(script, quoted);
     free(quoted);
     as_str_free(&said);
