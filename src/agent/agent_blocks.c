@@ -1,10 +1,12 @@
 /* Which block had which memory last: a table from blocks to their size and site in the shared memory, for analyses of
  * addresses. See agent_wire.h.
  *
- * Unlike the table of what is live (agent_live.c), this one does not forget a block that is freed: Assay reads it when the
- * program has ended. A block takes its own slot, a free one, or that of a block that began within its memory and so cannot be
- * any more; the table therefore grows with the heap, not with the number of allocations. One compare-and-swap claims a slot:
- * no lock, also from signal handlers. A block that finds no slot is counted.
+ * Unlike the table of what is live (agent_live.c), this one keeps blocks that were freed: Assay reads it when the program
+ * has ended. A block takes its own slot, a free one, or that of an older block that began within its memory and so is
+ * gone. The table therefore grows with the heap, not with the number of allocations.
+ *
+ * One compare-and-swap claims a slot. That takes no lock, so it also works in signal handlers. A block that finds no
+ * slot is counted.
  */
 #include "agent/agent.h"
 

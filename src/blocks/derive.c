@@ -1,7 +1,9 @@
-/* See derive.h. Arcs are the edges of a module, and one between each block that can be entered or left otherwise and the
- * world outside. Bounds of arcs are narrowed by one equation after the other until nothing changes. A function in which they
- * contradict each other lost control somewhere: first what is behind its calls, then all its blocks are opened to the world, and all is
- * done again. */
+/* See derive.h. Arcs are the edges of a module. A block that can also be entered or left in other ways has an arc to the
+ * world outside. One equation after the other narrows the bounds of the arcs, until nothing changes.
+ *
+ * In some functions the bounds contradict each other: control left them in a way that the graph does not have. Then the
+ * blocks behind their calls get an arc to the world, and everything is done again. If that is not enough, all their
+ * blocks get one. */
 #include "blocks/derive.h"
 
 #include "blocks/arcs.h"

@@ -102,7 +102,7 @@ bool as_native_open_error(const struct as_native_session *session, const struct 
                             event->name);
     case ENOSPC:
         if (event->unit != AS_NATIVE_UNIT_WATCHPOINT)
-            return as_error_set(err, "%s: there is no counter left for it", event->name);
+            return as_error_set(err, "no free hardware counter for %s", event->name);
         return as_error_set(err, "%s: the debug registers are in use by another program (a debugger or a profiler)",
                             event->name);
     case ESRCH:
@@ -351,7 +351,7 @@ static bool add_fd(struct as_native_session *session, struct as_native_fd opened
     if (!ring)
         return make_ring(session, fd, cpu, kind, err);
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->ring.fd) != 0)
-        return as_error_set(err, "cannot let events share a buffer: %s", strerror(errno));
+        return as_error_set(err, "cannot redirect events into one buffer: %s", strerror(errno));
     return true;
 }
 

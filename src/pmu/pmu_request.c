@@ -46,7 +46,7 @@ static bool parse_modifiers(const struct as_pmu *pmu, const char *word, const ch
                                        "l, s and b",
                                        word, *modifiers);
     if (precise > 3)
-        return as_error_set_status(err, AS_EXIT_USAGE, "%s: more than three p", word);
+        return as_error_set_status(err, AS_EXIT_USAGE, "%s: at most three p modifiers (ppp)", word);
     counter->precise_dist = precise == 3;
     if (!counter->user && !counter->kernel)
         counter->user = counter->kernel = true;

@@ -1,8 +1,9 @@
 /* What happened, beside what a unit samples of it: how often each instruction was the event that a counter counts. An
- * observer of its own, so that the samples can be held against all that they were taken from.
+ * observer of its own, so that the samples can be compared with all that they were taken from.
  *
- * Only the program's own instructions: the kernel stub has none. Cycles are the Oracle's to tell, and of fetches a unit
- * tells where one began, which is not an instruction's count: those counters have no truth here.
+ * Only the program's own instructions are counted: the kernel stub has none. Two kinds of counters have no truth here.
+ * Cycles are accounted for by the Oracle. Fetches are reported by where they began, which is not a count of an
+ * instruction.
  */
 #ifndef AS_PMU_TRUTH_H
 #define AS_PMU_TRUTH_H

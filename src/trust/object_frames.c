@@ -25,7 +25,7 @@ struct frames {
 
 static bool refuse(struct as_error *err)
 {
-    return as_error_set(err, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
+    return as_error_set(err, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
 }
 
 static const struct as_object_reloc *reloc_at(const struct frames *frames, const uint8_t *at)

@@ -399,7 +399,7 @@ bool as_remedy_apply(const struct as_remedy_options *options, const char *bytes,
                : !apply_text(options, bytes, out, result, err))
         return false;
     if (options->n_places > 0 && result->events < options->n_places)
-        return as_error_set(err, "%zu of the places that --at names begin no instruction there",
+        return as_error_set(err, "%zu --at positions are not at the start of an instruction",
                             options->n_places - (size_t)result->events);
     return true;
 }

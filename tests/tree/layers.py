@@ -12,6 +12,9 @@ folder itself goes without saying. A folder may only name rows below its own, so
 the headers that other folders may include: `all`, `nothing`, or their names; a single header that a row names is allowed
 in any case. What is named or offered must also be included somewhere: the table says what is, not what might be.
 
+Includes are read as the preprocessor reads them: without comments, and with lines that go on joined. One whose header
+is a macro is refused, and so are #import and #include_next. include/assay is public: it includes nothing of src/.
+
 Prints one line for each include or row that is wrong, and ends with status 1 if there was one.
 """
 import pathlib
@@ -19,7 +22,9 @@ import re
 import sys
 
 ROW = re.compile(r"^\|\s*`src/(\w+)`\s*\|[^|]*\|([^|]*)\|([^|]*)\|\s*$")
-INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+INCLUDE = re.compile(r'^\s*(?:#|%:)\s*(include|include_next|import)\b\s*(?:"([^"]+)"|<([^>]+)>)?')
+TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', re.S)
+SOURCES = (".c", ".h", ".S", ".s", ".inc", ".def")
 
 
 class Row:
@@ -46,15 +51,29 @@ def read_table(text):
     return {match[1]: Row(match[2], match[3]) for match in map(ROW.match, text.splitlines()) if match}
 
 
+def bare_lines(text):
+    """The lines without comments. What goes on in the next line is joined; the numbers of lines stay."""
+    text = re.sub(r"((?:[^\n]*\\\n)+)([^\n]*)", lambda m: m[0].replace("\\\n", "") + "\n" * m[1].count("\n"), text)
+    blank = lambda match: match[0] if match[0][0] == '"' else " " + "\n" * match[0].count("\n")
+    return TEXT_OR_COMMENT.sub(blank, text).split("\n")
+
+
 def includes_below(root, top):
-    """Place and header of each include of a file of ours, `<…>` of a folder of ours among them."""
+    """Place and header of each include of a file of ours, `<…>` of a folder of ours among them; None: it names none."""
     for path in sorted((root / top).rglob("*")):
-        if path.suffix not in (".c", ".h", ".S", ".inc"):
+        if path.suffix not in SOURCES:
             continue
-        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        for number, line in enumerate(bare_lines(path.read_text(errors="replace")), 1):
             match = INCLUDE.match(line)
-            if match and (match[1] or (root / "src" / match[2].split("/")[0]).is_dir()):
-                yield f"{path.relative_to(root)}:{number}", match[1] or match[2]
+            if not match:
+                continue
+            plain = match[1] == "include" and (match[2] or match[3])
+            if not plain or match[2] or (root / "src" / match[3].split("/")[0]).is_dir():
+                yield f"{path.relative_to(root)}:{number}", plain or None
+
+
+def unread(header):
+    return 'an include that names no header: write #include "FOLDER/NAME"' if header is None else None
 
 
 def wrong_include(table, folder, header):
@@ -98,8 +117,11 @@ def check(root):
             yield f"ARCHITECTURE.md: there is no row for src/{folder}"
             continue
         for where, header in includes_below(root, f"src/{folder}"):
-            if wrong := wrong_include(table, folder, header):
+            if wrong := unread(header) or wrong_include(table, folder, header):
                 yield f"{where}: {wrong}"
+    for where, header in includes_below(root, "include/assay"):
+        if wrong := unread(header) or (not header.startswith("assay/") and f"includes {header}: include/assay is public"):
+            yield f"{where}: {wrong}"
     for folder in table:
         if folder not in folders:
             yield f"ARCHITECTURE.md: there is no folder src/{folder}"

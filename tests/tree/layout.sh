@@ -46,6 +46,23 @@ layers_say "a header in angle brackets" "src/top/top.c:4: includes middle/privat
 write_tree
 echo '#include "middle/../low/low.h"' >"$scratch/src/top/table.inc"
 layers_say "a way around, in a file of another kind" "src/top/table.inc:1: includes middle/../low/low.h: name the folder itself"
+for line in '#include"low/low.h"' '#include /**/ "low/low.h"' '/* */#include "low/low.h"' '#inc\\\nlude "low/low.h"' '%%:include "low/low.h"'; do
+    write_tree
+    # shellcheck disable=SC2059 # \n is the end of a line
+    printf "$line\n" >"$scratch/src/top/table.def"
+    layers_say "written as ${line%%"\n"*}" "src/top/table.def:1: includes low/low.h: the row of src/top does not name low"
+done
+for line in '#import "low/low.h"' '#include LOW_H' '#include_next <low/low.h>'; do
+    write_tree
+    echo "$line" >"$scratch/src/top/table.def"
+    layers_say "$line" 'src/top/table.def:1: an include that names no header: write #include "FOLDER/NAME"'
+done
+write_tree
+printf '/* as in\n#include "low/low.h"\n*/\n' >>"$scratch/src/top/top.c"
+layers_say "an include in a comment is none" ""
+mkdir -p "$scratch/include/assay"
+printf '#include "%s"\n' assay/pipe.h low/low.h >"$scratch/include/assay/insn.h"
+layers_say "a public header" "include/assay/insn.h:2: includes low/low.h: include/assay is public"
 write_tree
 sed -i 's/low.h |$/low.h, absent.h |/' "$scratch/ARCHITECTURE.md"
 layers_say "a header that nobody takes" "ARCHITECTURE.md: src/low offers absent.h, which no other folder includes"

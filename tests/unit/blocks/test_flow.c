@@ -101,7 +101,10 @@ static void test_find(void **state)
     assert_true(as_cfg_is_insn(cfg, 0, start + 12));
     assert_false(as_cfg_is_insn(cfg, 0, start + 13));
     assert_false(as_cfg_is_insn(cfg, 0, start + 20));
+    assert_int_equal(as_cfg_find_function(cfg, 0, start), 0);
     assert_int_equal(as_cfg_find_function(cfg, 0, start + 19), 0);
+    assert_int_equal(as_cfg_find_function(cfg, 0, start + 20), AS_CFG_NONE);
+    assert_int_equal(as_cfg_find_function(cfg, 0, start - 1), AS_CFG_NONE);
     as_cfg_free(cfg);
 }
 

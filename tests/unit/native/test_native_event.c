@@ -300,7 +300,7 @@ static void refusals_are_explained(void **state)
         {EACCES, "2\n", "no permission to sample kernel mode", AS_NATIVE_BOTH},
         {EACCES, "2\n", "no permission to measure process 7", AS_NATIVE_USER},
         {EMFILE, "2\n", "out of file descriptors", AS_NATIVE_USER},
-        {ENOSPC, "2\n", "no counter left", AS_NATIVE_USER},
+        {ENOSPC, "2\n", "no free hardware counter", AS_NATIVE_USER},
         {ESRCH, "2\n", "there is no process 7", AS_NATIVE_USER},
         {ENOENT, "2\n", "no such PMU", AS_NATIVE_USER},
         {EOPNOTSUPP, "2\n", "not supported", AS_NATIVE_USER},

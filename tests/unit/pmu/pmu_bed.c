@@ -56,6 +56,7 @@ struct taken run(const struct as_pmu_request *request, const struct as_pipe *pip
                                   .owners = owners};
     as_pmu_observer.batch(stream, &batch);
     as_pmu_observer.finish(stream, NULL);
+    assert_int_equal(as_pmu_stream_cycles(stream), pipes[n - 1].commit);
     for (size_t i = 0; i < request->n; i++)
         taken.counts[i] = *as_pmu_stream_counts(stream, i);
     as_pmu_observer.free(stream);

@@ -31,6 +31,8 @@ static void storage_grows_with_the_core(void **state)
     struct as_pmu_hardware hardware = as_pmu_hardware(&wide, 1e9, 1);
     assert_int_equal(hardware.tip_bytes, 57 + 4 * 8);
     assert_int_equal(hardware.tea_bytes, 249 + (512 - 192) * 9 / 8);
+    wide.dispatch_width = 8; /* two bits in each of as many entries of decode and of dispatch */
+    assert_int_equal(as_pmu_hardware(&wide, 1e9, 1).tea_bytes, hardware.tea_bytes + 2);
 }
 
 static void price_of_a_run(void **state)

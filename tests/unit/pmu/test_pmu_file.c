@@ -186,7 +186,7 @@ static void wrong_requests(void **state)
         uint64_t period;
     } cases[] = {
         {"skylake", "stores:l", NULL, "unknown modifier 'l'", 100},
-        {"skylake", "loads:pppp", NULL, "more than three p", 100},
+        {"skylake", "loads:pppp", NULL, "at most three p", 100},
         {"skylake", "load-latency=0", NULL, "a threshold is a whole number of cycles", 100},
         {"skylake", "load-latency=65536", NULL, "a threshold is a whole number of cycles", 100},
         {"skylake", "stores:x", NULL, "unknown modifier 'x'", 100},

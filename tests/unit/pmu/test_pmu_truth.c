@@ -65,6 +65,17 @@ static void events_by_instruction(void **state)
     as_pmu_truth_observer.free(truth);
 }
 
+static void only_branches(void **state)
+{
+    static const char *const events[] = {"operations:b"};
+    static const struct as_pipe pipes[] = {
+        {.insn = NOP, .uops = 1}, {.insn = LOAD, .uops = 1}, {.insn = BRANCH, .uops = 1}, {.insn = BRANCH, .uops = 2}};
+    struct as_pmu_truth *truth = open_truth(&spe, events, 1);
+    feed(truth, pipes, 4);
+    assert_true(at(truth, 0, NOP) == 0 && at(truth, 0, LOAD) == 0 && at(truth, 0, BRANCH) == 3);
+    as_pmu_truth_observer.free(truth);
+}
+
 static void operations_and_filters(void **state)
 {
     static const char *const only_loads[] = {"operations:l"}, *const ops[] = {"ops"}, *const cycles[] = {"cycles"};
@@ -109,7 +120,7 @@ static void blocks_are_forgotten(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_by_instruction),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(events_by_instruction), cmocka_unit_test(only_branches),
                                        cmocka_unit_test(operations_and_filters),
                                        cmocka_unit_test(blocks_are_forgotten)};
     return cmocka_run_group_tests(tests, NULL, NULL);

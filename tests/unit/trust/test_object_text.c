@@ -302,7 +302,7 @@ static void places(void **state)
     assert_non_null(strstr(shown.data, "\n+          3 nops\n      +0xc ret"));
     options.places = wrong;
     assert_false(as_remedy_apply(&options, (char *)image.bytes, image.size, &out, &result, &err));
-    assert_string_equal(err.message, "1 of the places that --at names begin no instruction there");
+    assert_string_equal(err.message, "1 --at positions are not at the start of an instruction");
     as_str_free(&shown);
     as_str_free(&out);
 }
@@ -403,10 +403,10 @@ static void frames_of_other_kinds(void **state)
     make(&image);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         image.bytes[image.sections[FRAMES].sh_offset + changes[i].at] = changes[i].byte;
-        check_refused(&image, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
+        check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
     }
     image.frame_relas[0].r_info = ELF64_R_INFO(TEXT_SYMBOL, R_X86_64_PC64);
-    check_refused(&image, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
+    check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
 }
 
 /* The same frame, with a function that handles exceptions (puts, here), which a relocation names. */
@@ -428,7 +428,7 @@ static void handlers_of_exceptions(void **state)
         image.frame_relas[0].r_offset = 36;
         image.frame_relas[1] = (Elf64_Rela){18, ELF64_R_INFO(PUTS, R_X86_64_PC32), 0};
         if (relocs == 1)
-            check_refused(&image, "its .eh_frame is of a kind that is not known here; give the assembly (cc -S)");
+            check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
         else if (!as_remedy_apply(&loads, (char *)image.bytes, image.size, &out, &result, &err))
             fail_msg("%s", err.message);
     }

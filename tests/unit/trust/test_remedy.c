@@ -152,7 +152,7 @@ static void places(void **state)
     options.places = outside;
     options.n_places = 3;
     assert_false(as_remedy_apply(&options, text, strlen(text), &out, &result, &err));
-    assert_string_equal(err.message, "2 of the places that --at names begin no instruction there");
+    assert_string_equal(err.message, "2 --at positions are not at the start of an instruction");
     assert_false(as_remedy_apply(&options, "a\0b", 3, &out, &result, &err));
     assert_string_equal(err.message, "neither assembly nor an object");
     options.function = NULL;
