@@ -8,8 +8,10 @@ Then `assay jobs --list` finds, reads and merges them: processor time, and the m
 does with as many files is not in it (doc/design/scale.md).
 """
 import argparse
+import contextlib
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 
@@ -26,6 +28,13 @@ def collect(assay, folder):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def name_again(profile, number):
+    """A copy that is a recording of its own: one that is there twice is refused."""
+    with contextlib.closing(sqlite3.connect(profile)) as base:
+        base.execute("UPDATE recordings SET identity = identity || ?", (f"-{number}",))
+        base.commit()
+
+
 def fill(assay, folder, program, n, machines=10):
     subprocess.run([assay, "jobs", "-q", f"{folder}/one", "--record=--max 20k", "--", *program],
                    stdout=subprocess.DEVNULL, check=True)
@@ -39,6 +48,7 @@ def fill(assay, folder, program, n, machines=10):
         copy = f"{folder}/copy.{job % repeat}"
         if job < repeat:
             shutil.copyfile(f"{folder}/one/jobs/0/0.db", copy)
+            name_again(copy, job)
         os.link(copy, f"{group}/{job}.db")
     with open(f"{folder}/many/plan", "w") as plan:
         plan.write(text)

@@ -283,7 +283,7 @@ html() {
 by_chance html
 
 # Odd programs.
-check "one thread" "$ASSAY" comm -- "$WORKLOADS/demo"
+check "one thread" "$ASSAY" comm --max 300k -- "$WORKLOADS/demo"
 check "one thread: nothing to see" grep -q 'One thread alone: there is nobody to communicate with' <<<"$out"
 check_json "a thousand threads" 'd["threads"] == 1001 and len(d["matrix"]) == 1001' \
     "$ASSAY" comm --json --top 1 -- "$sharing" write -t 1000 -n 20

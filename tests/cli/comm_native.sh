@@ -279,7 +279,7 @@ fi
 check_stderr_line '--cores is the model.s: --source=timer has none' "an option of the model" "$ASSAY" comm --source=timer --cores 2 -- true
 check_stderr_line '--pid needs --source=timer' "--pid in the model" "$ASSAY" comm --pid 1
 check_stderr_line 'either --pid or a program' "both" "$ASSAY" comm --source=timer --pid 1 -- true
-check_stderr_line 'duration is a number of seconds, and for --pid' "a duration alone" "$ASSAY" comm --source=timer --duration 1 -- true
+check_stderr_line 'duration needs --pid and a number of seconds' "a duration alone" "$ASSAY" comm --source=timer --duration 1 -- true
 check_stderr_line '0 to 100 per cent' "a budget that is none" "$ASSAY" comm --source=timer --budget 200 -- true
 check_stderr_line 'there is no process|No such process|cannot' "no such process" "$ASSAY" comm --source=timer --pid 2147483647
 if [ "$(uname -m)" = x86_64 ] && [ -x "$WORKLOADS/demo-riscv64-static" ]; then

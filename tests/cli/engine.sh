@@ -400,25 +400,28 @@ expect() {
 # The records as counts: what is on the lines of `assay script`.
 cat >sum_records.py <<'END'
 import collections, re, sys
-line = re.compile(r"(\d+) [0-9a-f]{16} \S+ +(… )?(.*)")
+line = re.compile(r"\d+ [0-9a-f]{16} \S+ +(… )?")
 access = re.compile(r"  (load|store|atomic) 0x[0-9a-f]+ \d+")
 counts, seen = collections.Counter(), set()
 for text in open(sys.argv[1], encoding="utf-8"):
     if " syscall number " in text:
         counts["syscalls"] += 1
-    found = line.fullmatch(text.rstrip("\n"))
+    found = line.match(text)
     if not found:
         continue
-    if not found[2]:
+    if not found[1]:
         counts["instructions"] += 1
         seen = set()
-    for kind in access.findall(found[3]):
+    rest = text[found.end():-1]
+    if "  " not in rest: # as most are: no access, no branch
+        continue
+    for kind in access.findall(rest):
         for name in {"load": ["load"], "store": ["store"], "atomic": ["load", "store"]}[kind]:
             counts[name + "_accesses"] += 1
             counts[name + "s"] += name not in seen
             seen.add(name)
-    counts["branches"] += "  -> " in found[3]
-    counts["taken"] += "  -> " in found[3] and not found[3].endswith(" not taken")
+    counts["branches"] += "  -> " in rest
+    counts["taken"] += "  -> " in rest and not rest.endswith(" not taken")
 print(" ".join(f"{name}={counts[name]}" for name in sys.argv[2:]))
 END
 # Counts as "name=value …", of the records and of stat.

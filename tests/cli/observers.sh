@@ -71,7 +71,7 @@ check_same "… with a warning" 1 "$(grep -cE '^assay( compare)?: [0-9,]+ calls 
 # ---- what is refused, and what is left behind ------------------------------------------------------------------------
 mkdir made && cd made || exit 1
 check_fails 125 'cannot write nowhere/k' "counters in a directory that is not there" some --counters nowhere/k
-check_fails 2 'two observers cannot write to one file' "two observers and one file" some --flame one --calls one
+check_fails 2 '--calls and --flame cannot write to one file' "two observers and one file" some --flame one --calls one
 check_fails 2 'two observers cannot write to one file' "… by name too" some --flame one --observer flame,one
 check_fails 2 "takes FILE, not" "an observer without its file" some --observer flame
 check_fails 2 "takes FILE\[,CYCLES\]" "no interval at all" some --observer counters,k.csv,0
@@ -97,6 +97,12 @@ import json, sys
 d = json.load(sys.stdin)
 print(d["load_accesses"], d["store_accesses"])')" "$(stat --from main --max 100k --observer "$example/access_sizes.so" -- "$demo" 1 |
     awk '/^access size/ { on = 1; next } on && /^bytes/ { exit } on { loads += $(NF - 1); stores += $NF } END { print loads, stores }')"
+# the loads of all lines, and the mean of the ROB, which --counters has by interval
+check "an observer that asks for accesses and occupancy" compare --samplers=none --max 100k --counters w.csv --observer "$example/waited_lines.so,100000" -- "$demo" 1
+check_same "… sees all loads" "$(stat --json --check --max 100k -- "$demo" 1 | python3 -c 'import json, sys; print(json.load(sys.stdin)["load_accesses"])')" \
+    "$(awk '/^line / { on = 1; next } /^0x/ && on { loads += $2 } /further lines/ { loads += $1 } END { print loads }' "$LOGS/out")"
+check_same "… and how full the reorder buffer was" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at["rob"] * $at["cycles"]; cycles += $at["cycles"] } END { printf "%.1f", sum / cycles }' w.csv)" \
+    "$(awk '/^reorder buffer:/ { printf "%.1f", $3 }' "$LOGS/out")"
 check "the footprint as text" stat --footprint -- "$demo" 1
 check_same "… has its line" 1 "$(grep -cE '^  all( +[0-9]+){6} +[0-9.]+$' "$LOGS/out")"
 check_fails 2 "takes the core model's records; use it with assay compare" "an observer of the core model" \

@@ -114,7 +114,7 @@ done
 check "a listing" "$ASSAY" remedy -q --show --function choose --nops 5 --at 0x0 table.o -o nops.s
 check_same "… says what was added" "+          5 nops" "$(grep -F + <<<"$out" | head -n 1)"
 check_same "… once, where it was asked for" 1 "$(grep -c 'rept 5' nops.s)"
-check_stderr_line 'begin no instruction' "between instructions" "$ASSAY" remedy --function choose --nops 5 --at 0x1 table.o
+check_stderr_line 'not at the start of an instruction' "between instructions" "$ASSAY" remedy --function choose --nops 5 --at 0x1 table.o
 check_stderr_line '--at needs --function' "no function" "$ASSAY" remedy --nops 5 --at 1 table.o
 check_stderr_line 'a linked program' "a program" "$ASSAY" remedy --nops 3 before
 check_status 2 "another architecture than the object's" "$ASSAY" remedy --arch riscv64 --nops 3 hot.o

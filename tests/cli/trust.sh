@@ -68,10 +68,10 @@ check_json "a handler counts its own loads, not locked ones" 'd["rows"][0]["erro
     trust --experiments=handler skylake
 check_json "modes are told apart, cost grows with signals, memory with threads" \
     'd["rows"][-1]["got"] == 0 and d["rows"][0]["got"] < d["rows"][1]["got"] < d["rows"][2]["got"] and [r["got"] for r in d["rows"] if r["unit"] == "bytes"] == [65536 << i for i in range(6)]' \
-    trust --experiments=mode,cost skylake
+    trust --runs 1 --experiments=mode,cost skylake
 check_json "the shadow of loads is ten cycles, of four instructions each" \
     'd["shadows"][0]["event"] == "loads" and d["shadows"][0]["even"] and 36 <= d["shadows"][0]["nops"] <= 44 and d["shadows"][0]["share_before"] > 0.9 and d["shadows"][0]["cost"] > 0' \
-    "$ASSAY" trust --json --scale 10 --experiments=mode --shadow=loads skylake
+    trust --runs 1 --experiments=mode --shadow=loads skylake
 echo "$out" >shadows.json
 
 check_json "… is told with and without a fence" '[(s["kernel"], s["fence"]) for s in d["shadows"]] == [("snippet1", True), ("snippet1", False)] and all(abs(s["cycles"] - (s["nops"] + 1) / 4) < 0.2 for s in d["shadows"])' cat shadows.json
@@ -212,7 +212,7 @@ check_stderr_line "no experiment 'speed'" "an unknown experiment" "$ASSAY" trust
 check_stderr_line 'shadow is for PEBS' "a shadow of IBS" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=loads zen2
 check_stderr_line 'there are loads, stores, branches' "a shadow of nothing" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=far skylake
 check_stderr_line 'nops are instructions, too' "a shadow that nops cannot show" "$ASSAY" trust --scale 1 --runs 1 --experiments=mode --shadow=instructions skylake
-check_stderr_line 'there are pmu:NAME, pmu and timer' "a source that is none" "$ASSAY" trust --source=model
+check_stderr_line 'use pmu:NAME, pmu or timer' "a source that is none" "$ASSAY" trust --source=model
 check_status 2 "a stub of the kernel that cannot be" "$ASSAY" trust --list --pmu-set kernel.locked=30 zen4
 check "… whatever the order of what makes it possible" "$ASSAY" trust --list --pmu-set kernel.locked=30 --pmu-set kernel.body=50 zen4
 check_stderr_line 'are for modelled PMUs' "a core for the clocks" "$ASSAY" trust --source=timer --core skylake-like

@@ -35,7 +35,7 @@ static void *create(const struct as_run_info *run, const char *argument)
 {
     long shown = *argument ? strtol(argument, NULL, 10) : SHOWN_BY_DEFAULT;
     if (shown <= 0) {
-        fprintf(stderr, "longest_stay: '%s' is no number of lines\n", argument);
+        fprintf(stderr, "longest_stay: '%s' is not a number of lines\n", argument);
         return NULL;
     }
     struct longest_stay *self = calloc(1, sizeof *self);
