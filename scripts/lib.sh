@@ -53,7 +53,7 @@ install_packages() {
         die "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
     fi
     say "installing: ${missing[*]}"
-    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0)
+    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600) # another apt may run
     [ -z "$prefix" ] || apt=("$prefix" "${apt[@]}")
     "${apt[@]}" update || say "apt-get update failed; trying with the lists that are there"
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
