@@ -388,5 +388,6 @@ void as_native_close(struct as_native_session *session)
     as_vec_free(&session->events);
     as_vec_free(&session->kinds);
     as_vec_free(&session->borders);
+    as_vec_free(&session->unsettled);
     free(session);
 }

@@ -33,6 +33,12 @@ struct as_native_fd {
     uint64_t count; /* the count at which a counter's period was last changed */
 };
 
+/* A thread that may have been starting another one when its events were opened. */
+struct as_native_unsettled {
+    uint32_t tid;
+    uint64_t time; /* its processor time then, in nanoseconds */
+};
+
 /* A place in the program at which regions start or stop. */
 struct as_native_site {
     uint64_t address;
@@ -100,9 +106,10 @@ struct as_native_session {
     struct as_map begun;           /* threads seen and not ended */
     struct as_map attached;        /* threads that were opened, including ended ones */
     uint32_t openings;             /* how many, in order */
-    struct as_map numbers;         /* an event's id, to its index in fds */
-    struct as_map heard;           /* the events of threads, see session_double.c */
-    struct as_map family;          /* processes of the program, see session_family.c */
+    AS_VEC(struct as_native_unsettled) unsettled;
+    struct as_map numbers; /* an event's id, to its index in fds */
+    struct as_map heard;   /* the events of threads, see session_double.c */
+    struct as_map family;  /* processes of the program, see session_family.c */
 };
 
 void as_native_note(struct as_native_session *session, const char *format, ...) AS_PRINTF(2, 3);

@@ -1,4 +1,5 @@
 /* The program: starts one that waits for its events, attaches to a running one, and notices its end. */
+#include "native/probe_parts.h"
 #include "native/process_maps.h"
 #include "native/session_internal.h"
 
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Runs in the child between fork and exec: only async-signal-safe calls. If the recorder is gone before it gave the
@@ -113,8 +115,42 @@ bool as_native_target_ended(struct as_native_session *session)
  * started while they were opened. Which of the two applies cannot be known, because its FORK record comes in both
  * cases. So events are opened for every listed thread that is not known. If the samples later show that it had
  * inherited events as well, those that were opened for it are left out (as_native_is_double). Attaching is complete
- * when two consecutive listings contain only threads with a FORK record.
+ * when three consecutive listings contain only threads with a FORK record.
+ *
+ * A thread that is being started is not listed yet. If its starter has been interrupted in clone(), that can last longer
+ * than three listings, so the last listing comes after every thread without a FORK record has settled: it sleeps, has
+ * ended, or has run for longer than the rest of a clone() takes.
  */
+
+/* Processor time that a thread has had, in nanoseconds; UINT64_MAX: it has ended, or the kernel does not say. */
+static uint64_t time_of(const struct as_native_session *session, uint32_t tid)
+{
+    char path[64], text[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%u/schedstat", session->pid, tid);
+    return as_probe_read("", path, text, sizeof text) ? strtoull(text, NULL, 10) : UINT64_MAX;
+}
+
+/* Whether a thread runs, or waits in the kernel for something other than an event: it may be in clone(). */
+static bool is_busy(const struct as_native_session *session, uint32_t tid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%u/stat", session->pid, tid);
+    const char *state = as_probe_read("", path, text, sizeof text) ? strrchr(text, ')') : NULL;
+    return state && state[1] && (state[2] == 'R' || state[2] == 'D');
+}
+
+static void settle(struct as_native_session *session)
+{
+    enum { REST_OF_CLONE = 500000 };
+    size_t left = 0;
+    for (size_t i = 0; i < session->unsettled.len; i++) {
+        const struct as_native_unsettled *thread = &session->unsettled.data[i];
+        uint64_t time = time_of(session, thread->tid);
+        if (time != UINT64_MAX && time < thread->time + REST_OF_CLONE && is_busy(session, thread->tid))
+            session->unsettled.data[left++] = *thread;
+    }
+    session->unsettled.len = left;
+}
 
 /* Whether there is a FORK record of this thread. The records are left in the buffers for the drainer. */
 static bool is_announced(const struct as_native_session *session, uint32_t tid)
@@ -145,6 +181,8 @@ static bool attach_thread(struct as_native_session *session, uint32_t tid, bool 
     session->openings++;
     if (as_native_open(session, (pid_t)tid, false, err) && as_native_landmarks_open(session, (pid_t)tid, err)) {
         session->info.threads += !announced;
+        if (!announced)
+            *as_vec_push(&session->unsettled) = (struct as_native_unsettled){.tid = tid, .time = time_of(session, tid)};
         return true;
     }
     return announced || session->refused == ESRCH;
@@ -190,14 +228,19 @@ static bool attach_processors(struct as_native_session *session, struct as_error
 
 bool as_native_attach_threads(struct as_native_session *session, struct as_error *err)
 {
-    enum { ROUNDS = 200, CALM = 3 };
+    enum { ROUNDS = 400, CALM = 3, PAUSE = 1000000 };
     int found = 0, calm = 0;
+    bool settled = false;
     open_pid_fd(session);
     if (as_native_has_landmarks(session) && !as_native_landmarks_find(session, err))
         return false;
     if (session->options.processors)
         return attach_processors(session, err);
-    for (int round = 0; round < ROUNDS && calm < CALM && found >= 0; round++) {
+    for (int round = 0; round < ROUNDS && (calm < CALM || !settled) && found >= 0; round++) {
+        if (calm >= CALM)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+        settle(session);
+        settled = session->unsettled.len == 0;
         found = attach_new(session, err);
         calm = found == 0 ? calm + 1 : 0;
     }
