@@ -37,13 +37,13 @@ void as_cache_keep_written(struct as_cache *cache)
     cache->written = as_alloc_array(n, sizeof *cache->written);
 }
 
-static uint32_t place(struct as_cache *cache, uint64_t line, struct as_entry entry);
+static uint32_t place(struct as_cache *cache, uint64_t line, struct as_fetched fetched);
 
 void as_cache_put(struct as_cache *cache, uint64_t line, uint64_t arrival, bool dirty)
 {
     uint32_t slot = as_tags_search(&cache->tags, line);
     if (slot == AS_TAGS_NONE)
-        slot = place(cache, line, (struct as_entry){.ready = arrival, .source = cache->level});
+        slot = place(cache, line, (struct as_fetched){.ready = arrival, .source = cache->level});
     cache->tags.flags[slot] |= dirty ? AS_TAGS_DIRTY : 0;
 }
 
@@ -71,16 +71,16 @@ static void write_back(struct as_cache *cache, uint32_t from, uint64_t line, uin
     hand_down(cache, from, line);
 }
 
-/* Makes room for a line that is absent. `entry` has all but its key. */
-static uint32_t place(struct as_cache *cache, uint64_t line, struct as_entry entry)
+/* Makes room for a line that is absent. */
+static uint32_t place(struct as_cache *cache, uint64_t line, struct as_fetched fetched)
 {
     struct as_tags *tags = &cache->tags;
     struct as_set *set = as_tags_set(tags, line);
     uint32_t slot = as_tags_victim(tags, line);
     if (tags->flags[slot] & AS_TAGS_DIRTY)
-        write_back(cache, slot, tags->keys[slot] - 1, entry.ready);
-    as_tags_put(tags, slot, line, entry);
-    set->latest = entry.ready > set->latest ? entry.ready : set->latest;
+        write_back(cache, slot, tags->keys[slot] - 1, fetched.ready);
+    as_tags_put(tags, slot, line, fetched);
+    set->latest = fetched.ready > set->latest ? fetched.ready : set->latest;
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
     return slot;
@@ -123,7 +123,7 @@ static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cyc
         as_stay_log_add_late(cache->stays, cache->resource, cycle, fill.done);
     uint32_t slot =
         place(cache, line,
-              (struct as_entry){.ready = fill.done, .latency = (uint32_t)(fill.done - asked), .source = fill.source});
+              (struct as_fetched){.ready = fill.done, .latency = (uint32_t)(fill.done - asked), .source = fill.source});
     if (kind == AS_REQUEST_PREFETCH)
         hide_prefetched(&cache->tags, slot);
     if (fill.source == AS_SOURCE_L2 && cache->written)
@@ -189,7 +189,7 @@ struct as_fill as_cache_miss(struct as_cache *cache, uint64_t cycle, uint64_t li
 struct as_fill as_cache_miss_ideally(struct as_cache *cache, uint64_t cycle, uint64_t line)
 {
     struct as_fill fill = {.done = cycle + cache->hit, .source = cache->level};
-    place(cache, line, (struct as_entry){.ready = fill.done, .source = cache->level});
+    place(cache, line, (struct as_fetched){.ready = fill.done, .source = cache->level});
     if (cache->next_line)
         prefetch_behind(cache, cycle + cache->latency, line);
     if (cache->adjacent)
@@ -227,7 +227,7 @@ static uint32_t warm_place(struct as_cache *cache, uint64_t line)
         cache->next->tags.flags[below] |= AS_TAGS_DIRTY;
         hand_down(cache, slot, old);
     }
-    as_tags_put(tags, slot, line, (struct as_entry){.source = cache->level});
+    as_tags_put(tags, slot, line, (struct as_fetched){.source = cache->level});
     if (cache->written)
         cache->written[slot] = (struct as_written){0};
     return slot;

@@ -51,14 +51,25 @@ static struct as_dram_row *bank_of(struct as_dram *dram, uint64_t row)
 }
 
 /* A new row behind row `at` of its bank; the oldest is forgotten. */
-static struct as_dram_row *insert_row(struct as_dram *dram, struct as_dram_row *bank, int at, struct as_dram_row row)
+static struct as_dram_row *insert_row(struct as_dram *dram, struct as_dram_row *bank, int at)
 {
     struct as_dram_row *place = &dram->past; /* older than all that are remembered */
     if (at >= 0) {
         memmove(bank, bank + 1, (size_t)at * sizeof *bank);
         place = &bank[at];
     }
-    *place = row;
+    return place;
+}
+
+/* … with its times: word by word, because the host cannot read at once as a whole what was written in parts. */
+static struct as_dram_row *open_row(struct as_dram *dram, struct as_dram_row *bank, int at, uint64_t row, uint64_t open,
+                                    uint64_t column)
+{
+    struct as_dram_row *place = insert_row(dram, bank, at);
+    place->row = row + 1;
+    place->open = open;
+    place->column = column;
+    place->busy = 0;
     return place;
 }
 
@@ -79,7 +90,7 @@ static struct as_dram_row *find_row(struct as_dram *dram, struct as_dram_row *ba
         uint64_t column = open + (closed ? 0 : dram->rp) + dram->rcd;
         uint64_t end = column + dram->cas + (dram->bus.length >> BUS_SHIFT);
         if (at == AS_DRAM_ROWS - 1 || end <= bank[at + 1].open)
-            return insert_row(dram, bank, at, (struct as_dram_row){.row = row + 1, .open = open, .column = column});
+            return open_row(dram, bank, at, row, open, column);
     }
 }
 
@@ -118,7 +129,7 @@ void as_dram_warm(struct as_dram *dram, uint64_t line)
     if (latest.row == row + 1)
         return;
     latest.row = row + 1; /* at the time of the one before it: it is open already */
-    insert_row(dram, bank, AS_DRAM_ROWS - 1, latest);
+    *insert_row(dram, bank, AS_DRAM_ROWS - 1) = latest;
 }
 
 void as_dram_copy_rows(struct as_dram *to, const struct as_dram *from)

@@ -181,14 +181,25 @@ static inline void as_tags_use(struct as_tags *tags, uint32_t slot, uint64_t num
         as_tags_make_youngest(as_tags_set(tags, number), slot - as_tags_first(tags, number));
 }
 
-/* Puts a number into the slot that as_tags_victim has just found for it. `entry` has all but the key. */
-static inline void as_tags_put(struct as_tags *tags, uint32_t slot, uint64_t number, struct as_entry entry)
+/* What a slot gets with its number: as in as_entry. Two words, which stay in registers on their way: an entry that is made of
+ * parts and copied as a whole makes the host wait until all that it has written before has reached its caches. */
+struct as_fetched {
+    uint64_t ready;
+    uint32_t latency, source;
+};
+
+/* Puts a number into the slot that as_tags_victim has just found for it. */
+static inline void as_tags_put(struct as_tags *tags, uint32_t slot, uint64_t number, struct as_fetched fetched)
 {
     struct as_set *set = as_tags_set(tags, number);
+    struct as_entry *entry = &tags->entries[slot];
     uint32_t way = slot - as_tags_first(tags, number);
-    entry.key = number + 1;
     tags->keys[slot] = number + 1;
-    tags->entries[slot] = entry;
+    entry->key = number + 1;
+    entry->ready = fetched.ready;
+    entry->latency = fetched.latency;
+    entry->source = (uint8_t)fetched.source;
+    entry->owned = false;
     tags->flags[slot] = 0;
     set->marks[way] = as_tags_mark(number);
     *as_tags_hint(tags, number) = slot;

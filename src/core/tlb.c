@@ -75,7 +75,7 @@ static bool faults(struct as_walker *walker, uint64_t page, enum as_touch touch)
 static void insert(struct as_tags *tags, uint64_t page, uint64_t cycle, uint64_t done)
 {
     as_tags_put(tags, as_tags_victim(tags, page), page,
-                (struct as_entry){.ready = done, .latency = (uint32_t)(done - cycle)});
+                (struct as_fetched){.ready = done, .latency = (uint32_t)(done - cycle)});
 }
 
 static struct as_translation translate_second(struct as_walker *walker, uint64_t cycle, uint64_t page,

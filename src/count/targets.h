@@ -5,10 +5,12 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+enum { AS_TARGETS_RECENT = 64 };
+
 struct as_targets {
     struct as_map set;
-    AS_VEC(uint64_t) list; /* keys, each once, in order of first appearance */
-    uint64_t last;
+    AS_VEC(uint64_t) list;              /* keys, each once, in order of first appearance */
+    uint64_t recent[AS_TARGETS_RECENT]; /* keys that are known to be there, by some of their bits */
 };
 
 /* An address with its image in one word: user addresses have 48 bits. */
@@ -26,9 +28,10 @@ static inline uint64_t as_target_address(uint64_t key)
 static inline void as_targets_note(struct as_targets *targets, uint32_t image, uint64_t address)
 {
     uint64_t key = as_target_key(image, address);
-    if (key == targets->last || !address)
+    uint64_t *recent = &targets->recent[(address ^ address >> 6) % AS_TARGETS_RECENT];
+    if (key == *recent || !address)
         return;
-    targets->last = key;
+    *recent = key;
     uint64_t *known = as_map_put(&targets->set, key);
     if (!*known)
         *as_vec_push(&targets->list) = key;

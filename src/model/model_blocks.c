@@ -293,7 +293,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
     struct model_thread *own = thread->user;
     if (model->together.on && model->apart != own)
         as_model_turn_to(model, own);
-    model->together.ran = true;
+    as_model_note_ran(model);
     if (!model->together.on)
         model->shares -= model->shares > 0;
     if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {

@@ -87,9 +87,9 @@ struct as_warm_words {
 
 /* See model_together.c. */
 struct as_model_together {
-    bool on, ran;                     /* ran: blocks have come since the last round ended */
-    uint32_t quiet, quiet_enough;     /* rounds in which no core had to be asked; so many are enough */
-    uint64_t round, seen;             /* the one at hand, and the one whose times are looked at */
+    bool on, ran;                 /* ran: blocks have come since the last round ended. Cores that run apart read `on` */
+    uint32_t quiet, quiet_enough; /* rounds in which no core had to be asked; so many are enough */
+    uint64_t round, seen;         /* the one at hand, and the one whose times are looked at */
     uint64_t handed[AS_MODEL_ROUNDS]; /* what has been put into the queue by the end of each */
     bool shared[AS_MODEL_ROUNDS];     /* lines had moved between cores then */
 };
@@ -117,14 +117,12 @@ struct as_model {
     uint64_t marks[AS_MODEL_MARKS]; /* by number: when what was stored before it could be seen */
     uint64_t stopped;               /* the latest time at which a thread stopped, to wait or for good */
     struct as_model_result total;   /* counts of threads that have ended */
-    struct as_targets leaders;
-    struct as_memo *memo;    /* NULL: none */
-    struct as_pipe *records; /* of the run at hand */
+    struct as_memo *memo;           /* NULL: none */
+    struct as_pipe *records;        /* of the run at hand */
     struct as_bodies bodies;
     struct as_model_sieve *sieve; /* NULL: nobody sees accesses of counted stretches */
     struct as_ahead *ahead;       /* NULL: cores never run apart */
-    struct model_thread *apart;   /* the thread whose core runs apart now; NULL: none */
-    struct model_thread *taking;  /* … as the other host thread has it */
+    struct model_thread *taking;  /* the thread whose core runs apart now, as the other host thread has it */
     uint32_t n_cores;
     bool shared;                 /* there have been two cores at a time: lines may be elsewhere */
     as_on_transfer *on_transfer; /* NULL: transfers are not reported */
@@ -141,15 +139,17 @@ struct as_model {
     also;
     as_region_measured *measured; /* NULL: not reported */
     void *measured_context;
+    struct as_model_together together;
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
     AS_VEC(struct as_insn *) nops; /* nops that replace removed instructions; NULL for all others */
     char own_line[HOST_LINE];
     /* From here on what the reading thread writes for each block: a core that runs apart reads what is above. */
     uint64_t instructions;
+    struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
     uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
     uint64_t apart_for;         /* … and how many ran apart */
     uint32_t shares;            /* for how many more blocks the threads are read in small steps */
-    struct as_model_together together;
+    struct as_targets leaders;
     struct as_chains chains; /* on their way to a core that runs apart */
     struct as_executed executed;
     AS_VEC(uint8_t) warm_ways; /* by block: how its accesses are read where they warm */
@@ -250,6 +250,13 @@ void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t p
 bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* an as_ahead_announce */
 
 /* ---- model_together.c ---- */
+
+/* A block has come. It is written once a round only, for the sake of those that read what lies beside it. */
+static inline void as_model_note_ran(struct as_model *model)
+{
+    if (!model->together.ran)
+        model->together.ran = true;
+}
 
 void as_model_prepare_together(struct as_model *model);
 void as_model_round(void *context, bool exactly); /* as_sink.round */

@@ -121,7 +121,7 @@ void as_model_take(void *context, struct as_thread *thread, struct as_words_ahea
         as_model_turn_to(model, own);
     if (model->apart != own)
         return;
-    model->together.ran = true;
+    as_model_note_ran(model);
     uint32_t blocks = take_all(model, thread, ahead);
     if (!model->together.on) /* else it is the cores' to count */
         model->shares -= model->shares < blocks ? model->shares : blocks;

@@ -74,10 +74,12 @@ static size_t hash(const struct as_call_node *key)
     return (size_t)(h ^ h >> 32);
 }
 
+/* Each field is read as it was written: with && compilers read neighbours as one word, for which the host has to wait where they
+ * have just been written one by one. */
 static bool equal(const struct as_call_node *a, const struct as_call_node *b)
 {
     return a->parent == b->parent && a->function == b->function && a->call_site == b->call_site &&
-           a->signal == b->signal && a->entry == b->entry && a->site == b->site;
+           ((uint32_t)(a->signal ^ b->signal) | (a->entry ^ b->entry) | (a->site ^ b->site)) == 0;
 }
 
 /* The slot that holds the key, or the free one where it belongs. */

@@ -45,7 +45,7 @@ static void replace(struct as_tags *tags, uint64_t *numbers, uint32_t *count, ui
         assert_int_equal(tags->keys[slot], 0);
     }
     tags->flags[slot] = AS_TAGS_DIRTY;
-    as_tags_put(tags, slot, number, (struct as_entry){0});
+    as_tags_put(tags, slot, number, (struct as_fetched){0});
     assert_int_equal(tags->entries[slot].key, number + 1);
     assert_int_equal(tags->flags[slot], 0);
     put_first(numbers, count, number);
