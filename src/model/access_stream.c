@@ -332,12 +332,24 @@ static bool note_stores(const struct as_access_stream *stream, const struct as_t
     return kept;
 }
 
+/* Threads keep step by what the plugin counts (plugin/thread_step.h), so clocks have that too, otherwise they drift apart: each iteration of a
+ * rep instruction, QEMU's last look at its counter, and instructions at the end of a block that were translated and not executed, as
+ * the one that crosses into the next page. */
+static void advance(struct access_thread *own, const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    bool iterates = exec->continues && exec->end == 1;
+    bool begins = block->flags & AS_BLOCK_REP_LAST && exec->end == block->n && !iterates;
+    own->executed += as_block_exec_count(exec);
+    own->offset += exec->continues + begins + (block->n - exec->end);
+}
+
 static void add_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
     if (stream->threshold && !may_be_sampled(stream, own, exec)) {
-        own->executed += as_block_exec_count(exec);
+        advance(own, exec);
         return;
     }
     bool whole = exec->end - exec->first == block->n && !block->n_hints && exec->n_words <= stream->batch;
@@ -353,7 +365,7 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
         if (__builtin_expect(own->shared->n, 0))
             make_physical(own->shared, stream->buffer->words + stream->buffer->n_words - exec->n_words, exec->n_words);
     }
-    own->executed += as_block_exec_count(exec);
+    advance(own, exec);
 }
 
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)

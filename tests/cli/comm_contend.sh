@@ -47,6 +47,46 @@ for way in plain cas lock; do
     every_access $way
 done
 
+# One thread copies by an instruction of two million iterations, the other one counts. Both take as long, and none is late: what comes late is in no
+# order with the other thread's accesses.
+cat >copies.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+enum { SIZE = 1 << 18 };
+static char from[SIZE], to[SIZE];
+static volatile long count;
+static void *copy(void *unused)
+{
+    for (int i = 0; i < 8; i++) {
+        void *d = to, *s = from;
+        size_t n = SIZE;
+        __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
+    }
+    return unused;
+}
+static void *add(void *unused)
+{
+    for (int i = 0; i < 700000; i++)
+        count++;
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, copy, NULL);
+    pthread_create(&threads[1], NULL, add, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+C
+if [ "$(uname -m)" = x86_64 ]; then
+    gcc -O1 -pthread -o copies copies.c
+    "$ASSAY" comm --json --no-estimate --no-paths -- ./copies >copies.json
+    holds "iterations of a rep instruction take time: nothing is late" 'd["late_accesses"] == 0 and d["instructions"] < 4500000' copies.json
+else
+    skip "iterations of a rep instruction take time" "not x86-64"
+fi
+
 # Threads that wait for each other stay on one processor, and are not to notice.
 natively=$("$WORKLOADS/contend" add -t 2 -n 10 | sed 's/.*processors //')
 check_stdout_equals "word 4000 failed 0 processors $natively" "a thread that waited for others may run where it could" \
