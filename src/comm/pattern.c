@@ -1,6 +1,7 @@
 /* See pattern.h. A pattern is tried in the order of the enum: the first that enough of the communication fits is it. So that
  * a few transfers at the start and the end of threads do not matter, a thread counts as communicating where it has at least
- * a twentieth of its even share. */
+ * a twentieth of its even share. In a short run a main thread that only makes and awaits the others can have more than that: if no
+ * pattern fits, those that have less than a quarter do not count. */
 #include "comm/pattern.h"
 
 #include "base/alloc.h"
@@ -107,7 +108,7 @@ static double fit_pairs(const struct shape *shape, size_t *groups)
     return *groups >= 2 && 2 * *groups == shape->active ? part(shape, sum) : 0;
 }
 
-/* Whether a thread has a quarter of its even share: one that only makes and awaits the others does not. */
+/* Whether a thread has a quarter of its even share. */
 static bool is_busy(const struct shape *shape, size_t thread)
 {
     return shape->sums[thread] * shape->n * 4 >= 2 * shape->total;
@@ -161,13 +162,20 @@ static double fit_groups(const struct shape *shape, size_t *groups)
     return *groups >= 2 && 2 * *groups <= shape->active ? part(shape, within) : 0;
 }
 
+/* Of two active threads. */
+static double fit_pair(const struct shape *shape)
+{
+    size_t one = next_active(shape, 0), other = next_active(shape, one + 1);
+    return shape->active == 2 ? part(shape, talk(shape, one, other)) : 0;
+}
+
 static struct as_pattern_found name_it(const struct shape *shape)
 {
     struct as_pattern_found found = {.threads = shape->active, .share = 1};
     if (!shape->total)
         return found;
     found.pattern = AS_PATTERN_PAIR;
-    if (shape->active <= 2)
+    if (fit_pair(shape) >= AS_PATTERN_SHARE)
         return found;
     found.pattern = AS_PATTERN_MASTER;
     if ((found.share = fit_master(shape, &found.master)) >= AS_PATTERN_SHARE)
@@ -190,10 +198,23 @@ static struct as_pattern_found name_it(const struct shape *shape)
     return found;
 }
 
+static void keep_busy(struct shape *shape)
+{
+    shape->active = 0;
+    for (size_t i = 0; i < shape->n; i++) {
+        shape->is_active[i] = is_busy(shape, i);
+        shape->active += shape->is_active[i];
+    }
+}
+
 struct as_pattern_found as_pattern_find(const struct as_pair_matrix *matrix)
 {
     struct shape shape = measure(matrix);
     struct as_pattern_found found = name_it(&shape);
+    if (found.pattern == AS_PATTERN_IRREGULAR) {
+        keep_busy(&shape);
+        found = name_it(&shape);
+    }
     free(shape.sums);
     free(shape.is_active);
     return found;

@@ -85,6 +85,20 @@ static uint64_t three_in_a_row(size_t a, size_t b)
     return a - b == 1 && a < 3 ? 1000 : 0;
 }
 
+/* The first one makes and awaits the others, which takes more than a twentieth of its even share in so short a run. */
+static uint64_t short_pairs(size_t a, size_t b)
+{
+    return b == 0 ? 30 : (a - 1) / 2 == (b - 1) / 2 && a < 5 ? 2600 : 0;
+}
+static uint64_t short_pair(size_t a, size_t b)
+{
+    return b == 0 && a < 3 ? 30 : a == 2 && b == 1 ? 2600 : 0;
+}
+static uint64_t short_chain(size_t a, size_t b)
+{
+    return b == 0 ? 100 : a - b == 1 ? 1000 : 0;
+}
+
 static void names(void **state)
 {
     const struct {
@@ -105,6 +119,9 @@ static void names(void **state)
         {irregular, AS_PATTERN_IRREGULAR},
         {four_in_a_row, AS_PATTERN_NEIGHBOUR},
         {three_in_a_row, AS_PATTERN_MASTER},
+        {short_pairs, AS_PATTERN_PAIRS},
+        {short_pair, AS_PATTERN_PAIR},
+        {short_chain, AS_PATTERN_NEIGHBOUR},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_pattern_name(find(cases[i].talk).pattern), as_pattern_name(cases[i].pattern));
@@ -112,6 +129,7 @@ static void names(void **state)
     assert_int_equal(find(first_is_master).master, 0);
     assert_int_equal(find(pairs).groups, N / 2);
     assert_int_equal(find(groups).groups, 2);
+    assert_int_equal(find(short_pairs).groups, 2);
 }
 
 /* Even numbers talk to each other and odd ones do: each stays together. */
