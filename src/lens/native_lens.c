@@ -248,6 +248,20 @@ static uint32_t path_of(struct as_native_lens *lens, uint32_t process, const str
     return n ? number_path(lens, process, frames, n) : 0;
 }
 
+/* The interrupt came at another instruction than the one that accessed memory: its path begins with the latter. Otherwise equal accesses
+ * would be of as many paths as the interrupts have places. */
+static void set_insn(struct as_native_lens *lens, struct as_lens_access *access, uint64_t insn)
+{
+    access->insn = insn;
+    if (!access->path)
+        return;
+    struct path path = lens->paths.data[access->path - 1];
+    uint64_t frames[DEPTH];
+    memcpy(frames, &lens->frames.data[path.first], path.n * sizeof *frames);
+    frames[0] = insn;
+    access->path = number_path(lens, path.process, frames, path.n);
+}
+
 size_t as_native_lens_path(const struct as_native_lens *lens, uint32_t path, const uint64_t **frames, uint32_t *process)
 {
     if (!path || path > lens->paths.len)
@@ -371,7 +385,7 @@ static void find_cause(struct as_native_lens *lens, const struct as_perf_sample 
         as_cause_find(&query, &cause);
     bool found = cause.how != AS_CAUSE_NONE && cause.ip;
     lens->cost.causes += found;
-    access->insn = found ? cause.ip : sample->ip;
+    set_insn(lens, access, found ? cause.ip : sample->ip);
     access->kind = found ? cause.access : 0;
     access->address = found && cause.address ? cause.address : watch->address;
     access->size = found && cause.address ? cause.size : watch->length;
@@ -509,7 +523,7 @@ static bool take_reconstructed(struct as_native_lens *lens, const struct as_perf
     struct as_reconstruction found;
     if (!find_access(lens, sample, &found))
         return false;
-    given->access.insn = found.ip;
+    set_insn(lens, &given->access, found.ip);
     given->counter = AS_ACCESS_LOAD | AS_ACCESS_STORE;
     for (unsigned i = 0; i < found.n; i++)
         give(lens, given, found.accesses[i].address, found.accesses[i].size, found.accesses[i].access);

@@ -280,6 +280,8 @@ static void sample_around(uint64_t seed, int at, int n, int found[AROUND], char 
                                           [PERF_DI] = (uintptr_t)words,
                                           [PERF_SP] = 0x7ffe0000,
                                           [PERF_IP] = (uintptr_t)around + starts[at]};
+    const uint64_t chain[] = {registers[PERF_IP], 0x205}, *path;
+    uint32_t process;
     struct as_perf_event event = {0};
     struct as_perf_sample made = {
         .event = &event,
@@ -288,6 +290,8 @@ static void sample_around(uint64_t seed, int at, int n, int found[AROUND], char 
         .time = 10,
         .pid = (uint32_t)getpid(),
         .tid = (uint32_t)getpid(),
+        .chain = chain,
+        .n_chain = 2,
         .user_regs = {PERF_SAMPLE_REGS_ABI_64, (1u << PERF_REGISTERS) - 1, registers, PERF_REGISTERS}};
     as_native_lens_set_client(native, &client, &seen);
     as_native_lens_process(native, &map);
@@ -298,6 +302,8 @@ static void sample_around(uint64_t seed, int at, int n, int found[AROUND], char 
         assert_int_equal(seen.counter, AS_ACCESS_LOAD | AS_ACCESS_STORE);
         int which = which_access(&seen.sampled);
         found[which]++;
+        assert_int_equal(as_native_lens_path(native, seen.sampled.path, &path, &process), 2);
+        assert_true(path[0] == seen.sampled.insn && path[1] == 0x204); /* wherever the interrupt was */
         if (i < 40)
             order[i] = (char)('0' + which);
     }
