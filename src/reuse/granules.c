@@ -157,25 +157,102 @@ static void grow(struct as_granules *granules)
     free(old);
 }
 
-char **as_granules_find_region(struct as_granules *granules, uint64_t number, bool make)
+/* ---- leaves of a region ---- */
+
+enum { WHOLE_REGIONS = 64, FIRST_LEAVES = 7, MOST_LEAVES = 63 };
+
+struct leaf_list {
+    uint16_t n, room;
+    uint16_t indices[MOST_LEAVES]; /* in the region */
+    char *leaves[];
+};
+
+/* NULL: the region has a table. */
+static struct leaf_list *list_of(const struct as_granule_region *region)
 {
-    struct as_granule_region region = *place_of(granules, number);
-    if (!region.number && !make)
-        return NULL;
-    if (!region.number) {
-        region = (struct as_granule_region){.number = number + 1, .leaves = take(granules, LEAVES * sizeof(char *))};
-        *place_of(granules, number) = region;
-        if (++granules->len > granules->size / 2)
-            grow(granules);
+    uintptr_t address = (uintptr_t)region->leaves;
+    return address & 1 ? (struct leaf_list *)(address - 1) : NULL;
+}
+
+static void make_list(struct as_granules *granules, struct as_granule_region *region, uint16_t room)
+{
+    struct leaf_list *list = take(granules, sizeof *list + room * sizeof *list->leaves);
+    list->room = room;
+    region->leaves = (char **)((uintptr_t)list + 1);
+}
+
+/* The list that was is small beside what takes its place, and is not used again. */
+static void grow_list(struct as_granules *granules, struct as_granule_region *region)
+{
+    const struct leaf_list *old = list_of(region);
+    granules->moves++;
+    if (old->room == FIRST_LEAVES) {
+        make_list(granules, region, MOST_LEAVES);
+        struct leaf_list *list = list_of(region);
+        list->n = old->n;
+        memcpy(list->indices, old->indices, sizeof old->indices);
+        memcpy(list->leaves, old->leaves, old->n * sizeof *old->leaves);
+        return;
     }
-    granules->recent[number % AS_GRANULES_RECENT] = region;
-    return region.leaves;
+    region->leaves = take(granules, LEAVES * sizeof(char *));
+    for (size_t i = 0; i < old->n; i++)
+        region->leaves[old->indices[i]] = old->leaves[i];
+}
+
+static char **find_in_list(struct leaf_list *list, uint16_t index)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->indices[i] == index)
+            return &list->leaves[i];
+    return NULL;
+}
+
+/* Its place in the region's list or table. NULL: it is not in the list, and not to be made. */
+static char **leaf_in(struct as_granules *granules, struct as_granule_region *region, uint16_t index, bool make)
+{
+    struct leaf_list *list = list_of(region);
+    char **found = list ? find_in_list(list, index) : &region->leaves[index];
+    if (found || !make)
+        return found;
+    if (list->n == list->room) {
+        grow_list(granules, region);
+        return leaf_in(granules, region, index, make);
+    }
+    list->indices[list->n] = index;
+    return &list->leaves[list->n++];
+}
+
+static struct as_granule_region *make_region(struct as_granules *granules, uint64_t number)
+{
+    if (granules->len + 1 > granules->size / 2)
+        grow(granules);
+    struct as_granule_region *region = place_of(granules, number);
+    region->number = number + 1;
+    if (granules->len++ < WHOLE_REGIONS)
+        region->leaves = take(granules, LEAVES * sizeof(char *));
+    else
+        make_list(granules, region, FIRST_LEAVES);
+    return region;
+}
+
+char **as_granules_find_leaf(struct as_granules *granules, uint64_t key, bool make)
+{
+    uint64_t number = key >> (AS_GRANULES_LEAF + AS_GRANULES_REGION);
+    struct as_granule_region *region = place_of(granules, number);
+    if (!region->number && !make)
+        return NULL;
+    if (!region->number)
+        region = make_region(granules, number);
+    char **leaf = leaf_in(granules, region, (uint16_t)(key >> AS_GRANULES_LEAF & (LEAVES - 1)), make);
+    if (!list_of(region))
+        granules->recent[number % AS_GRANULES_RECENT] = *region;
+    return leaf;
 }
 
 void *as_granules_get(struct as_granules *granules, uint64_t key)
 {
-    char **leaves = as_granules_find_region(granules, key >> (AS_GRANULES_LEAF + AS_GRANULES_REGION), false);
-    char *leaf = leaves ? leaves[key >> AS_GRANULES_LEAF & (LEAVES - 1)] : NULL;
+    char **found = as_granules_find_leaf(granules, key, false);
+    char *leaf = found ? *found : NULL;
     uint64_t place = key & ((1 << AS_GRANULES_LEAF) - 1);
     if (!leaf || kind_of(leaf) == AS_LEAF_WHOLE)
         return leaf ? leaf + place * granules->record : NULL;
@@ -196,12 +273,21 @@ static void visit_leaf(struct as_granules *granules, uint64_t first, char *leaf,
         visit(context, first + few->places[i] - 1, record_of(granules, few, i), 1);
 }
 
+static void visit_region(struct as_granules *granules, const struct as_granule_region *region, as_granules_visit *visit,
+                         void *context)
+{
+    const struct leaf_list *list = list_of(region);
+    char *const *leaves = list ? list->leaves : region->leaves;
+    for (size_t i = 0; i < (list ? list->n : (size_t)LEAVES); i++)
+        if (leaves[i])
+            visit_leaf(granules,
+                       ((region->number - 1) << AS_GRANULES_REGION | (list ? list->indices[i] : i)) << AS_GRANULES_LEAF,
+                       leaves[i], visit, context);
+}
+
 void as_granules_each(struct as_granules *granules, as_granules_visit *visit, void *context)
 {
     for (size_t i = 0; i < granules->size; i++)
-        for (uint64_t leaf = 0; granules->places[i].number && leaf < LEAVES; leaf++)
-            if (granules->places[i].leaves[leaf])
-                visit_leaf(granules,
-                           ((granules->places[i].number - 1) << AS_GRANULES_REGION | leaf) << AS_GRANULES_LEAF,
-                           granules->places[i].leaves[leaf], visit, context);
+        if (granules->places[i].number)
+            visit_region(granules, &granules->places[i], visit, context);
 }

@@ -482,6 +482,19 @@ static AS_FAST_PART void take_or_invalidate(struct as_reuse_view *view, uint32_t
         as_reuse_view_invalidate(view, touch->key);
 }
 
+/* The places of leaves of touches first to end. Where a list of leaves grew, those of touches that still need theirs may have moved. */
+static AS_FAST_PART void find_leaves(struct as_granules *granules, const struct as_touch *touches, size_t first,
+                                     size_t end, struct line *line)
+{
+    uint64_t moves = granules->moves;
+    for (size_t i = first; i < end; i++)
+        __builtin_prefetch(line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key));
+    if (__builtin_expect(granules->moves == moves, 1))
+        return;
+    for (size_t i = first < TAKE * GAP ? 0 : first - TAKE * GAP; i < end; i++)
+        line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key);
+}
+
 /* The records of touches first to end. Where a leaf grew, those of touches that are not taken yet may have moved as well. */
 static AS_FAST_PART void find_records(struct as_granules *granules, const struct as_touch *touches, size_t first,
                                       size_t end, struct line *line)
@@ -503,8 +516,7 @@ static AS_FAST_PART void pass(struct as_reuse_view *view, uint32_t thread, struc
     struct as_granules *granules = &view->stack.uses;
     switch (stage) {
     case LEAF:
-        for (size_t i = first; i < end; i++)
-            __builtin_prefetch(line->leaves[i % RING] = as_granules_leaf(granules, touches[i].key));
+        find_leaves(granules, touches, first, end, line);
         break;
     case HEAD:
         for (size_t i = first; i < end; i++)

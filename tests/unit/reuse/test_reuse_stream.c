@@ -270,6 +270,40 @@ static void steps_count_alike(void **state)
     }
 }
 
+/* A line, where lines are side by side, or in 200 regions of 8 MiB, each in a leaf of its own: 100 of each region. */
+static uint64_t line_at(uint64_t line, bool apart)
+{
+    return apart ? (line % 200 << 23) + (line / 200 << 12) : line << 6;
+}
+
+static struct as_reuse *walk_at_random(bool apart)
+{
+    enum { LINES = 20000, BATCH = 2000, BATCHES = 40 };
+    static struct as_data_access accesses[BATCH];
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 1000}, .sockets = 1};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    uint64_t seed = 3;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        for (int i = 0; i < BATCH; i++)
+            accesses[i] = (struct as_data_access){
+                .address = line_at(as_random_below(&seed, LINES), apart), .insn = 1, .size = 8, .kind = AS_ACCESS_LOAD};
+        struct as_access_turn turn = {.thread = 1, .process = 1, .end = BATCH};
+        as_reuse_observer.accesses(
+            reuse, &(struct as_access_batch){.n = BATCH, .n_turns = 1, .accesses = accesses, .turns = &turn});
+    }
+    as_reuse_observer.finish(reuse, NULL);
+    return reuse;
+}
+
+/* Where lines lie does not matter to their distances, also while the tables that find them grow. */
+static void huge_steps(void **state)
+{
+    struct as_reuse *near = walk_at_random(false), *apart = walk_at_random(true);
+    same_views(as_reuse_all_threads(near), as_reuse_all_threads(apart));
+    as_reuse_free(near);
+    as_reuse_free(apart);
+}
+
 struct line_sums {
     uint64_t l1, llc;
 };
@@ -499,10 +533,11 @@ static void none_and_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain),     cmocka_unit_test(any_jobs),
-                                       cmocka_unit_test(steps_count_alike), cmocka_unit_test(caches_and_distances),
-                                       cmocka_unit_test(by_hand),           cmocka_unit_test(sampled_lines),
-                                       cmocka_unit_test(none_and_many),     cmocka_unit_test(memory_of_lines),
-                                       cmocka_unit_test(memory_of_pages),   cmocka_unit_test(leaves_that_grow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain),        cmocka_unit_test(any_jobs),
+                                       cmocka_unit_test(steps_count_alike),    cmocka_unit_test(huge_steps),
+                                       cmocka_unit_test(caches_and_distances), cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(sampled_lines),        cmocka_unit_test(none_and_many),
+                                       cmocka_unit_test(memory_of_lines),      cmocka_unit_test(memory_of_pages),
+                                       cmocka_unit_test(leaves_that_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
