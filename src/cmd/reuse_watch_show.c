@@ -9,12 +9,13 @@
 
 enum { FEW_USES = 30 }; /* of equal weight: a share that they estimate may be off by ten points */
 
+/* NAN without an estimate: no reuse was watched to its end, so there is nothing that could be right or wrong. */
 static double accuracy(const struct as_distances *estimate, const struct as_distances *truth)
 {
     uint64_t left[AS_DISTANCE_OCTAVES], right[AS_DISTANCE_OCTAVES];
     as_distances_octaves(estimate, left);
     as_distances_octaves(truth, right);
-    return as_distances_accuracy(left, right, AS_DISTANCE_OCTAVES);
+    return estimate->total == 0 ? NAN : as_distances_accuracy(left, right, AS_DISTANCE_OCTAVES);
 }
 
 /* What the estimate is an estimate of: the threads' reuses, or those in the shared cache. */
@@ -79,7 +80,9 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
 static void print_accuracy(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_view *truth = truth_of(shown);
-    if (truth)
+    if (truth && shown->estimate->times.total == 0)
+        fprintf(out, "\nAgainst every access: no accuracy, because no reuse was watched to its end\n");
+    else if (truth)
         fprintf(out, "\nAgainst every access: accuracy %.1f %% in accesses, %.1f %% in distinct granules\n",
                 100 * accuracy(&shown->estimate->times, &truth->times),
                 100 * accuracy(&shown->estimate->distances, &truth->distances));

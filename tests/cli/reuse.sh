@@ -294,6 +294,10 @@ watched_threads() {
 }
 by_chance watched_threads
 check "watch as text" "$ASSAY" reuse --method watch --exact --period 1000 -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check_json "watch: no accuracy of no estimate" 'd["exact"]["accuracy"] is None and d["exact"]["accuracy_distinct"] is None and d["exact"]["reuses"] > 0' \
+    "$ASSAY" reuse --json --method watch --exact --period 1G -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+run "$ASSAY" reuse --method watch --exact --period 1G -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check "watch as text: no accuracy of no estimate" grep -q 'no reuse was watched to its end' <<<"$out"
 check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --method watch --granularity 64 -- true
 
 # A sample of the lines: of few lines all are taken, and the answers are those of every access.
