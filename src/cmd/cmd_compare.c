@@ -361,7 +361,7 @@ static bool set_up(const struct comparison *all, struct run *run, const char *co
     run->options = all->options;
     if (!as_modelled_open(modelled, core, &run->options->set, err) || !as_modelled_watch(modelled, err))
         return false;
-    run->observers = as_observer_set_new();
+    run->observers = as_observer_set_new(all->options->output, run > all->runs ? run[-1].observers : NULL);
     as_model_set_files(modelled->model, as_observer_set_open, run->observers);
     if (!as_modelled_events(modelled, run->options->events, USUAL_EVENTS, &run->events, err) ||
         !as_modelled_schedule(modelled, run->options->period, run->options->rate, &schedule, err) ||

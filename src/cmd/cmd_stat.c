@@ -389,7 +389,7 @@ struct hearers {
 static bool open_hearers(struct hearers *hearers, const struct stat_options *options, struct as_error *err)
 {
     hearers->tee = as_sink_tee_new();
-    hearers->accesses = as_stat_accesses_new(options->footprint, &options->observers);
+    hearers->accesses = as_stat_accesses_new(options->footprint, &options->observers, options->output);
     hearers->counter = as_counter_new(options->check || hearers->accesses);
     as_sink_tee_add(hearers->tee, &as_counter_sink, hearers->counter);
     if (options->calls >= 0) {

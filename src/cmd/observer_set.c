@@ -18,6 +18,8 @@ struct observer_file {
 };
 
 struct as_observer_set {
+    const char *result;
+    const struct as_observer_set *before;
     AS_VEC(struct as_loaded_observer) loaded;
     pthread_mutex_t mutex; /* guards what follows */
     AS_VEC(struct observer_file *) files;
@@ -26,9 +28,11 @@ struct as_observer_set {
     bool failed;
 };
 
-struct as_observer_set *as_observer_set_new(void)
+struct as_observer_set *as_observer_set_new(const char *result, const struct as_observer_set *before)
 {
     struct as_observer_set *set = as_alloc(sizeof *set);
+    set->result = result;
+    set->before = before;
     set->own = SIZE_MAX;
     pthread_mutex_init(&set->mutex, NULL);
     return set;
@@ -36,8 +40,30 @@ struct as_observer_set *as_observer_set_new(void)
 
 /* ---- files ---- */
 
+static bool is_open(const struct as_observer_set *set, const char *path)
+{
+    for (size_t i = 0; i < set->files.len; i++)
+        if (as_path_is_same(set->files.data[i]->path, path))
+            return true;
+    return false;
+}
+
+/* Checks that neither the command nor an observer of an earlier set writes to `path`. */
+static bool check_free(const struct as_observer_set *set, const char *path, struct as_error *err)
+{
+    if (set->result && as_path_is_same(set->result, path))
+        return as_error_set_status(err, AS_EXIT_USAGE, "--output and --observer cannot write to one file (%s)", path);
+    for (const struct as_observer_set *before = set->before; before; before = before->before)
+        if (is_open(before, path))
+            return as_error_set_status(err, AS_EXIT_USAGE,
+                                       "the observers of two machines cannot write to one file (%s)", path);
+    return true;
+}
+
 static struct observer_file *open_file(struct as_observer_set *set, const char *path, struct as_error *err)
 {
+    if (!check_free(set, path, err))
+        return NULL;
     for (size_t i = 0; i < set->files.len; i++) {
         if (strcmp(set->files.data[i]->path, path) != 0 && !as_path_is_same(set->files.data[i]->path, path))
             continue;

@@ -10,7 +10,9 @@
 #include "observe/fanout.h"
 
 struct as_observer_set;
-struct as_observer_set *as_observer_set_new(void);
+/* `result`: the file that the command itself writes, which its observers must leave alone; NULL: none. `before`: another
+ * set of the same command, whose files they must leave alone as well; NULL: none. Both stay the caller's. */
+struct as_observer_set *as_observer_set_new(const char *result, const struct as_observer_set *before);
 /* as_run_info.open for their runs; the context is the set. Any thread may call it. */
 FILE *as_observer_set_open(void *set, const char *path);
 /* Creates the observer of `spec`, NAME or FILE with an argument after a comma (observe/observer_load.h), and adds it to

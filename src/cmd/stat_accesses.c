@@ -20,7 +20,7 @@ struct as_stat_accesses {
     char *said;
 };
 
-struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_strlist *observers)
+struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_strlist *observers, const char *result)
 {
     if (!footprint && observers->len == 0)
         return NULL;
@@ -28,7 +28,7 @@ struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_st
     struct as_stat_accesses *accesses = as_alloc(sizeof *accesses);
     accesses->observers = observers;
     accesses->fanout = as_fanout_new(&options);
-    accesses->set = as_observer_set_new();
+    accesses->set = as_observer_set_new(result, NULL);
     accesses->stream = as_access_stream_new(accesses->fanout, as_observer_set_open, accesses->set);
     if (footprint) {
         accesses->footprint = as_footprint_new();

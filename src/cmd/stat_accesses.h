@@ -11,8 +11,9 @@
 #include "engine/sink_tee.h"
 
 struct as_stat_accesses;
-/* Returns NULL if no option asks for accesses. */
-struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_strlist *observers);
+/* Returns NULL if no option asks for accesses. `result`: the file of the command itself, which observers must leave alone;
+ * NULL: none. */
+struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_strlist *observers, const char *result);
 /* All functions accept NULL and then do nothing. */
 /* Creates the observers before the engine starts: a wrong name must not cost a run. */
 bool as_stat_accesses_open(struct as_stat_accesses *accesses, struct as_sink_tee *tee,

@@ -96,6 +96,8 @@ ln -s both.txt to-both.txt
 run_twice html output report own.db --html=both.txt -o to-both.txt
 ln old.txt hard.txt
 run_twice html output report own.db --html=old.txt -o hard.txt
+check_fails 2 "--output and --observer $both" "--output and an observer with one name" "$ASSAY" compare -o both.txt --observer flame,./both.txt -- touch ran
+check_fails 2 "observers of two machines $both" "an observer of two machines" "$ASSAY" compare --core boom-tip,boom-tea --observer flame,both.txt -- touch ran
 check_same "nothing ran, and nothing was written" "" "$(find . -name ran -o -name both.txt -o -name both.db)"
 check "a device takes several" "$ASSAY" compare -q -o /dev/null --commit-csv=/dev/null --max 1k -- true
 
