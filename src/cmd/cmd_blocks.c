@@ -156,7 +156,17 @@ static const struct as_option options_table[] = {
      .value = "N",
      .max = NOT_GIVEN - 1,
      .help = "The seed of --methods' random periods (default 1)."},
-    AS_RUN_OPTIONS(struct as_blocks_options, run),
+    AS_RUN_PLACES_OF(struct as_blocks_options, run,
+                     "A part of the run to measure, as in assay-regions(5): an instruction count, a function, an "
+                     "address, a marker, 'signal' or 'delay:SECONDS' on each side, and max=N or repeat after it; "
+                     "with --methods, also a cycle and warm=N. May be given several times."),
+    {.name = "warm",
+     .type = AS_OPTION_STRING,
+     .offset = offsetof(struct as_blocks_options, run.warm),
+     .value = "N",
+     .help = "With --methods, warm caches, TLBs and predictors of the model with the N instructions before the region, "
+             "or with 'all' of them."},
+    AS_RUN_WAYS(struct as_blocks_options, run),
     AS_ENVIRONMENT_OPTION(struct as_blocks_options, run),
     {.name = NULL},
 };

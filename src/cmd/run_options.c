@@ -234,7 +234,8 @@ bool as_run_options_settle_untimed(struct as_run_options *options, bool weights,
     for (size_t i = 0; i < options->regions.list.len; i++) {
         const struct as_region *region = &options->regions.list.data[i];
         if (region->start.kind == AS_POINT_CYCLE || region->stop.kind == AS_POINT_CYCLE)
-            return WRONG("region '%s': this command does not model cycles; compare, record and whatif do",
+            return WRONG("region '%s': this command does not model cycles; compare, record, whatif and 'blocks "
+                         "--methods' do",
                          region->text);
         if (region->warm || region->settle || region->mode != AS_MODE_DETAIL)
             return WRONG("region '%s': warm, settle and mode are for a modelled core, which this command does not have",

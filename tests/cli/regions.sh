@@ -272,6 +272,9 @@ check_fails 2 'not a file of regions' "not a file of regions" stat --regions "$S
 check_fails 125 '/dev/zero:1: not text' "a file of regions without an end" stat --regions /dev/zero -- "$x86"
 check_fails 125 'cannot be read' "no file" stat --regions absent -- "$x86"
 check_fails 2 'this command does not model cycles' "cycles without a model" stat --region cycle:5.. -- "$x86"
+check_fails 2 'this command does not model cycles' "exact counts of blocks have none" "$ASSAY" blocks --region cycle:5.. -- "$x86"
+check "… methods have" "$ASSAY" blocks -q --methods --region cycle:5.. -- "$x86"
+check_same "… and help says so" 1 "$("$ASSAY" blocks -h | tr -s '\n ' ' ' | grep -c 'with --methods, also a cycle and warm=N')"
 not_reached() {
     check_json "$1: nothing is counted" 'd["instructions"] == 0' stat --region "$2" -- "$x86"
     if [[ $err =~ $3 ]]; then pass "… and says why"; else fail "… and says why" "seen: $err"; fi
