@@ -46,7 +46,7 @@ struct as_stream {
     uint64_t blind;    /* instructions that were reported to the sink without the accesses that it should have had */
     uint64_t executed; /* instructions of blocks that ended, counted as the plugin counts them */
     AS_VEC(struct as_ways) ways; /* by block id */
-    AS_VEC(uint32_t) counted;    /* ids of blocks that were counted, once each */
+    AS_VEC(uint32_t) counted;    /* ids of blocks that were counted since the last report, once each */
     AS_VEC(struct as_hop) hops;  /* transfers of a counted stretch that the sink does not know of yet */
     bool near;                   /* the sink is told all executions of the stretch's last part */
     bool summed;                 /* what was counted since the last report is to be reported */

@@ -33,6 +33,7 @@ void as_ways_report(struct as_stream *stream)
     for (size_t i = 0; i < stream->counted.len; i++) {
         uint32_t id = stream->counted.data[i];
         struct as_ways *ways = &stream->ways.data[id];
+        ways->listed = false;
         if (ways->targets) {
             report_way(stream, id, 0);
             report_way(stream, id, 1);
@@ -43,6 +44,14 @@ void as_ways_report(struct as_stream *stream)
         ways->runs[0] = ways->runs[1] = 0;
         report(stream, as_code_table_block(stream->code, id), &tally);
     }
+    as_vec_clear(&stream->counted);
+}
+
+/* The block is counted for the first time since the last report. A stretch executes few of all blocks. */
+static __attribute__((noinline)) void list(struct as_stream *stream, uint32_t id)
+{
+    *as_vec_push(&stream->counted) = id;
+    stream->ways.data[id].listed = true;
 }
 
 /* A block disagreed with the decoder: nothing that was learned may be used without another look. */
@@ -66,10 +75,9 @@ void as_ways_add_run(struct as_stream *stream, uint32_t id)
     reach(stream, id);
     struct as_ways *ways = &stream->ways.data[id];
     if (!ways->listed) {
-        *as_vec_push(&stream->counted) = id;
+        list(stream, id);
         ways->n = gist->n;
         ways->falls = gist->outcome != AS_OUTCOME_LEAVES;
-        ways->listed = true;
     }
     ways->runs[0]++;
     stream->summed = true;
@@ -117,14 +125,11 @@ static __attribute__((noinline)) bool learn(struct as_stream *stream, uint32_t i
     unsigned way = choose_way(ways, &gists[id], (uint32_t)next, gists[next].address);
     if (gists[id].targets && ways->next[way] != next)
         report_way(stream, id, way);
-    if (!ways->listed)
-        *as_vec_push(&stream->counted) = id;
     ways->next[way] = (uint32_t)next;
     ways->n = gists[id].n;
     ways->head = recorded ? as_access_head(words[(ptrdiff_t)n - 1]) : 0;
     ways->falls = gists[id].outcome != AS_OUTCOME_LEAVES;
     ways->targets = gists[id].targets;
-    ways->listed = true;
     return true;
 }
 
@@ -201,6 +206,8 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
             as_hops_add(stream, ways->hop, id, (uint32_t)word);
         if (sieved == TELLS_PASSED && at > from)
             pass_words(stream, id, words + from, at - from);
+        if (__builtin_expect(!ways->listed, 0))
+            list(stream, id);
         ways->runs[way]++;
         instructions += ways->n;
         runs += recorded;

@@ -22,7 +22,7 @@ struct as_ways {
     uint16_t head;    /* of the last word of an execution: its last access or, without accesses, the block's own word */
     uint8_t falls;    /* way 0 leads straight on; otherwise both are taken branches */
     uint8_t targets;  /* the tallies are reported by target */
-    uint8_t listed;   /* it is in the stream's list */
+    uint8_t listed;   /* it is in the stream's list, since it was counted */
     uint8_t hop;      /* enum as_hop_kind: where accesses are sieved, its transfer may change the call path */
 };
 #define AS_WAY_NONE UINT32_MAX

@@ -495,8 +495,11 @@ static void keep_together(struct as_wire_lane *lane)
 {
     if (!as_plugin.wire->in_step || lane->instructions >= lane->throttle_at)
         throttle(lane);
-    __atomic_store_n(&lane->check_at, lane->throttle_at,
-                     __ATOMIC_SEQ_CST); /* before the line is looked at: thread_step.c */
+    if (as_plugin.wire->in_step)
+        __atomic_store_n(&lane->check_at, lane->throttle_at,
+                         __ATOMIC_SEQ_CST); /* before the line is looked at: thread_step.c */
+    else
+        lane->check_at = lane->throttle_at; /* a fence would wait for all words that are on their way to memory */
 }
 
 bool as_lane_check(unsigned vcpu)
