@@ -28,7 +28,7 @@ enum {
     MARGIN_HELD_LEAST = 1024, /* … nearly always */
     BEYOND = 512,             /* what a held thread may execute beyond a region: less than a block, so that it ends */
     FINE_LEAD =
-        250000, /* instructions before a border from which on the sieve is the fine one: what fills first caches */
+        120000, /* instructions before a border from which on the sieve is the fine one: what fills first caches */
     FEW_PASSES = 1024, /* executions of a landmark before the one that matters, from which on threads ask */
 };
 /* A distance that is as good as none: what has been read of a thread is added to it, and must not wrap around. */

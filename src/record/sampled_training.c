@@ -4,8 +4,9 @@
  * second quarter has more mispredictions than its second half. A region after half as long a training would have at most
  * that many too many.
  *
- * Where that is hardly anything, training becomes half as long. Where it is too much, training becomes twice as long, and
- * never shorter again. A single region depends on chance, so several decide, without their outer tenths.
+ * Where that is hardly anything, training becomes half as long. Where it is too much, training becomes twice as long. From then on
+ * many regions must agree before it becomes shorter: the first ones are of a program that starts. A single region depends on
+ * chance, so several decide, without their outer tenths.
  */
 #include "base/log.h"
 #include "record/sampled_internal.h"
@@ -16,8 +17,9 @@
 #include <string.h>
 
 enum {
-    REGIONS = 40,      /* after so many it is looked at, again and again … */
-    MOST_REGIONS = 400 /* … up to here; then those before are forgotten */
+    REGIONS = 40,       /* after so many it is looked at, again and again … */
+    MANY_REGIONS = 200, /* … after so many, if it was too short before … */
+    MOST_REGIONS = 400  /* … up to here; then those before are forgotten */
 };
 enum { SHORTEST = 50000, LONGEST = 800000 };
 enum { COST = 20 };                    /* cycles of a misprediction, roughly */
@@ -61,12 +63,13 @@ void as_sampled_adapt_training(struct as_sampled *sampled)
     if (sampled->training.len % REGIONS != 0 || !sampled->open.counters.cycles)
         return;
     struct as_spread spread = sum_up(sampled);
+    bool enough = sampled->training.len >= (sampled->trained_longer ? MANY_REGIONS : REGIONS);
     as_log_debug("training with %" PRIu64 " instructions: %.5f in the second quarter, standard deviation %.5f", near,
                  spread.mean, spread.deviation);
     if (spread.mean - deviations * spread.deviation > tolerable && near < LONGEST) {
         sampled->trained_longer = true;
         set_length(sampled, 2 * near);
-    } else if (spread.mean + deviations * spread.deviation < tolerable && near > SHORTEST && !sampled->trained_longer) {
+    } else if (spread.mean + deviations * spread.deviation < tolerable && near > SHORTEST && enough) {
         set_length(sampled, near / 2);
     } else if (sampled->training.len == MOST_REGIONS) {
         as_vec_clear(&sampled->training);

@@ -4,8 +4,8 @@
  * them, too, as regions are measured later. All of these see what a sieve lets through (model_sieve.c) and so many
  * instructions before a pilot; the last one, the reference, is warmed all the time. Twice the shortest warming whose pilots
  * take the same time as in the reference, but for TOLERABLE (and for twice that with a standard deviation), is used for all
- * regions, since later parts of the program may need more. If none does, or if the head has no room for pilots,
- * everything is warmed. Trials begin shortly before the first pilot, with the contents of the real model's caches as far as
+ * regions, since later parts of the program may need more. Where the shortest one is CERTAIN to suffice, fewer pilots do. If none
+ * suffices, or if the head has no room for pilots, everything is warmed. Trials begin shortly before the first pilot, with the contents of the real model's caches as far as
  * one core has them. They warm their predictors up to that pilot, which does not count. Pilots are no further apart than predictors
  * are trained before a region (AS_NEAR), so lengths differ in what the first data cache and TLB have.
  *
@@ -25,6 +25,7 @@ enum {
     TRIALS = 4,
     PILOTS = 61,
     FEWEST = 11,      /* pilots, or there are no trials … */
+    EARLY = 21,       /* … and so many before their end is thought of */
     LEAST_APART = 5,  /* … with so many times their length from one to the next */
     LONGEST = 100000, /* instructions of warming in the longest trial … */
     SPARE = 50000,    /* … and how many more of them pilots need to be apart */
@@ -35,6 +36,7 @@ enum {
 enum { REFERENCE = TRIALS - 1 };
 static const uint64_t part_of_longest[REFERENCE] = {4, 2, 1};
 static const double tolerable = 0.005;
+static const double certain = 0.0005;
 
 struct trial {
     struct as_warming *warming;
@@ -117,6 +119,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
     as_model_sink.thread_end(((struct trial *)context)->model, thread);
 }
 
+static bool is_certain(const struct as_warming *warming);
 static void decide(struct as_warming *warming);
 
 /* The pilot has begun with the block that was executed last, or has ended with it. */
@@ -130,7 +133,8 @@ static void measure(struct trial *trial)
         return;
     }
     trial->cpi[trial->pilots] = (double)(int64_t)(cycles - trial->before) / (double)warming->unit;
-    if (++trial->pilots == warming->pilots && trial == &warming->trials[REFERENCE])
+    trial->pilots++;
+    if (trial == &warming->trials[REFERENCE] && (trial->pilots == warming->pilots || is_certain(warming)))
         decide(warming);
 }
 
@@ -280,7 +284,7 @@ void as_sampled_clip(double *values, size_t n)
 static struct as_spread deviation(const struct trial *trial)
 {
     const struct trial *reference = &trial->warming->trials[REFERENCE];
-    uint32_t n = trial->warming->pilots - 1;
+    uint32_t n = reference->pilots - 1;
     double apart[PILOTS], mean = as_spread_of(reference->cpi + 1, n).mean;
     for (uint32_t i = 0; i < n; i++)
         apart[i] = trial->cpi[i + 1] - reference->cpi[i + 1];
@@ -294,9 +298,18 @@ static struct as_spread deviation(const struct trial *trial)
 static bool suffices(const struct trial *trial)
 {
     struct as_spread apart = deviation(trial);
-    as_log_debug("warming with %" PRIu64 " instructions: %.4f from all, standard deviation %.4f", trial->warm,
-                 apart.mean, apart.deviation);
+    as_log_debug("warming with %" PRIu64 " instructions: %.4f from all, standard deviation %.4f, %" PRIu32 " pilots",
+                 trial->warm, apart.mean, apart.deviation, trial->pilots);
     return apart.mean <= tolerable && apart.mean + apart.deviation <= 2 * tolerable;
+}
+
+/* Whether the pilots so far leave no doubt about the shortest warming. The reference measures each pilot last. */
+static bool is_certain(const struct as_warming *warming)
+{
+    if (warming->trials[REFERENCE].pilots < EARLY)
+        return false;
+    struct as_spread apart = deviation(&warming->trials[0]);
+    return apart.mean + 2 * apart.deviation <= certain;
 }
 
 static void set_warming(struct as_sampled *sampled, uint64_t warm)

@@ -197,7 +197,7 @@ static void waits_for_rest(void **state)
     assert_int_equal(recorded(), AS_WIRE_VARYING);
 }
 
-/* Where accesses are sieved, one thread has the coarse sieve up to 250,000 instructions before the border and the fine one from
+/* Where accesses are sieved, one thread has the coarse sieve up to 120,000 instructions before the border and the fine one from
  * there on, and stops 2,048 before it. */
 static void sieves(void **state)
 {
@@ -209,8 +209,8 @@ static void sieves(void **state)
     executes(1, 100);
     assert_true(as_gear_turn(&reader));
     assert_int_equal(recorded(), AS_WIRE_COARSE);
-    assert_int_equal(stop_of(1), AT - 250000);
-    executes(1, AT - 250000);
+    assert_int_equal(stop_of(1), AT - 120000);
+    executes(1, AT - 120000);
     lane->instructions = stop_of(1) + 1;
     assert_true(as_gear_turn(&reader));
     assert_int_equal(recorded(), AS_WIRE_SIEVED);
