@@ -7,8 +7,9 @@ enum {
     LONGEST = 15,       /* longest x86 instruction */
     WINDOW = 96,        /* bytes before the trap at which decoding may start */
     KNOWN_LIMIT = 4096, /* longest distance from a known start */
-    FAST_STRING =
-        64, /* a repeated string operation may trap an iteration late, and fast ones move many bytes at once */
+    /* A repeated string operation may trap an iteration late, and fast ones move many bytes at once: up to here on an Emerald
+     * Rapids, measured. */
+    FAST_STRING = 128,
     RSP = 4
 };
 

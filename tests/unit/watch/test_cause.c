@@ -135,18 +135,18 @@ static void a_repeated_copy(void **state)
     assert_int_equal(answer(&query).access, AS_ACCESS_LOAD);
 }
 
-/* A fast string operation reports up to 64 bytes late or early; beyond that it was another one. */
+/* A fast string operation reports up to 128 bytes late or early; beyond that it was another one. */
 static void repeated_strings_are_near(void **state)
 {
     struct as_cause_query query = trap_at(MEMORY(NOPS "\xf3\xaa\x90"), CODE + 20); /* rep stosb, not done yet */
     static const struct {
         int64_t offset;
         enum as_cause_how how;
-    } cases[] = {{-64, AS_CAUSE_NONE},
-                 {-63, AS_CAUSE_VERIFIED},
+    } cases[] = {{-128, AS_CAUSE_NONE},
+                 {-127, AS_CAUSE_VERIFIED},
                  {0, AS_CAUSE_VERIFIED},
-                 {71, AS_CAUSE_VERIFIED},
-                 {72, AS_CAUSE_NONE}};
+                 {135, AS_CAUSE_VERIFIED},
+                 {136, AS_CAUSE_NONE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         query.state.value[RDI] = DATA + (uint64_t)cases[i].offset;
         struct as_cause cause = answer(&query);
