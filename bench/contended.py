@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cycles that two threads take to change words, on lines of their own and on one line: this machine against the model.
 
-Usage: bench/contended.py [BUILD [RUNS]] (default build, 3). x86-64 only. Natively the threads have real-time priority where that is allowed (chrt),
+Usage: bench/contended.py [BUILD [RUNS [CORE]]] (default build, 3, the core that is nearest to this machine). x86-64 only. Natively the threads have real-time priority where that is allowed (chrt),
 so that other programs do not come between; each figure is the median of RUNS and their least and most. "turns" is a round of two hand-overs: it
 tells whether both processors share a cache at the moment. A virtual machine can move them apart between two runs, and then they are several
 times as far from each other. Modelled cycles are the difference of two runs, of N and 4 N changes. Then what a store takes behind a load of a line
@@ -33,15 +33,14 @@ def native(program, way, place, runs):
     return sorted(float(subprocess.check_output(argv, env={**os.environ, "NATIVE": "1"})) for _ in range(runs))
 
 
-def elapsed(build, program, way, place, rounds):
-    argv = [os.path.join(build, "assay"), "compare", "-q", "--json", "--samplers=none", "--core", "zen4-like", "--",
-            program, way, place, str(rounds)]
+def elapsed(build, core, program, way, place, rounds):
+    argv = [os.path.join(build, "assay"), "compare", "-q", "--json", "--samplers=none", *core, "--", program, way, place, str(rounds)]
     return json.loads(subprocess.check_output(argv))["counters"]["elapsed_cycles"]
 
 
-def modelled(build, program, way, place):
+def modelled(build, core, program, way, place):
     rounds = MODELLED_TURNS if way == "turns" else MODELLED_ROUNDS
-    few, many = (elapsed(build, program, way, place, n) for n in (rounds, 4 * rounds))
+    few, many = (elapsed(build, core, program, way, place, n) for n in (rounds, 4 * rounds))
     return (many - few) / (3 * rounds)
 
 
@@ -54,13 +53,14 @@ def build_program(folder, name):
 def main():
     build = sys.argv[1] if len(sys.argv) > 1 else "build"
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    core = ["--core", sys.argv[3]] if len(sys.argv) > 3 else []
     with tempfile.TemporaryDirectory() as folder:
         program = build_program(folder, "contended")
-        print(f"{'':14}{'this machine':>24}{'zen4-like':>12}")
+        print(f"{'':14}{'this machine':>24}{core[-1] if core else 'the model':>18}")
         for way, place in WAYS:
             times = native(program, way, place, runs)
             print(f"{way:7}{place:7}{statistics.median(times):8.1f} ({times[0]:.1f} to {times[-1]:.1f})".ljust(38) +
-                  f"{modelled(build, program, way, place):12.1f}", flush=True)
+                  f"{modelled(build, core, program, way, place):18.1f}", flush=True)
         subprocess.run([*real_time(), build_program(folder, "after_a_load")], check=True)
 
 
