@@ -27,8 +27,6 @@ void as_code_table_free(struct as_code_table *table)
         free(table->blocks.data[i]->hints);
         free(table->blocks.data[i]);
     }
-    for (size_t i = 0; i < table->n_insns; i++)
-        free(as_code_table_insn(table, (uint32_t)i));
     for (size_t i = 0; i < AS_CODE_PAGES; i++)
         free(table->insn_pages[i]);
     as_vec_free(&table->images);
@@ -86,7 +84,8 @@ uint32_t as_code_table_versions(const struct as_code_table *table, uint32_t imag
     return most;
 }
 
-static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *code)
+/* Returns an instruction that has its id and nothing else. */
+static struct as_code_insn *new_insn(struct as_code_table *table)
 {
     uint32_t id = (uint32_t)table->n_insns++;
     if (id / AS_CODE_PAGE >= AS_CODE_PAGES) {
@@ -95,9 +94,10 @@ static uint32_t add_to_pages(struct as_code_table *table, struct as_code_insn *c
         exit(AS_EXIT_FAILURE);
     }
     if (!table->insn_pages[id / AS_CODE_PAGE])
-        table->insn_pages[id / AS_CODE_PAGE] = as_alloc_array(AS_CODE_PAGE, sizeof(struct as_code_insn *));
-    table->insn_pages[id / AS_CODE_PAGE][id % AS_CODE_PAGE] = code;
-    return id;
+        table->insn_pages[id / AS_CODE_PAGE] = as_alloc_array(AS_CODE_PAGE, sizeof(struct as_code_insn));
+    struct as_code_insn *code = as_code_table_insn(table, id);
+    code->insn.id = id;
+    return code;
 }
 
 static bool is_same(const struct as_code_insn *code, const struct as_image *image, uint64_t address,
@@ -155,12 +155,13 @@ static struct as_code_insn *latest_at(const struct as_code_table *table, const s
 static struct as_code_insn *add_insn(struct as_code_table *table, struct as_image *image, const struct placed *placed,
                                      uint32_t generation, const struct as_code_insn *last)
 {
-    struct as_code_insn *code = as_alloc(sizeof *code);
+    struct as_code_insn *code = new_insn(table);
+    uint32_t id = code->insn.id;
     uint64_t *chain = as_map_put(&table->insn_chains, chain_of(image, placed));
     as_insn_decode(image->arch, placed->address, placed->bytes, placed->length, &code->insn);
     code->insn.length = (uint8_t)placed->length; /* QEMU's word counts where the decoder knows no such instruction */
     memcpy(code->insn.bytes, placed->bytes, placed->length);
-    code->insn.id = add_to_pages(table, code);
+    code->insn.id = id;
     code->image = image->number;
     code->generation = generation;
     bool same = last && !placed->changed && is_same(last, image, placed->address, placed->bytes, placed->length);

@@ -37,12 +37,12 @@ struct as_block_gist {
 
 struct as_code_table {
     AS_VEC(struct as_image *) images;
-    struct as_block_pages by_id;                     /* by the plugin's block id; NULL: not announced yet */
-    AS_VEC(struct as_block_gist) gists;              /* likewise */
-    uint32_t doubts;                                 /* raised when a block turns out not to be as the decoder says */
-    AS_VEC(struct as_block *) blocks;                /* by as_block.index */
-    struct as_code_insn **insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
-                                                        can read what was there when their batch was handed over */
+    struct as_block_pages by_id;                    /* by the plugin's block id; NULL: not announced yet */
+    AS_VEC(struct as_block_gist) gists;             /* likewise */
+    uint32_t doubts;                                /* raised when a block turns out not to be as the decoder says */
+    AS_VEC(struct as_block *) blocks;               /* by as_block.index */
+    struct as_code_insn *insn_pages[AS_CODE_PAGES]; /* by as_insn.id; pages never move, so observers on other threads
+                                                       can read what was there when their batch was handed over */
     size_t n_insns;
     uint32_t generations;                    /* the newest */
     struct as_map pages;                     /* of made code: the generation of what was translated last on each page */
@@ -69,7 +69,7 @@ static inline struct as_block *as_code_table_block(const struct as_code_table *t
 
 static inline struct as_code_insn *as_code_table_insn(const struct as_code_table *table, uint32_t id)
 {
-    return table->insn_pages[id / AS_CODE_PAGE][id % AS_CODE_PAGE];
+    return &table->insn_pages[id / AS_CODE_PAGE][id % AS_CODE_PAGE];
 }
 
 /* The instruction that was last translated at an address, or NULL. */

@@ -2,88 +2,27 @@
 #include "observe/pics.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <math.h>
+#include <string.h>
 
 void as_pics_push(struct as_pics *pics, const struct as_pics_entry *entry)
 {
     *as_vec_push(pics) = *entry;
 }
 
-static int compare_keys(const void *a, const void *b)
+static uint64_t key_of(const void *entry)
 {
-    uint64_t left = as_pics_key(a), right = as_pics_key(b);
-    return (left > right) - (left < right);
-}
-
-static bool is_sorted(const struct as_pics *pics)
-{
-    size_t i = 1;
-    while (i < pics->len && as_pics_key(&pics->data[i - 1]) <= as_pics_key(&pics->data[i]))
-        i++;
-    return i >= pics->len;
-}
-
-enum { DIGITS = sizeof(uint64_t), DIGIT_VALUES = 256 };
-
-static uint8_t digit_of(const struct as_pics_entry *entry, int digit)
-{
-    return (uint8_t)(as_pics_key(entry) >> 8 * digit);
-}
-
-/* Sorts by one byte of the key, from `from` to `to`; returns false, without sorting, if all have the same byte. */
-static bool sort_by_digit(const struct as_pics_entry *from, size_t n, int digit, const size_t *counts,
-                          struct as_pics_entry *to)
-{
-    size_t places[DIGIT_VALUES], place = 0;
-    if (counts[digit_of(from, digit)] == n)
-        return false;
-    for (int value = 0; value < DIGIT_VALUES; value++) {
-        places[value] = place;
-        place += counts[value];
-    }
-    for (size_t i = 0; i < n; i++)
-        to[places[digit_of(&from[i], digit)]++] = from[i];
-    return true;
-}
-
-/* Sorts byte by byte, the last one first: there are hundreds of thousands of entries, sorted for each level and
- * sampler. */
-static void sort_many(struct as_pics *pics)
-{
-    static const size_t none[DIGIT_VALUES];
-    size_t(*counts)[DIGIT_VALUES] = as_alloc_array(DIGITS, sizeof none);
-    struct as_pics_entry *other = as_alloc_array(pics->cap, sizeof *other);
-    for (size_t i = 0; i < pics->len; i++)
-        for (int digit = 0; digit < DIGITS; digit++)
-            counts[digit][digit_of(&pics->data[i], digit)]++;
-    for (int digit = 0; digit < DIGITS; digit++)
-        if (sort_by_digit(pics->data, pics->len, digit, counts[digit], other)) {
-            struct as_pics_entry *sorted = other;
-            other = pics->data;
-            pics->data = sorted;
-        }
-    free(other);
-    free(counts);
-}
-
-static void sort_entries(struct as_pics *pics)
-{
-    enum { FEW = 256 };
-    if (is_sorted(pics))
-        return;
-    if (pics->len < FEW)
-        qsort(pics->data, pics->len, sizeof *pics->data, compare_keys);
-    else
-        sort_many(pics);
+    return as_pics_key(entry);
 }
 
 void as_pics_sort(struct as_pics *pics)
 {
     if (pics->len == 0)
         return;
-    sort_entries(pics);
+    as_sort(pics->data, pics->len, sizeof *pics->data, key_of);
     size_t last = 0;
     for (size_t i = 1; i < pics->len; i++) {
         if (as_pics_key(&pics->data[i]) != as_pics_key(&pics->data[last])) {
@@ -117,18 +56,68 @@ uint64_t as_pics_total(const struct as_pics *pics)
     return total;
 }
 
-struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping)
+/* Adds an entry whose place is at the end or a little before it. */
+static void insert_entry(struct as_pics *pics, const struct as_pics_entry *entry)
+{
+    size_t at = pics->len;
+    uint64_t key = as_pics_key(entry);
+    while (at > 0 && as_pics_key(&pics->data[at - 1]) > key)
+        at--;
+    if (at > 0 && as_pics_key(&pics->data[at - 1]) == key) {
+        pics->data[at - 1].units += entry->units;
+        pics->data[at - 1].count += entry->count;
+        return;
+    }
+    memmove(&pics->data[at + 1], &pics->data[at], (pics->len++ - at) * sizeof *pics->data);
+    pics->data[at] = *entry;
+}
+
+/* Ids stay in their order. */
+static struct as_pics fold_events(const struct as_pics *pics, uint32_t mask)
 {
     struct as_pics folded = {0};
     as_vec_reserve((void **)&folded.data, &folded.cap, pics->len + 1, sizeof *folded.data);
     for (size_t i = 0; i < pics->len; i++) {
         struct as_pics_entry entry = pics->data[i];
         entry.events &= mask;
-        entry.id = grouping ? as_grouping_of(grouping, entry.id) : entry.id;
-        folded.data[folded.len++] = entry;
+        insert_entry(&folded, &entry);
+    }
+    return folded;
+}
+
+/* One of the last entries, if it has the same id and events. */
+static struct as_pics_entry *find_recent(struct as_pics *pics, uint32_t id, uint32_t events)
+{
+    enum { RECENT = 16 };
+    size_t first = pics->len > RECENT ? pics->len - RECENT : 0;
+    for (size_t at = pics->len; at-- > first && pics->data[at].id == id;)
+        if (pics->data[at].events == events)
+            return &pics->data[at];
+    return NULL;
+}
+
+/* Neighbours are mostly of one group: adding them up leaves little to sort. */
+static struct as_pics fold_groups(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping)
+{
+    struct as_pics folded = {0};
+    for (size_t i = 0; i < pics->len; i++) {
+        struct as_pics_entry entry = pics->data[i], *recent;
+        entry.id = as_grouping_of(grouping, entry.id);
+        entry.events &= mask;
+        if (!(recent = find_recent(&folded, entry.id, entry.events))) {
+            as_pics_push(&folded, &entry);
+            continue;
+        }
+        recent->units += entry.units;
+        recent->count += entry.count;
     }
     as_pics_sort(&folded);
     return folded;
+}
+
+struct as_pics as_pics_fold(const struct as_pics *pics, uint32_t mask, const struct as_grouping *grouping)
+{
+    return grouping ? fold_groups(pics, mask, grouping) : fold_events(pics, mask);
 }
 
 /* ---- tallies ---- */

@@ -17,9 +17,9 @@ const char *as_agreement_verdict_name(enum as_agreement_verdict verdict)
 /* The share of the group in both profiles together; if one profile is exact, its share alone. */
 static double pooled_share(struct as_sampled a, struct as_sampled b, size_t group)
 {
-    double in_a = as_weights_share(a.weights, group), in_b = as_weights_share(b.weights, group);
     if (isinf(a.samples) || isinf(b.samples))
-        return isinf(a.samples) ? in_a : in_b;
+        return as_weights_share(isinf(a.samples) ? a.weights : b.weights, group);
+    double in_a = as_weights_share(a.weights, group), in_b = as_weights_share(b.weights, group);
     return (in_a * a.samples + in_b * b.samples) / (a.samples + b.samples);
 }
 

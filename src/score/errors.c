@@ -94,11 +94,15 @@ double as_pics_error(const struct as_pics *a, const struct as_pics *b)
 void as_pics_errors(const struct as_pics *said, const struct as_pics *golden, uint32_t events,
                     const struct as_levels *levels, double errors[AS_LEVELS])
 {
+    struct as_pics all[] = {as_pics_fold(said, events, NULL),
+                            as_pics_fold(golden, events, NULL)}; /* events are the same at all levels */
     for (int level = 0; level < AS_LEVELS; level++) {
-        struct as_pics a = as_pics_fold(said, events, levels->grouping[level]);
-        struct as_pics b = as_pics_fold(golden, events, levels->grouping[level]);
+        struct as_pics a = as_pics_fold(&all[0], events, levels->grouping[level]);
+        struct as_pics b = as_pics_fold(&all[1], events, levels->grouping[level]);
         errors[level] = as_pics_error(&a, &b);
         as_pics_free(&a);
         as_pics_free(&b);
     }
+    as_pics_free(&all[0]);
+    as_pics_free(&all[1]);
 }

@@ -12,11 +12,6 @@ struct as_weights as_weights_of(const uint64_t *units, size_t n)
     return weights;
 }
 
-double as_weights_share(struct as_weights weights, size_t group)
-{
-    return group < weights.n && weights.total ? (double)weights.units[group] / (double)weights.total : 0;
-}
-
 double as_weights_missing(unsigned __int128 part, unsigned __int128 whole)
 {
     return (double)((long double)(whole - part) / (long double)whole);

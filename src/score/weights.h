@@ -20,7 +20,10 @@ struct as_weights {
 struct as_weights as_weights_of(const uint64_t *units, size_t n);
 
 /* The share of a group; 0 if the group is beyond the end of the list. */
-double as_weights_share(struct as_weights weights, size_t group);
+static inline double as_weights_share(struct as_weights weights, size_t group)
+{
+    return group < weights.n && weights.total ? (double)weights.units[group] / (double)weights.total : 0;
+}
 
 /* 1 - the overlap of the shares, which is half the sum of their differences: from 0 to exactly 1, and exactly 0 if all
  * shares are equal. NAN if a list is empty. */

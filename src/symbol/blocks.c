@@ -9,6 +9,7 @@
 #include "symbol/blocks.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "symbol/interval.h"
 
@@ -17,7 +18,7 @@ enum { NONE = UINT32_MAX };
 struct item {
     uint64_t address; /* the instruction's: sorting and searching look at nothing else */
     const struct as_insn *insn;
-    uint32_t order; /* of arrival, until sorted; then the index of the block */
+    uint32_t block; /* its index */
     uint32_t next;  /* the instruction behind it, or NONE */
     bool leader;
 };
@@ -51,10 +52,8 @@ void as_blocks_free(struct as_blocks *blocks)
 
 void as_blocks_add_insn(struct as_blocks *blocks, const struct as_insn *insn)
 {
-    uint32_t order = (uint32_t)blocks->items.len;
     if (blocks->items.len < NONE)
-        *as_vec_push(&blocks->items) =
-            (struct item){.address = insn->address, .insn = insn, .order = order, .next = NONE};
+        *as_vec_push(&blocks->items) = (struct item){.address = insn->address, .insn = insn, .next = NONE};
 }
 
 void as_blocks_add_leader(struct as_blocks *blocks, uint64_t address)
@@ -69,19 +68,15 @@ void as_blocks_add_function(struct as_blocks *blocks, uint64_t start, uint64_t s
 
 /* ---- instructions ---- */
 
-static int by_address(const void *x, const void *y)
+static uint64_t address_of(const void *item)
 {
-    const struct item *a = x, *b = y;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    return ((const struct item *)item)->address;
 }
 
 static void sort_items(struct as_blocks *blocks)
 {
     size_t kept = 0;
-    if (blocks->items.len > 0)
-        qsort(blocks->items.data, blocks->items.len, sizeof *blocks->items.data, by_address);
+    as_sort(blocks->items.data, blocks->items.len, sizeof *blocks->items.data, address_of);
     for (size_t i = 0; i < blocks->items.len; i++) {
         if (kept > 0 && blocks->items.data[kept - 1].address == blocks->items.data[i].address)
             kept--;
@@ -154,7 +149,7 @@ static void cut(struct as_blocks *blocks)
             struct item *item = &blocks->items.data[at];
             block.n_insns++;
             block.end = item->address + item->insn->length;
-            item->order = (uint32_t)blocks->blocks.len;
+            item->block = (uint32_t)blocks->blocks.len;
             if (item->next == NONE || blocks->items.data[item->next].leader || ends_block(item->insn))
                 break;
         }
@@ -222,7 +217,7 @@ const struct as_basic_block *as_blocks_find(const struct as_blocks *blocks, uint
     for (int back = 0; at != NONE && back < AS_INSN_MAX_BYTES; at--, back++) {
         const struct item *item = &blocks->items.data[at];
         if (address - item->address < item->insn->length)
-            return &blocks->blocks.data[item->order];
+            return &blocks->blocks.data[item->block];
         if (at == 0)
             break;
     }
