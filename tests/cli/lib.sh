@@ -13,6 +13,7 @@
 #   check_json "counts" 'd["instructions"] > 1000' "$ASSAY" stat --json -- true   # a Python expression over stdout
 #   holds "as much" 'near(d[0]["cycles"], d[1]["cycles"])' a.json b.json  # over files: `d` the only one, or the list
 #   check_golden NAME "script of loop" "$ASSAY" script -- "$WORKLOADS/loop"       # stdout equals tests/golden/NAME
+#   check_same "exact" golden "$(one a.db "SELECT …")"                # the first value of a query of a profile
 #   skip "on the PMU" "no PMU here"
 #   wait_until test -s started                                        # three minutes at most; for programs in the background
 #   check_no_strays "nothing left behind"                             # no process of this test is still alive
@@ -275,6 +276,9 @@ check_golden() {
         report "$name" "$difference"
     fi
 }
+
+# one PROFILE QUERY: the first value that it answers, as Python writes it: None where there is none.
+one() { sqlite3 -readonly -nullvalue None "$1" "$2" | head -n 1; }
 
 # wait_until COMMAND…: tries it ten times a second until it succeeds, for three minutes at most. A busy machine takes its time:
 # wait for what has happened, and not for seconds.

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 
 demo=$WORKLOADS/demo
-one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 rows() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall(), sep="\n")' "$@"; }
 
 # ---- the model ----

@@ -6,7 +6,6 @@
 gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=5 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
     { skip "simulation points" "no C compiler for this machine" && exit 0; }
 how=(--points=auto --point-interval 100k --max-k 4)
-one() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 
 # ---- the estimate ----
 

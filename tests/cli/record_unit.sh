@@ -6,7 +6,6 @@
 
 demo=$WORKLOADS/demo
 rec() { "$ASSAY" record -q --source="pmu:$1" --max 4M --period 1031 "${@:2}" -- "$demo" >/dev/null; }
-one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 
 # ---- more events than counters ----
 

@@ -8,7 +8,6 @@
 gcc -g -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie -DROUNDS=16 "$SOURCE/tests/cli/two_phases.c" -o two 2>/dev/null ||
     { skip "sampled runs" "no C compiler for this machine" && exit 0; }
 how=(--sample-period 4M --sample-unit 200k --sample-warm 200k)
-one() { python3 -IS -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
 
 # ---- a program within its budget is measured in full ----
 
