@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "import/import.h"
+#include "import/import_add.h"
 #include "import/import_code.h"
 #include "import/import_facts.h"
 #include "native/stack_walk.h"

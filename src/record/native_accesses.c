@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/random.h"
+#include "import/import_add.h"
 #include "native/code_watch.h"
 #include "native/process_maps.h"
 #include "native/reconstruct.h"

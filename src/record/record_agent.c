@@ -3,6 +3,7 @@
 #include "record/record_native.h"
 
 #include "engine/program.h"
+#include "import/import_add.h"
 #include "symbol/elffile.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "perf_build.h"
 
 #include "export/export.h"
-#include "import/import.h"
+#include "import/import_add.h"
 
 #include "unit.h"
 #include "unit_golden.h"

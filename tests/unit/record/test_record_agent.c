@@ -6,6 +6,7 @@
  *   second  calloc 1 call, 50 bytes   realloc 2 calls, 70 bytes, all freed   peak 100 */
 #include "record/record_native.h"
 
+#include "import/import_add.h"
 #include "store/store_read.h"
 
 #include "unit.h"
