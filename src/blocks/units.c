@@ -2,6 +2,7 @@
  * + 1, which stays right whatever the program maps. */
 #include "blocks/units.h"
 
+#include "base/random.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -120,25 +121,15 @@ void as_units_free(struct as_units *units)
 
 /* ---- periods ---- */
 
-static uint64_t draw(struct thread *thread)
-{
-    uint64_t x = thread->seed;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    thread->seed = x;
-    return x;
-}
-
 static void load(struct as_units *units, struct thread *thread, size_t way)
 {
     struct counter *counter = &thread->counters[way];
     uint64_t period = units->periods[way];
     if (as_ways[way].period == AS_PERIOD_RANDOM) /* from half of it to one and a half */
-        period = period / 2 + draw(thread) % (period + 1);
+        period = period / 2 + as_random_below(&thread->seed, period + 1);
     if (as_ways[way].hardware_random && units->random_bits)
         period = (period & ~((UINT64_C(1) << units->random_bits) - 1)) +
-                 (draw(thread) & ((UINT64_C(1) << units->random_bits) - 1));
+                 (as_random(&thread->seed) & ((UINT64_C(1) << units->random_bits) - 1));
     counter->period = counter->left = period ? period : 1;
 }
 
@@ -150,7 +141,7 @@ static struct thread *thread_of(struct as_units *units, uint32_t number)
     if (*thread)
         return *thread;
     *thread = as_alloc(sizeof **thread);
-    (*thread)->seed = (units->options.seed + number) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    (*thread)->seed = as_random_hash(units->options.seed + number);
     for (size_t i = 0; i < WAYS; i++) {
         (*thread)->counters[i].due = NEVER;
         if (units->samples[i])

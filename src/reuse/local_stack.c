@@ -2,6 +2,7 @@
 #include "reuse/local_stack.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,15 +156,7 @@ static double granules_of(const struct part *part, double distance)
 /* The part that an access is in; behind the last one it is the last. */
 static size_t part_at(const struct as_local_stack *stack, double at)
 {
-    size_t low = 0, high = stack->n - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (stack->parts[middle].end > at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return as_search((size_t)0, stack->n - 1, i, stack->parts[i].end <= at);
 }
 
 double as_local_stack_granules(const struct as_local_stack *stack, size_t outcome)
