@@ -91,4 +91,7 @@ void as_regions_print(FILE *out, const struct as_regions_shown *shown)
     if (shown->model)
         fprintf(out, "  %16.1f  %7.3f", sums.cycles, as_part(sums.cycles, sums.instructions));
     fprintf(out, "  weighted sum\n");
+    if (shown->model)
+        fprintf(out, "note: only this sum is weighted; in stacks, counters and errors of samplers, a cycle counts the "
+                     "same in each region\n");
 }

@@ -90,6 +90,14 @@ for arch in x86 rv; do
          and sum(r["cycles"] for r in d[1]["regions"]) == d[0]["cycles"]
          and sum(r["instructions"] for r in d[1]["regions"]) == d[0]["instructions"]' whole.json parts.json
 
+    # Weights are in the weighted sum and nowhere else, and the text says so.
+    check "$arch: weights" compare -o heavy.json --region ..1000,weight=5 --region 1000..1001 --region 1001..20k --region 20k.. -- "$known/$arch-regions"
+    holds "$arch: … are in the weighted sum" \
+        'near(d["weighted"]["cycles"], d["cycles"] + 4 * d["regions"][0]["cycles"]) and d["weighted"]["cycles"] != d["cycles"]' heavy.json
+    holds "$arch: … and not in the errors of samplers" \
+        'd[0]["stack"] == d[1]["stack"] and [s["error"] for s in d[0]["samplers"]] == [s["error"] for s in d[1]["samplers"]]' parts.json heavy.json
+    check_same "$arch: … which is said" 1 "$("$ASSAY" compare -q --region ..1000,weight=5 --region 1000..2k -- "$known/$arch-regions" | grep -c '^note: only this sum is weighted')"
+
     # With gaps between them: what is charged is what the regions took (the Oracle checks its sums itself).
     check_json "$arch: regions with gaps" \
         '(d["instructions"] == 4000 == d["counters"]["instructions"] and
