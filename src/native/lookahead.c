@@ -464,7 +464,7 @@ enum as_lookahead_end as_lookahead_step(struct as_lookahead *ahead, struct as_lo
 {
     if (thread->end != AS_LOOKAHEAD_GOES_ON)
         return thread->end;
-    const struct code *code = find_code(ahead, thread->state.ip);
+    const struct code *code = ahead->pages.full ? NULL : find_code(ahead, thread->state.ip);
     if (!code)
         return thread->end = AS_LOOKAHEAD_MEMORY;
     if (code->how == ENTERS_KERNEL)

@@ -7,7 +7,8 @@
  * strings are done by hand. Pages are copied from the process when they are first touched; stores change the copy.
  *
  * It ends where the copy cannot go on: at a system call, at an instruction that is neither (bulk state, gathers, bit
- * strings), at memory that is not mapped. Several threads share the copy, and the caller decides whose turn it is.
+ * strings), at memory that is not mapped. Several threads share the copy, and the caller decides whose turn it is. A copy takes 8 MiB at most:
+ * all threads end where one of them would need more, because those that went on alone would not meet its stores.
  *
  * x86-64 alone; elsewhere as_lookahead_new returns NULL. Signals must not be handled on the thread that calls
  * as_lookahead_step: the stack pointer is the program's for a moment (as_lookahead_begin blocks them, _end lets them in). */
@@ -22,7 +23,7 @@ enum as_lookahead_end {
     AS_LOOKAHEAD_GOES_ON,
     AS_LOOKAHEAD_SYSTEM, /* a system call, or another instruction that enters the kernel */
     AS_LOOKAHEAD_CODE,   /* an instruction that is not supported, or no instruction */
-    AS_LOOKAHEAD_MEMORY, /* not mapped */
+    AS_LOOKAHEAD_MEMORY, /* not mapped, or more than the copy may have */
     AS_LOOKAHEAD_ENDS
 };
 

@@ -8,6 +8,7 @@ void as_pages_begin(struct as_pages *pages, pid_t pid)
 {
     pages->pid = pid;
     pages->used = 0;
+    pages->full = false;
     as_map_free(&pages->places);
     pages->places = (struct as_map){0};
     memset(pages->recent, 0, sizeof pages->recent);
@@ -32,6 +33,11 @@ static uint8_t *look_up(struct as_pages *pages, uint64_t page)
 {
     size_t at = page % AS_PAGES_RECENT;
     uint64_t *place = as_map_put(&pages->places, page);
+    if (!*place && pages->used == AS_PAGES_MOST) {
+        as_map_remove(&pages->places, page);
+        pages->full = true;
+        return NULL;
+    }
     if (!*place) {
         if (pages->used == pages->copies.len)
             *as_vec_push(&pages->copies) = as_alloc(AS_PAGE_COPY);

@@ -247,6 +247,47 @@ static void says_where_it_ends(void **state)
     assert_int_not_equal(end_of(is_not_code), AS_LOOKAHEAD_GOES_ON);
 }
 
+enum { WIDE_PAGES = 4000 };
+static char wide[WIDE_PAGES][4096];
+
+__attribute__((no_sanitize("address", "undefined"))) static void reads_widely(void)
+{
+    for (size_t i = 0; i < WIDE_PAGES; i++)
+        table[1] += (uint64_t) * (volatile char *)wide[i];
+    getppid();
+}
+
+/* A program that goes to another page with each access is copied in part, and then no thread goes on. */
+static void copies_so_many_pages(void **state)
+{
+    struct as_lookahead *ahead = as_lookahead_new();
+    struct as_lookahead_thread *thread = aligned_alloc(64, sizeof *thread), *other = aligned_alloc(64, sizeof *other);
+    struct as_lookahead_step step;
+    uint64_t pages = 0;
+    pid_t pid = traced_start(call_once, reads_widely);
+    step_to(pid, reads_widely);
+    fill(thread, pid);
+    memcpy(other, thread, sizeof *other);
+    as_lookahead_begin(ahead, pid);
+    assert_int_equal(as_lookahead_step(ahead, other, &step), AS_LOOKAHEAD_GOES_ON);
+    while (as_lookahead_step(ahead, thread, &step) == AS_LOOKAHEAD_GOES_ON)
+        for (unsigned i = 0; i < step.n; i++)
+            pages += step.accesses[i].address >= (uintptr_t)wide &&
+                     step.accesses[i].address < (uintptr_t)(wide + WIDE_PAGES);
+    assert_int_equal(thread->end, AS_LOOKAHEAD_MEMORY);
+    assert_in_range(pages, 2000, 2048);
+    assert_int_equal(as_lookahead_step(ahead, other, &step), AS_LOOKAHEAD_MEMORY);
+    as_lookahead_end(ahead);
+    as_lookahead_begin(ahead, pid); /* the next copy is a new one */
+    fill(thread, pid);
+    assert_int_equal(as_lookahead_step(ahead, thread, &step), AS_LOOKAHEAD_GOES_ON);
+    as_lookahead_end(ahead);
+    traced_end(pid);
+    free(thread);
+    free(other);
+    as_lookahead_free(ahead);
+}
+
 /* A store of the copy is not one of the process. */
 static void leaves_the_process_alone(void **state)
 {
@@ -272,9 +313,8 @@ static void leaves_the_process_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_where_the_thread_goes),
-        cmocka_unit_test(does_by_hand_what_the_thread_does),
-        cmocka_unit_test(says_where_it_ends),
+        cmocka_unit_test(goes_where_the_thread_goes), cmocka_unit_test(does_by_hand_what_the_thread_does),
+        cmocka_unit_test(says_where_it_ends),         cmocka_unit_test(copies_so_many_pages),
         cmocka_unit_test(leaves_the_process_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
