@@ -176,7 +176,7 @@ void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t p
     struct as_model *model = context;
     uint32_t blocks = run->body->n_blocks;
     if (model->together.on) /* where one core runs apart, the reading thread counts */
-        model->shares -= model->shares < blocks ? model->shares : blocks;
+        as_model_count_shares(model, blocks);
     run_body(model, model->taking, run, path);
 }
 
@@ -295,7 +295,7 @@ static void on_block(void *context, struct as_thread *thread, const struct as_bl
         as_model_turn_to(model, own);
     as_model_note_ran(model);
     if (!model->together.on)
-        model->shares -= model->shares > 0;
+        as_model_count_shares(model, 1);
     if (__builtin_expect(!as_model_cores_has(&model->cores, &own->seat), 0)) {
         as_model_settle(model);
         as_model_cores_enter(&model->cores, &own->seat);

@@ -140,6 +140,7 @@ struct as_model {
     as_region_measured *measured; /* NULL: not reported */
     void *measured_context;
     struct as_model_together together;
+    uint32_t shares;               /* for how many more blocks the threads are read in small steps */
     AS_VEC(uint32_t) ideals;       /* by instruction; only with ideal_of */
     AS_VEC(struct as_insn *) nops; /* nops that replace removed instructions; NULL for all others */
     char own_line[HOST_LINE];
@@ -148,7 +149,6 @@ struct as_model {
     struct model_thread *apart; /* the thread whose core runs apart now; NULL: none */
     uint64_t calm, calm_enough; /* blocks since the last interruption; how many of them make a core run apart */
     uint64_t apart_for;         /* … and how many ran apart */
-    uint32_t shares;            /* for how many more blocks the threads are read in small steps */
     struct as_targets leaders;
     struct as_chains chains; /* on their way to a core that runs apart */
     struct as_executed executed;
@@ -250,6 +250,13 @@ void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t p
 bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* an as_ahead_announce */
 
 /* ---- model_together.c ---- */
+
+/* So many blocks have run. Nothing is written where there is nothing to count: what lies beside it is read for each run. */
+static inline void as_model_count_shares(struct as_model *model, uint32_t blocks)
+{
+    if (__builtin_expect(model->shares > 0, 0))
+        model->shares -= model->shares < blocks ? model->shares : blocks;
+}
 
 /* A block has come. It is written once a round only, for the sake of those that read what lies beside it. */
 static inline void as_model_note_ran(struct as_model *model)

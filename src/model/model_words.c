@@ -124,7 +124,7 @@ void as_model_take(void *context, struct as_thread *thread, struct as_words_ahea
     as_model_note_ran(model);
     uint32_t blocks = take_all(model, thread, ahead);
     if (!model->together.on) /* else it is the cores' to count */
-        model->shares -= model->shares < blocks ? model->shares : blocks;
+        as_model_count_shares(model, blocks);
     model->apart_for += blocks;
     if (__builtin_expect(model->measure.on, 1))
         model->instructions += ahead->instructions;
