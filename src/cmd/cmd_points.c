@@ -209,26 +209,45 @@ static bool write_weights(const struct as_predict *predict, FILE *out)
     return as_choice_write_weights(&predict->choice, out);
 }
 
-static bool write_file(const struct as_predict *predict, const char *path,
-                       bool (*write)(const struct as_predict *predict, FILE *out), struct as_error *err)
+/* Files beside the result. They are opened before the program runs, as the result is. */
+struct files {
+    struct as_output bb, simpoints, weights, phases;
+};
+
+static bool open_file(struct as_output *output, const char *path, struct as_error *err)
 {
-    struct as_output output = {0};
-    if (!path)
-        return true;
-    if (!as_output_open(&output, path, err))
-        return false;
-    if (write(predict, output.file))
-        return as_output_finish(&output, err);
-    as_error_set(err, "%s: %s", path, strerror(errno));
-    as_output_drop(&output);
-    return false;
+    return !path || as_output_open(output, path, err);
 }
 
-static bool write_files(const struct as_points_options *options, const struct as_predict *predict, struct as_error *err)
+static bool open_files(struct files *files, const struct as_points_options *options, struct as_error *err)
 {
-    return (!predict->vectors || write_file(predict, options->bb, write_bb, err)) &&
-           write_file(predict, options->simpoints, write_simpoints, err) &&
-           write_file(predict, options->weights, write_weights, err);
+    return open_file(&files->bb, options->bb, err) && open_file(&files->simpoints, options->simpoints, err) &&
+           open_file(&files->weights, options->weights, err) && open_file(&files->phases, options->phases, err);
+}
+
+static void drop_files(struct files *files)
+{
+    as_output_drop(&files->bb);
+    as_output_drop(&files->simpoints);
+    as_output_drop(&files->weights);
+    as_output_drop(&files->phases);
+}
+
+static bool write_file(const struct as_predict *predict, struct as_output *output,
+                       bool (*write)(const struct as_predict *predict, FILE *out), struct as_error *err)
+{
+    if (!output->file) /* it is not asked for */
+        return true;
+    if (write(predict, output->file))
+        return as_output_finish(output, err);
+    return as_error_set(err, "%s: %s", output->path ? output->path : "standard output", strerror(errno));
+}
+
+static bool write_files(struct files *files, const struct as_predict *predict, struct as_error *err)
+{
+    return (!predict->vectors || write_file(predict, &files->bb, write_bb, err)) &&
+           write_file(predict, &files->simpoints, write_simpoints, err) &&
+           write_file(predict, &files->weights, write_weights, err);
 }
 
 /* ---- the session ---- */
@@ -277,6 +296,16 @@ static void warn(const struct as_predict *predict)
                     worst->interval, 100 * part);
 }
 
+/* Whether the user broke off the run of the points. */
+static bool is_broken_off(const struct as_predict *predict)
+{
+    const struct as_run_end *end = &predict->predicted.end;
+    if (!as_run_end_is_cut(end))
+        return false;
+    as_log_warn("interrupted before all points had run: no CPI is predicted");
+    return true;
+}
+
 static bool show_sweep(const struct as_points_options *options, const struct as_sweep *sweep, FILE *out,
                        struct as_error *err)
 {
@@ -290,11 +319,14 @@ static bool show_sweep(const struct as_points_options *options, const struct as_
 }
 
 static bool run_sweep(const struct as_points_options *options, struct as_predict *predict, FILE *out,
-                      struct as_error *err)
+                      struct as_output *phases, struct as_error *err)
 {
     struct as_sweep sweep = {.predict = predict};
-    bool ok = as_sweep_run(&sweep, err) && show_sweep(options, &sweep, out, err) &&
-              as_sweep_write_intervals(&sweep, options->phases, err);
+    bool ok = as_sweep_run(&sweep, err) && show_sweep(options, &sweep, out, err);
+    if (ok && phases->file) {
+        as_sweep_intervals(&sweep, phases->file);
+        ok = as_output_finish(phases, err);
+    }
     as_sweep_free(&sweep);
     return ok;
 }
@@ -318,19 +350,24 @@ static int run_session(const struct as_points_options *options, char **argv, str
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_output output = {0};
+    struct files files = {0};
     bool twice = argv && strcmp(options->cpi, "on") == 0;
-    bool ok = as_output_open(&output, options->output, &err) &&
+    bool ok = as_output_open(&output, options->output, &err) && open_files(&files, options, &err) &&
               (!twice || as_input_keep(&predict->input, &as_notices_to_log, &err)) &&
               find_points(options, predict, &err);
     int status = ok && predict->collect ? as_run_report(&predict->run, &options->run) : AS_EXIT_OK;
-    ok = ok && write_files(options, predict, &err);
-    if (ok && twice && (options->sweep || !predict->run.end.interrupted))
-        ok = options->sweep ? run_sweep(options, predict, output.file, &err) : as_predict_run(predict, &err);
+    ok = ok && write_files(&files, predict, &err);
+    if (ok && twice && (options->sweep || !as_run_end_is_cut(&predict->run.end)))
+        ok = options->sweep ? run_sweep(options, predict, output.file, &files.phases, &err)
+                            : as_predict_run(predict, &err);
+    drop_files(&files);
     if (!ok) {
         as_output_drop(&output);
         return as_cli_fail(&as_command_points, &err);
     }
     warn(predict);
+    if (!options->sweep && is_broken_off(predict))
+        status = predict->predicted.end.exit_status ? predict->predicted.end.exit_status : AS_EXIT_FAILURE;
     if (options->sweep && !as_output_finish(&output, &err))
         return as_cli_fail(&as_command_points, &err);
     int failed = options->sweep ? AS_EXIT_OK : show(&(struct as_points_shown){options, argv, predict}, &output);

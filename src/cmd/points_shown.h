@@ -32,7 +32,6 @@ bool as_points_json(const struct as_points_shown *shown, FILE *out) AS_MUST_CHEC
 void as_sweep_text(const struct as_sweep *sweep, FILE *out);
 void as_sweep_csv(const struct as_sweep *sweep, FILE *out);
 bool as_sweep_json(const struct as_sweep *sweep, FILE *out) AS_MUST_CHECK;
-/* The file of --phases. NULL: it is not asked for. */
-bool as_sweep_write_intervals(const struct as_sweep *sweep, const char *path, struct as_error *err) AS_MUST_CHECK;
+void as_sweep_intervals(const struct as_sweep *sweep, FILE *out); /* for --phases */
 
 #endif

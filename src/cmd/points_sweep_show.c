@@ -1,7 +1,6 @@
 /* What assay points sweep shows of the choices that it tried: as text, CSV and JSON. See predict/sweep.h. */
 #include "base/json.h"
 #include "base/show.h"
-#include "cmd/output.h"
 #include "cmd/points_shown.h"
 
 #include <inttypes.h>
@@ -112,7 +111,7 @@ static void put_phases(const struct as_sweep *sweep, FILE *out)
 }
 
 /* A row for each interval: its phase, its CPI, and whether it stands for its phase (Figure C.6). */
-static void put_intervals(const struct as_sweep *sweep, FILE *out)
+void as_sweep_intervals(const struct as_sweep *sweep, FILE *out)
 {
     const struct as_choice *choice = &sweep->predict->choice;
     fprintf(out, "phase,weight,interval,instructions,cpi,point\n");
@@ -121,17 +120,6 @@ static void put_intervals(const struct as_sweep *sweep, FILE *out)
         fprintf(out, "%" PRIu32 ",%.6f,%zu,%" PRIu64 ",%.9g,%d\n", choice->groups.data[i] + 1, point->weight, i,
                 sweep->predict->vectors->list.data[i].instructions, sweep->cpi.data[i], point->interval == i);
     }
-}
-
-bool as_sweep_write_intervals(const struct as_sweep *sweep, const char *path, struct as_error *err)
-{
-    struct as_output output = {0};
-    if (!path)
-        return true;
-    if (!as_output_open(&output, path, err))
-        return false;
-    put_intervals(sweep, output.file);
-    return as_output_finish(&output, err);
 }
 
 void as_sweep_text(const struct as_sweep *sweep, FILE *out)

@@ -2,6 +2,7 @@
 #include "predict/predict.h"
 
 #include "base/clock.h"
+#include "base/show.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,14 +14,14 @@ static bool check_run(const struct as_predict *predict, struct as_error *err)
     if (instructions == 0)
         return as_error_set(err, "the program executed no instruction");
     bool is_long = instructions > predict->request->interval;
-    if (vectors->list.len == 1 && !predict->run.end.interrupted && predict->request->loop && is_long)
+    if (vectors->list.len == 1 && !as_run_end_is_cut(&predict->run.end) && predict->request->loop && is_long)
         return as_error_set(err, "no interval ends: '%s' was not executed after the first %" PRIu64 " instructions",
                             predict->request->loop, predict->request->interval);
-    if (vectors->list.len == 1 && !predict->run.end.interrupted)
+    if (vectors->list.len == 1 && !as_run_end_is_cut(&predict->run.end))
         return as_error_set(err,
-                            "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
+                            "the program executed %s instructions, less than one interval of %s"
                             ": choose a shorter --interval, or 'assay record' it whole",
-                            instructions, predict->request->interval);
+                            AS_COUNT(instructions), AS_COUNT(predict->request->interval));
     return true;
 }
 

@@ -42,7 +42,7 @@ struct as_predict {
     struct as_vectors read;           /* the vectors of a file */
     const struct as_vectors *vectors; /* NULL: only points were read */
     struct as_choice choice;
-    AS_VEC(struct as_point_result) results; /* by point; empty: not asked for */
+    AS_VEC(struct as_point_result) results; /* by point; empty: not asked for, or interrupted */
     struct as_engine_result predicted;
     double seconds; /* of choosing */
 };

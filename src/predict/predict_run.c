@@ -124,7 +124,7 @@ static bool run_model(struct as_predict *predict, const struct as_regions *regio
 static bool check_reached(const struct as_predict *predict, struct as_error *err)
 {
     for (size_t i = 0; i < predict->results.len; i++)
-        if (predict->results.data[i].instructions == 0 && !predict->predicted.end.interrupted)
+        if (predict->results.data[i].instructions == 0)
             return as_error_set(err,
                                 "interval %" PRIu32
                                 " was never reached: the program ends before it, or does not do the "
@@ -149,6 +149,8 @@ bool as_predict_run(struct as_predict *predict, struct as_error *err)
     predict->predicted = modelled.result.engine;
     as_modelled_free(&modelled);
     as_regions_free(&regions);
+    if (as_run_end_is_cut(&predict->predicted.end)) /* a mean of some points says nothing about the others */
+        as_vec_clear(&predict->results);
     return ok && check_reached(predict, err);
 }
 

@@ -6,6 +6,7 @@
 #include "record/choose_points.h"
 
 #include "base/random.h"
+#include "base/show.h"
 #include "points/collect.h"
 #include "points/simpoints.h"
 #include "record/modelled.h"
@@ -56,9 +57,9 @@ static bool check_run(const struct as_record_points_options *options, const stru
                             "the program has several processes, whose order nothing fixes: --sampled measures them");
     if (vectors->list.len < 2)
         return as_error_set(err,
-                            "the program executed %" PRIu64 " instructions, less than one interval of %" PRIu64
+                            "the program executed %s instructions, less than one interval of %s"
                             ": choose a shorter --point-interval, or leave out --points",
-                            instructions, options->interval);
+                            AS_COUNT(instructions), AS_COUNT(options->interval));
     return true;
 }
 

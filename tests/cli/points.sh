@@ -202,6 +202,24 @@ holds "… and no difference where there is none" '0 <= d["runs_differ"] < 0.001
 check_fails 125 'instructions, less than one interval of' "a loop in a program shorter than an interval" \
     "$ASSAY" points -q --interval 100M --loop main --cpi off -- "$demo" 1
 
+# ---- interrupted runs ----
+
+# A program that ends as if somebody had interrupted it, in the first run or in the second, before its loop, which has phases of its own.
+cat >ends.sh <<'END'
+echo ran >>runs
+[ $(($(wc -l <runs))) = "$1" ] && kill -INT $$
+i=0; while [ $i -lt 400 ]; do i=$((i+1)); done
+END
+check_status 130 "a first run that is interrupted" "$ASSAY" points --interval 20k --simpoints first.sp --json -o first.json -- sh ends.sh 1
+check_same "… has no second run" 1 "$(wc -l <runs)"
+holds "… and no CPI, but points" 'd["cpi"] is None and len(d["points"]) > 0 and "cycles" not in d["points"][0]' first.json
+check_same "… which are written" 1 "$([ -s first.sp ] && echo 1)"
+rm -f runs
+check_status 130 "a second run that is interrupted" "$ASSAY" points --interval 20k --threshold 1 --json -o second.json -- sh ends.sh 2
+check_same "… is told" 1 "$(grep -c 'interrupted before all points had run: no CPI is predicted' <<<"$err")"
+check_same "… comes after the first" 2 "$(wc -l <runs)"
+holds "… and has no CPI, but points" 'd["cpi"] is None and len(d["points"]) > 0 and "cycles" not in d["points"][0]' second.json
+
 # ---- bad input ----
 
 check_stderr_line 'less than one interval of 10,?000,?000' "a program shorter than one interval" "$ASSAY" points -- true
@@ -210,6 +228,12 @@ check_same "… fails" 125 "$status"
 check_stderr_line 'empty.bb: no interval in it' "an empty file" "$ASSAY" points --from-bb empty.bb
 check_stderr_line 'not text|no interval|not a frequency vector' "a foreign file" "$ASSAY" points --from-bb "$ASSAY"
 check_stderr_line 'absent.bb: No such file' "a missing file" "$ASSAY" points --from-bb absent.bb
+for option in --bb --simpoints --weights; do
+    check_fails 125 'cannot write no/such: No such file' "a file of $option that cannot be written" \
+        "$ASSAY" points -q --interval 1k $option no/such -- touch ran
+done
+check_fails 125 'cannot write no/such: No such file' "… of --phases" "$ASSAY" points sweep -q --interval 1k --phases no/such -- touch ran
+check_same "… and the program does not run" absent "$([ -e ran ] && echo ran || echo absent)"
 full() { "$ASSAY" points -q --interval 1k --cpi off "$@" -- true >/dev/full; }
 check_status 125 "no room for JSON" full --json
 check_status 125 "no room for text" full

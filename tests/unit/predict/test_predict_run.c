@@ -142,7 +142,7 @@ static void too_short(void **state)
     need_qemu();
     request.interval = EXECUTED + 1;
     assert_false(as_predict_vectors(&predict, &err));
-    assert_non_null(strstr(err.message, "executed 95988 instructions, less than one interval of 95989"));
+    assert_non_null(strstr(err.message, "executed 95,988 instructions, less than one interval of 95,989"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
