@@ -109,6 +109,15 @@ static void test_sticky(void **state)
     assert_int_equal(as_samples_sticky(samples, sticky, 4), 1);
     assert_int_equal(sticky[0].from, 0x2000);
     assert_true(sticky[0].share > 0.24 && sticky[0].share < 0.26);
+
+    /* Another reader's samples: all of its counts, and nothing more. */
+    struct as_samples *all = as_samples_new(NULL);
+    struct as_samples_sticky moved[4];
+    as_samples_move(all, samples);
+    assert_int_equal(as_samples_sticky(all, moved, 4), 1);
+    assert_true(moved[0].share == sticky[0].share && moved[0].expected == sticky[0].expected);
+    assert_int_equal(as_samples_sticky(samples, moved, 4), 0);
+    as_samples_free(all);
     as_samples_free(samples);
     as_cfg_free(cfg);
 }
