@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/jobs_shown.h"
 #include "cmd/shared_options.h"
+#include "core/machine.h"
 #include "jobs/jobs_run.h"
 
 #include <inttypes.h>
@@ -117,6 +118,27 @@ static void add_split(struct as_words *words, const char *text, const char *sepa
     as_split_free(parts);
 }
 
+/* A machine that does not exist would fail in each job, and the folder could not be used for another plan. */
+static bool check_machines(const struct as_jobs_plan *plan, struct as_error *err)
+{
+    for (size_t i = 0; i < plan->cores.list.len; i++) {
+        struct as_machine machine;
+        if (!as_machine_load(plan->cores.list.data[i], &machine, err))
+            return false;
+    }
+    for (size_t i = 0; i < plan->sets.list.len; i++) {
+        const char *set = plan->sets.list.data[i];
+        char *key = as_format("%.*s", (int)strcspn(set, "="), set);
+        bool known = as_machine_meaning(key) != NULL;
+        if (!known)
+            as_error_set_status(err, AS_EXIT_USAGE, "no machine has the key '%s'", key);
+        free(key);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
 static bool make_plan(const struct jobs_command *command, char *const *program, struct as_jobs_plan *plan,
                       struct as_error *err)
 {
@@ -132,7 +154,7 @@ static bool make_plan(const struct jobs_command *command, char *const *program, 
         add_split(&plan->options, command->record.data[i], " ");
     for (; *program; program++)
         as_words_add(&plan->program, as_strdup(*program));
-    return as_jobs_plan_check(plan, err);
+    return as_jobs_plan_check(plan, err) && check_machines(plan, err);
 }
 
 /* A folder that is there has its plan. */
