@@ -208,7 +208,14 @@ holds "… is known by its module" 'all(r["function"] is None or r["function"].s
 small() { compare -q --max 12 -o /dev/null "$@" -- "$known/x86-branch-alternate" && cat "$2"; }
 check_golden trace.konata "a small Konata trace" small --konata trace.konata
 check_golden trace.o3pipeview "a small O3PipeView trace" small --o3pipeview trace.o3pipeview
-check_stderr_line 'wrote tokens \([0-9.]+ [kM]B\)' "its size is told" compare -o /dev/null --cycle-trace tokens --max 20k -- "$demo" 1
+check_stderr_line 'wrote tokens \([0-9.]+ [kM]B\)' "its size is told" compare -o /dev/null --cycle-trace tokens --max 60k -- "$demo" 1
+check "instructions that nothing dispatches behind have their bit (doc/format/traces.md)" python3 -IS - <<'END'
+import struct
+COMMITTING, VALID, EMPTY, CSR_STALL = (1 << bit for bit in (0, 1, 3, 7))
+flags = [token[2] for token in struct.iter_unpack("<QQBBHHH5Q", open("tokens", "rb").read())]
+stalls = [one for one in flags if one & CSR_STALL]
+assert 0 < len(stalls) < len(flags) and all(one & VALID and not one & (COMMITTING | EMPTY) for one in stalls), set(stalls)
+END
 check "a core that is wider than the tools of TIP's authors" compare -o /dev/null --core zen4-like --cycle-trace-all wide --max 2k -- "$demo" 1
 check_same "… is told" 1 "$(grep -cE -e '--cycle-trace-all: zen4-like commits up to [0-9]+ instructions a cycle; .* more than five has several tokens' <<<"$err")"
 check "… one that is not" compare -o /dev/null --core boom-tea --cycle-trace-all wide --max 2k -- "$demo" 1
