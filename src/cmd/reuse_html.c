@@ -236,12 +236,13 @@ static void put_title(const struct as_reuse_shown *shown, FILE *out)
         as_html_text(out, *word);
         fputc(word[1] ? ' ' : '<', out);
     }
-    fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u bytes%s%s</p>\n",
+    fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u byte%s%s%s</p>\n",
             shown->native                   ? "from samples and watchpoints on this machine"
             : shown->estimate               ? "from samples and watchpoints on the modelled machine"
             : shown->options->shape.sampled ? "from a sample of the lines"
                                             : "exact",
-            1u << shown->options->shape.shift, part ? "; " : "", part ? part : "");
+            1u << shown->options->shape.shift, shown->options->shape.shift ? "s" : "", part ? "; " : "",
+            part ? part : "");
 }
 
 void as_reuse_show_html(const struct as_reuse_shown *shown, FILE *out)

@@ -219,12 +219,13 @@ struct as_reuse_request as_reuse_request_default(void)
 /* In the model: an option that is not for the method; NULL: none is given. `whose`: what it is for. */
 static const char *misplaced_option(const struct as_reuse_request *options, const char **whose)
 {
-    static const char watch[] = "--method=watch", lines[] = "--method=lines", machine[] = "--source=timer and pmu";
+    static const char watch[] = "--method=watch", lines[] = "--method=lines", machine[] = "--source=timer and pmu",
+                      both[] = "--method=watch, --source=timer and pmu";
     bool watches = options->method == AS_REUSE_WATCH;
     const struct {
         const char *name, *whose;
         bool given;
-    } owned[] = {{"shared", watch, !watches && options->shared},
+    } owned[] = {{"shared", both, !watches && options->shared},
                  {"exact", watch, options->method == AS_REUSE_LINES && options->exact},
                  {"period", watch, !watches && options->period != PERIOD},
                  {"registers", watch, !watches && options->registers != REGISTERS},

@@ -318,8 +318,8 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     if (as_reuse_least(shown) > 1)
         snprintf(how + strlen(how), sizeof how - strlen(how), " (distances from %" PRIu64 " on)",
                  as_reuse_least(shown));
-    fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u bytes:\n\n", shown->argv[0], part ? ", " : "",
-            part ? part : "", how, 1u << shown->options->shape.shift);
+    fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u byte%s:\n\n", shown->argv[0], part ? ", " : "",
+            part ? part : "", how, 1u << shown->options->shape.shift, shown->options->shape.shift ? "s" : "");
     if (!as_reuse_all_threads(shown->exact)->counts.touches) {
         fprintf(out, "No access was seen.\n\n%.3f seconds\n", shown->result->seconds);
         return;
