@@ -98,6 +98,21 @@ static void riscv_labels_are_right(void **state)
     free(code.bytes);
 }
 
+/* The functions lie before the loop: the start jumps over them to the first call. */
+static void riscv_call_chain_starts_at_its_loop(void **state)
+{
+    struct as_kernel_options options = {.places = 4, .riscv = true};
+    arch = AS_ARCH_RISCV64;
+    struct as_kernel_code code = build("call-chain", options);
+    struct as_insn over = decode(&code, 4);
+    assert_int_equal(over.class_, AS_CLASS_JUMP);
+    struct as_insn call = decode(&code, (uint32_t)(over.target - AS_KERNEL_ADDRESS));
+    assert_int_equal(call.class_, AS_CLASS_CALL);
+    assert_true(call.target < call.address && call.target > over.address);
+    free(code.bytes);
+    arch = AS_ARCH_X86_64;
+}
+
 /* A branch reaches 4 KiB; further away there is a jump, and a branch past it. */
 static void riscv_loops_of_any_length(void **state)
 {
@@ -322,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(labels_are_right),
                                        cmocka_unit_test(riscv_labels_are_right),
+                                       cmocka_unit_test(riscv_call_chain_starts_at_its_loop),
                                        cmocka_unit_test(riscv_loops_of_any_length),
                                        cmocka_unit_test(parameters_do_what_they_say),
                                        cmocka_unit_test(iterations_are_the_listings),
