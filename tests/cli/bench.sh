@@ -19,7 +19,8 @@ check_json "… and of the memo" '{"gzip", "memory"} <= {r["name"] for r in d["m
 check_json "… and of observers, as ratios" '({"commit-csv", "calls", "counters"} <= {r["way"] for r in d["observers"]} and
     {"accesses", "footprint"} == {r["way"] for r in d["observers"] if r["over"] == "check"} and
     all(r["wall_ratio"] > 0 and r["processor_ratio"] > 0 for r in d["observers"]))' results
-check_json "… and of vectors, as ratios" 'len(d["points"]) >= 1 and all(r["wall_ratio"] > 0 for r in d["points"])' results
+# What is above plain QEMU is a difference, which a busy machine can make negative.
+check_json "… and of vectors, as ratios" 'len(d["points"]) >= 1 and all(r["wall_ratio"] > 0 for r in d["points"] if r["way"] != "above qemu")' results
 check_json "no goals are judged" 'd["goals"] == []' results
 check "the table names the cases" grep -qE '^branches +x86_64 +1 ' <<<"$("$SOURCE/bench/run" --smoke --build "$BUILD" --json x.json branches)"
 check "--against a build: all three verbs" "$SOURCE/bench/run" --smoke --build "$BUILD" --against "$BUILD" --json against.json against
