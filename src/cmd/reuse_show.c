@@ -238,7 +238,8 @@ static void say(struct as_str *text, const struct as_reuse_shown *shown, const s
         break;
     case AS_ADVICE_PADDING:
         as_str_addf(text,
-                    "threads write different bytes of the same lines: give each thread lines of its own (padding, "
+                    "threads use different bytes of the same lines, and write some: give each thread lines of its own "
+                    "(padding, "
                     "alignment to %u bytes)",
                     1u << shift);
         break;

@@ -30,8 +30,10 @@ static const struct as_reuse_view *truth_of(const struct as_reuse_shown *shown)
 double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules)
 {
     double always = 1 - estimate->survival.reused - estimate->survival.own;
-    return estimate->accesses ? always + as_distances_beyond(&estimate->hits, granules) / (double)estimate->accesses
-                              : 0;
+    if (!estimate->accesses)
+        return 0;
+    double ratio = always + as_distances_beyond(&estimate->hits, granules) / (double)estimate->accesses;
+    return fmin(fmax(ratio, 0), 1); /* weights are rounded */
 }
 
 uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate)
@@ -172,6 +174,9 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
 static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
 {
     enum { MOST = 200 };
+    double all = 0;
+    for (size_t i = 0; i < shown->estimate->pairs.len; i++)
+        all += shown->estimate->pairs.data[i].weight;
     as_json_array(json, "pairs");
     for (size_t i = 0; i < shown->estimate->pairs.len && i < MOST; i++) {
         const struct as_estimated_pair *pair = &shown->estimate->pairs.data[i];
@@ -179,7 +184,7 @@ static void json_pairs(struct as_json *json, const struct as_reuse_shown *shown)
         as_reuse_json_location(json, shown, "use", (uint32_t)pair->use, pair->use_path);
         as_reuse_json_location(json, shown, "reuse", (uint32_t)pair->reuse, pair->reuse_path);
         as_json_u64(json, "samples", pair->samples);
-        as_json_double(json, "share", pair->weight);
+        as_json_double(json, "share", all > 0 ? pair->weight / all : 0);
         as_json_double(json, "time", pair->distance);
         as_json_end(json);
     }

@@ -162,9 +162,35 @@ double as_rate_usual(const struct as_native_rate *rate)
     return median(rate->rough, rate->roughly);
 }
 
+/* The rates that as_rate_usual and as_rate_gain together come from. */
+static const double *basis_of(const struct as_native_rate *rate, uint64_t *count)
+{
+    bool later = rate->gained >= ENOUGH, warm = rate->warmed >= ENOUGH;
+    *count = later ? rate->gained : warm ? rate->warmed : rate->measured ? rate->measured : rate->roughly;
+    return later ? rate->later : warm ? rate->warm : rate->measured ? rate->rates : rate->rough;
+}
+
+uint64_t as_rate_count(const struct as_native_rate *rate)
+{
+    uint64_t count;
+    basis_of(rate, &count);
+    return count;
+}
+
 bool as_rate_is_known(const struct as_native_rate *rate)
 {
-    return rate->measured + rate->roughly + rate->gained + rate->warmed >= ENOUGH;
+    return as_rate_count(rate) >= ENOUGH;
+}
+
+/* Without the outer tenths, of few rates all of them: parts of a program differ. */
+static struct as_rate_range spread(const struct as_native_rate *rate)
+{
+    uint64_t count;
+    double sorted[AS_RATE_TRAPS];
+    memcpy(sorted, basis_of(rate, &count), sizeof sorted);
+    size_t n = count < AS_RATE_TRAPS ? (size_t)count : AS_RATE_TRAPS;
+    qsort(sorted, n, sizeof *sorted, compare);
+    return (struct as_rate_range){sorted[n / 10], sorted[n - 1 - n / 10]};
 }
 
 struct as_rate_range as_rate_range(const struct as_native_rate *rate)
@@ -173,5 +199,7 @@ struct as_rate_range as_rate_range(const struct as_native_rate *rate)
     if (usual <= 0 || !as_rate_is_known(rate))
         return (struct as_rate_range){AS_RATE_SLOWEST, MOST};
     double more = rate->gained >= ENOUGH ? OFF_WARM : OFF_COLD;
-    return (struct as_rate_range){usual * gain / OFF_WARM, fmin(MOST, usual * gain * more)};
+    struct as_rate_range seen = spread(rate);
+    return (struct as_rate_range){fmin(seen.low, usual * gain / OFF_WARM),
+                                  fmin(MOST, fmax(seen.high, usual * gain * more))};
 }

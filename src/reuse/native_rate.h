@@ -58,12 +58,13 @@ double as_rate_likely(const struct as_native_rate *rate, double expected, const 
  * quartile counts: behind traps others may have had the processor and its caches. */
 double as_rate_gain(const struct as_native_rate *rate);
 /* Between which rates that of a long run lies, in all likelihood. If it was measured with warm caches, within a factor of two; if only
- * behind stops, where caches are cold, loops that stay in them can be many times as fast. */
+ * behind stops, where caches are cold, loops that stay in them can be many times as fast. Not narrower than what was measured. */
 #define AS_RATE_SLOWEST 0.01 /* accesses a nanosecond; nothing is known */
 struct as_rate_range {
     double low, high;
 };
-bool as_rate_is_known(const struct as_native_rate *rate); /* not from one measurement or two, which may be anything */
+uint64_t as_rate_count(const struct as_native_rate *rate); /* the rates that the answer comes from */
+bool as_rate_is_known(const struct as_native_rate *rate);  /* not from one measurement or two, which may be anything */
 struct as_rate_range as_rate_range(const struct as_native_rate *rate);
 double as_rate_usual(const struct as_native_rate *rate); /* the median, of warm ones if there are some; 0: unknown */
 

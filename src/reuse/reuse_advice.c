@@ -49,15 +49,19 @@ static void add(struct list *list, const struct as_reuse_advice *advice)
 static struct as_reuse_advice advice_of(const struct as_reuse_view *view, enum as_reuse_advice_kind kind,
                                         const struct as_reuse_pair *pair, int level, uint64_t count)
 {
+    enum { LEAST_PARTS = 2 };
     uint64_t lines = view->shape->levels[level].lines, all = all_misses(view, level);
+    uint64_t distance = median(pair, lines), parts = 2 * distance / lines;
+    if (distance < lines) /* the lower end of its octave; what misses is at least that far apart */
+        distance = lines;
     return (struct as_reuse_advice){.kind = kind,
                                     .use = pair->use,
                                     .reuse = pair->reuse,
                                     .count = count,
                                     .share = all ? (double)count / (double)all : 0,
                                     .level = (enum as_reuse_level)level,
-                                    .distance = median(pair, lines),
-                                    .parts = 2 * median(pair, lines) / lines};
+                                    .distance = distance,
+                                    .parts = parts > LEAST_PARTS ? parts : LEAST_PARTS};
 }
 
 static uint64_t misses_of(const struct as_reuse_code *code)

@@ -13,7 +13,7 @@ enum as_reuse_advice_kind {
     AS_ADVICE_LOOP_ORDER, /* neighbours in a line are used one after the other, but too far apart for the L1 */
     AS_ADVICE_BLOCKING,   /* the same data comes again, from further away than a cache holds */
     AS_ADVICE_SPLITTING,  /* lines are brought for a few of their bytes */
-    AS_ADVICE_PADDING,    /* threads write different bytes of the same lines */
+    AS_ADVICE_PADDING,    /* threads use different bytes of the same lines, and write some of them */
     AS_ADVICE_ROWS,       /* equal steps fall into few sets of the L1, which could hold what lies in between */
 };
 
@@ -23,7 +23,7 @@ struct as_reuse_advice {
     uint64_t count;            /* misses that it is about */
     double share;              /* of the misses of its level */
     enum as_reuse_level level; /* of these misses */
-    uint64_t distance;         /* granules between use and reuse, the median's power of two */
+    uint64_t distance;         /* granules between use and reuse, the median's power of two, or what the level holds */
     double bytes_used;         /* AS_ADVICE_SPLITTING: of each line */
     uint64_t parts;            /* AS_ADVICE_BLOCKING: into how many the data in between has to be cut */
 };

@@ -61,6 +61,7 @@ static void merge_misses(void *context, uint64_t first, void *records, size_t n)
         sum->fetched_bytes += misses[i].fetched_bytes;
         sum->far_octaves += misses[i].far_octaves;
         sum->used |= misses[i].used;
+        sum->last |= misses[i].last;
     }
 }
 

@@ -530,7 +530,7 @@ static void describe_end(struct as_reuse_native *native, int status)
     double rate = as_rate_usual(&native->rate);
     info->seconds = as_clock_seconds() - native->started;
     info->processor = processor_time(native) * 1e-9;
-    info->rates = native->rate.measured ? native->rate.measured : native->rate.roughly;
+    info->rates = as_rate_count(&native->rate);
     info->rate = rate;
     info->trap = as_rate_trap(&native->rate);
     info->gain = as_rate_gain(&native->rate);

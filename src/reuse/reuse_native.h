@@ -60,7 +60,7 @@ struct as_reuse_native_info {
     uint64_t traps, armings;
     uint64_t refused;     /* watchpoints, by the kernel */
     int refusal;          /* its reason: an errno */
-    uint64_t rates;       /* measured */
+    uint64_t rates;       /* that the number of accesses comes from */
     double rate;          /* accesses a nanosecond, their median; 0: none was measured */
     double gain;          /* how many times as fast the program is when it has run for a while; 1: not known */
     double trap;          /* nanoseconds that a trap takes of the program's time; 0: not measured */

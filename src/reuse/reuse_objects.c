@@ -96,7 +96,7 @@ static void add_line(struct as_reuse_object *object, uint64_t address, const str
     object->octaves[middle < AS_DISTANCE_OCTAVES ? middle : AS_DISTANCE_OCTAVES - 1] += far;
     object->lines++;
     for (int byte = 0; byte < 64; byte++)
-        object->bytes[byte] += line->used >> byte & 1 ? (double)misses : 0;
+        object->bytes[byte] += line->last >> byte & 1 ? (double)misses : 0;
     if (misses > object->hottest_n) {
         object->hottest_n = misses;
         object->hottest = address;

@@ -34,7 +34,8 @@ uint64_t as_reuse_object_misses(const struct as_reuse_object *object);
 double as_reuse_object_used(const struct as_reuse_object *object);
 /* The middle distance of its capacity and conflict misses, as a power of two; 0: there are none. */
 uint64_t as_reuse_object_distance(const struct as_reuse_object *object);
-/* The bytes that were used in more than a tenth of the misses: "0-7 32-39". The caller frees. */
+/* The bytes that lines use, by what each used in its last stay in the L1 (so that those do not count which a line was filled by once), in
+ * lines with more than a tenth of the misses: "0-7 32-39". The caller frees. */
 char *as_reuse_object_bytes(const struct as_reuse_object *object);
 
 #endif

@@ -122,6 +122,24 @@ check_json "… and where they are padded, nothing is left" 'd["advice"] == []' 
 check_json "lines that come again in order, whole: blocks alone" '[a["kind"] for a in d["advice"] if a["kind"] != "structure splitting"] == ["blocking"]' walks w walk
 holds "keys: which bytes" 'd["objects"][0]["name"] == "records" and d["objects"][0]["used_bytes"] == "0-7" and d["objects"][0]["line_bytes_used"] == 8' keys.json
 
+cat >filled.c <<'END'
+static volatile char lines[1000][64];
+
+int main(void)
+{
+    for (int i = 0; i < 64000; i++)
+        ((volatile char *)lines)[i] = 1;
+    for (int pass = 0; pass < 20; pass++)
+        for (int i = 0; i < 1000; i++)
+            (void)*(volatile long *)lines[i];
+}
+END
+gcc -O1 -g -o filled filled.c
+"$ASSAY" reuse --json --from main -- ./filled >filled.json
+holds "bytes that were only filled once are not in use" 'd["objects"][0]["name"] == "lines" and d["objects"][0]["used_bytes"] == "0-7"' filled.json
+holds "blocks are at most half of what lies in between, which the L1 does not hold" \
+    'any("after 32 KiB or more" in a["text"] and "the L1 has 32 KiB" in a["text"] and " 1/2 of" in a["text"] for a in d["advice"] if a["kind"] == "blocking")' filled.json
+
 # Blocks by the place that allocates, also before the measured part; two places that had the same memory.
 cat >blocks.c <<'END'
 #include <stdlib.h>

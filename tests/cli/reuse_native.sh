@@ -20,6 +20,7 @@ near() {
     holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
     holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
     holds "… on their call path" 'd["pairs"][0]["use"]["path"][:3] == ["work", "run", "main"] == d["pairs"][0]["reuse"]["path"][:3]' near.json
+    holds "… each with its share" 'abs(sum(p["share"] for p in d["pairs"]) - 1) < 1e-6 and all(0 <= p["ratio"] <= 1 for p in d["miss_ratio"])' near.json
     holds "… and how far off they may be" 'all(b["off"] == 1 for b in d["time_histogram"] if b["how"] == "counted") and d["native"]["accesses_least"] <= (d["accesses"] or d["native"]["accesses_least"]) <= d["native"]["accesses_most"]' near.json
     holds "source and method" 'd["source"] == "timer" and d["method"] == "watchpoints" and d["native"]["looked"] > 5 and d["exit_status"] == 0' near.json
 }

@@ -90,6 +90,23 @@ static void says_how_uncertain_it_is(void **state)
     assert_true(as_rate_range(&rate).high <= 16);
 }
 
+/* A single rate that takes the place of rough ones may be anything; and parts of a program differ. */
+static void is_no_surer_than_its_rates(void **state)
+{
+    struct as_native_rate rate = {0};
+    as_rate_add_trap(&rate, 10000);
+    for (int i = 0; i < 3; i++)
+        as_rate_add_rough(&rate, 2000, 14000, 1);
+    assert_true(as_rate_is_known(&rate) && as_rate_count(&rate) == 3);
+    as_rate_add(&rate, 40000, 20000, 1);
+    assert_true(as_rate_count(&rate) == 1 && !as_rate_is_known(&rate));
+    for (int i = 0; i < 3; i++)
+        as_rate_add(&rate, 10000, 20000, 1);
+    as_rate_add(&rate, 1000, 20000, 1);
+    assert_true(as_rate_is_known(&rate) && as_rate_usual(&rate) == 1);
+    assert_true(as_rate_range(&rate).low == 0.1 && as_rate_range(&rate).high == 8);
+}
+
 /* Turns with one and two places counted: the difference is what counting takes. */
 static void leaves_out_what_counting_takes(void **state)
 {
@@ -188,17 +205,12 @@ static void weighs_what_a_way_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_unknown_at_first),
-        cmocka_unit_test(leaves_traps_out),
-        cmocka_unit_test(refuses_the_impossible),
-        cmocka_unit_test(takes_rough_rates_for_want_of_others),
-        cmocka_unit_test(prefers_warm_rates),
-        cmocka_unit_test(says_how_uncertain_it_is),
-        cmocka_unit_test(leaves_out_what_counting_takes),
-        cmocka_unit_test(takes_long_ways_again),
-        cmocka_unit_test(refuses_turns_that_say_nothing),
-        cmocka_unit_test(believes_long_ways),
-        cmocka_unit_test(knows_traps_of_now),
+        cmocka_unit_test(is_unknown_at_first),        cmocka_unit_test(leaves_traps_out),
+        cmocka_unit_test(refuses_the_impossible),     cmocka_unit_test(takes_rough_rates_for_want_of_others),
+        cmocka_unit_test(prefers_warm_rates),         cmocka_unit_test(says_how_uncertain_it_is),
+        cmocka_unit_test(is_no_surer_than_its_rates), cmocka_unit_test(leaves_out_what_counting_takes),
+        cmocka_unit_test(takes_long_ways_again),      cmocka_unit_test(refuses_turns_that_say_nothing),
+        cmocka_unit_test(believes_long_ways),         cmocka_unit_test(knows_traps_of_now),
         cmocka_unit_test(weighs_what_a_way_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
