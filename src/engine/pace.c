@@ -15,10 +15,9 @@
 #include "engine/pace.h"
 
 #include "base/clock.h"
+#include "base/thread_state.h"
 #include "engine/gates.h"
 #include "engine/reader.h"
-
-#include <stdio.h>
 
 static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, idle_seconds = 0.005,
                     woken_seconds = 0.05, longest_woken = 2;
@@ -224,16 +223,7 @@ static bool any_executes(const struct as_reader *reader)
 
 char as_pace_thread_state(const struct as_wire_lane *lane)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", lane->pid, lane->tid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    const char *behind = strrchr(text, ')');
-    return behind && behind[1] == ' ' ? behind[2] : 0;
+    return as_thread_state(lane->pid, lane->tid);
 }
 
 /* Whether a thread does nothing, and will not without the others' doing. Its activity is looked at again behind the

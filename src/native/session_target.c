@@ -1,4 +1,5 @@
 /* The program: starts one that waits for its events, attaches to a running one, and notices its end. */
+#include "base/thread_state.h"
 #include "native/probe_parts.h"
 #include "native/process_maps.h"
 #include "native/session_internal.h"
@@ -133,10 +134,8 @@ static uint64_t time_of(const struct as_native_session *session, uint32_t tid)
 /* Whether a thread runs, or waits in the kernel for something other than an event: it may be in clone(). */
 static bool is_busy(const struct as_native_session *session, uint32_t tid)
 {
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/task/%u/stat", session->pid, tid);
-    const char *state = as_probe_read("", path, text, sizeof text) ? strrchr(text, ')') : NULL;
-    return state && state[1] && (state[2] == 'R' || state[2] == 'D');
+    char state = as_thread_state(session->pid, (pid_t)tid);
+    return state == 'R' || state == 'D';
 }
 
 static void settle(struct as_native_session *session)

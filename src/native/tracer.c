@@ -2,6 +2,7 @@
 #include "native/tracer.h"
 
 #include "base/clock.h"
+#include "base/thread_state.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -279,15 +280,7 @@ void as_tracer_stop(struct as_tracer *tracer)
 /* Running, or waiting for a processor. */
 static bool is_running(const struct tracee *thread)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+    return as_thread_state(thread->pid, thread->tid) == 'R';
 }
 
 static bool interrupt(struct tracee *thread)
