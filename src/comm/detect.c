@@ -179,13 +179,10 @@ static void keep(const struct as_detect *detect, struct thread *thread, const st
 }
 
 static void count_pair(const struct as_detect *detect, struct thread *thread, const struct as_board_entry *entry,
-                       const struct as_lens_access *access, uint64_t count, bool by_trap)
+                       const struct as_lens_access *access, uint64_t count)
 {
-    struct as_detection detection = {.from = access_of(entry),
-                                     .to = *access,
-                                     .count = count,
-                                     .is_false = !overlaps(entry, access),
-                                     .by_trap = by_trap};
+    struct as_detection detection = {
+        .from = access_of(entry), .to = *access, .count = count, .is_false = !overlaps(entry, access)};
     struct pair_count *pair = &thread->pairs[entry->thread];
     *(detection.is_false ? &pair->false_ : &pair->true_) += count;
     struct known_line known = know(thread, entry->address);
@@ -224,7 +221,7 @@ static void settle_suspect(const struct as_detect *detect, struct thread *thread
 {
     uint64_t scale = CHUNKS - 1, others = thread->armed - 1;
     if (thread->has_suspect)
-        count_pair(detect, thread, &thread->watched, &thread->suspect, thread->watched.period * scale / others, true);
+        count_pair(detect, thread, &thread->watched, &thread->suspect, thread->watched.period * scale / others);
     thread->has_suspect = false;
 }
 
@@ -297,7 +294,7 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
     uint64_t count =
         thread->watched.period * (thread->has_published ? 1 : CHUNKS) / (thread->has_published ? 1 : thread->armed);
     thread->has_suspect = false;
-    count_pair(detect, thread, &thread->watched, &trap->access, count, true);
+    count_pair(detect, thread, &thread->watched, &trap->access, count);
     disarm(detect, thread);
 }
 
@@ -353,7 +350,7 @@ static void look_up(struct as_detect *detect, struct thread *thread, const struc
         bool turn = is_turn(detect, &entry, &sample->access);
         thread->counts.found++;
         thread->counts.turns += turn;
-        count_pair(detect, thread, &entry, &sample->access, turn ? 1 : sample->period, false);
+        count_pair(detect, thread, &entry, &sample->access, turn ? 1 : sample->period);
     } else {
         try_arm(detect, thread);
     }

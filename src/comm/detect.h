@@ -58,7 +58,7 @@ struct as_detect_options {
 struct as_detection {
     struct as_lens_access from, to; /* from: the published store */
     uint64_t count;                 /* accesses for which it stands */
-    bool is_false, by_trap;
+    bool is_false;
 };
 
 struct as_detect_counts {

@@ -64,6 +64,10 @@ static void look_ups(void **state)
     assert_int_equal(pair_of(&bed, 0, 2).true_, PERIOD); /* bytes 4 to 11 overlap 8 to 15 */
     assert_int_equal(pair_of(&bed, 2, 1).true_, PERIOD);
     assert_int_equal(as_detect_counts(bed.detect).published, 2);
+    assert_int_equal(as_detect_counts(bed.detect).load_samples, 7);
+    assert_int_equal(as_detect_counts(bed.detect).store_samples, 2); /* the atomic is one */
+    assert_true(as_detect_counts(bed.detect).armed == 0 &&
+                as_detect_counts(bed.detect).refused == 0); /* no registers */
     as_detect_free(bed.detect);
 }
 
@@ -136,6 +140,8 @@ static void traps(void **state)
         sample(&bed, 1, B, LOAD);
         assert_int_equal(scripted_lens_armed(&bed.script, 1), registers);
         assert_int_equal(scripted_lens_armed(&bed.script, 0), 0);
+        assert_int_equal(as_detect_counts(bed.detect).armed, 1); /* a line, however many registers watch it */
+        assert_int_equal(as_detect_counts(bed.detect).refused, 0);
         uint64_t first = 64;
         for (uint64_t offset = 0; offset < 64 && first == 64; offset += 8)
             if (scripted_lens_access(&bed.script, 1, A + offset, LOAD))
