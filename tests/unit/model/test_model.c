@@ -334,13 +334,37 @@ static void test_memo(void **state)
     assert_int_equal(first.records, without.result.instructions + without.seen.continued);
     assert_true(first.stays[AS_RESOURCE_ROB] >= first.records); /* one for each micro-operation */
     assert_true(first.cycles[AS_RESOURCE_QUEUE_INT] > 0 && first.cycles[AS_RESOURCE_LOAD_QUEUE] > 0);
-    const struct as_run_info *info = as_model_run_info(with.model);
-    assert_int_equal(info->entries[AS_RESOURCE_ROB], with.machine.back.rob);
-    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_INT], with.machine.back.queue_size[AS_QUEUE_INT]);
-    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_MEM], with.machine.back.queue_size[AS_QUEUE_MEM]);
-    assert_int_equal(info->entries[AS_RESOURCE_QUEUE_FP], with.machine.back.queue_size[AS_QUEUE_FP]);
     end_run(&with);
     end_run(&without);
+}
+
+/* What observers are told about the machine, each number another. */
+static void test_run_info(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_machine machine;
+    assert_true(as_machine_load(arguments[2], &machine, &err));
+    machine.back.commit_width = 3, machine.back.width = 5, machine.back.rob = 71;
+    machine.back.queue_size[AS_QUEUE_INT] = 21;
+    machine.back.queue_size[AS_QUEUE_MEM] = 22;
+    machine.back.queue_size[AS_QUEUE_FP] = 23;
+    machine.back.load_queue = 31, machine.back.store_queue = 32;
+    machine.memory.l1i.mshrs = 2, machine.memory.l1d.mshrs = 9, machine.memory.l2.mshrs = 11;
+    for (int fuse = 0; fuse <= 1; fuse++) {
+        machine.back.fuse = fuse;
+        struct as_model *model = as_model_new(&machine);
+        const struct as_run_info *info = as_model_run_info(model);
+        const uint32_t entries[AS_RESOURCE_COUNT] = {
+            [AS_RESOURCE_ROB] = 71,      [AS_RESOURCE_QUEUE_INT] = 21,  [AS_RESOURCE_QUEUE_MEM] = 22,
+            [AS_RESOURCE_QUEUE_FP] = 23, [AS_RESOURCE_LOAD_QUEUE] = 31, [AS_RESOURCE_STORE_QUEUE] = 32,
+            [AS_RESOURCE_MSHR_L1I] = 2,  [AS_RESOURCE_MSHR_L1D] = 9,    [AS_RESOURCE_MSHR_L2] = 11};
+        assert_memory_equal(info->entries, entries, sizeof entries);
+        assert_string_equal(info->machine, machine.name);
+        assert_true(info->frequency == machine.frequency && info->size == sizeof *info);
+        assert_true(info->commit_width == 3 && info->dispatch_width == 5 && info->rob == 71);
+        assert_int_equal(info->commit_group, fuse ? 6 : 3); /* each may be a pair */
+        as_model_free(model);
+    }
 }
 
 /* A machine that moves several elements at a time accesses as many bytes as one that moves them one by one, in fewer
@@ -403,10 +427,11 @@ int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_threads), cmocka_unit_test(test_code),
-        cmocka_unit_test(test_paths),  cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
-        cmocka_unit_test(test_memo),   cmocka_unit_test(test_strings), cmocka_unit_test(test_warming)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),  cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_code),    cmocka_unit_test(test_paths),
+                                       cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
+                                       cmocka_unit_test(test_memo),    cmocka_unit_test(test_strings),
+                                       cmocka_unit_test(test_warming), cmocka_unit_test(test_run_info)};
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
     free(plugin);
     return failed;
