@@ -47,6 +47,12 @@ static const char *name_at(uint64_t address, const struct as_jit_insn *insn)
 
 static void test_map(void **state)
 {
+    write_text("7000 1 one byte\nfffffffffffffff0 f last\n");
+    assert_true(as_jit_read(jit, path, 0));
+    assert_string_equal(name_at(0x7000, NULL), "one byte");
+    assert_string_equal(name_at(0x7001, NULL), "");
+    assert_string_equal(name_at(UINT64_MAX - 1, NULL), "last");
+    assert_string_equal(name_at(UINT64_MAX, NULL), "");
     write_text("1000 10 first\n2000 20 Second with spaces\nnonsense\n3000\n3000 zz x\n4000 0 empty\n5000 8 \n"
                "fffffffffffffff0 20 wraps\n6000 4 not finis");
     assert_true(as_jit_read(jit, path, 0));
