@@ -266,6 +266,23 @@ static void registers_trap(void **state)
     as_modelled_lens_free(lens);
 }
 
+/* No machine has more registers than a thread keeps, whatever is asked for. */
+static void registers_are_limited(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    struct as_lens_ref ref;
+    uint64_t clock = 0;
+    options.registers = AS_LENS_REGISTERS + 3;
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    assert_int_equal(as_lens_registers(&seen.lens), AS_LENS_REGISTERS);
+    access_many(lens, 1, 0x1000, AS_ACCESS_STORE, 1, 1, &clock);
+    for (uint64_t i = 0; i < AS_LENS_REGISTERS; i++)
+        assert_int_equal(arm_at(&seen, 0x2000 + 8 * i, 8, AS_ACCESS_STORE, &ref), AS_LENS_OK);
+    assert_int_equal(arm_at(&seen, 0x3000, 8, AS_ACCESS_STORE, &ref), AS_LENS_FULL);
+    as_modelled_lens_free(lens);
+}
+
 /* What a sample arms does not trap on the sampled access; a moved watchpoint is where it was moved; the end of a thread
  * disarms. */
 static void arming_moves(void **state)
@@ -332,7 +349,8 @@ int main(void)
         cmocka_unit_test(operations_are_tagged), cmocka_unit_test(spans_are_single_accesses),
         cmocka_unit_test(shadows_move_samples),  cmocka_unit_test(shadows_of_stores),
         cmocka_unit_test(units_vary_periods),    cmocka_unit_test(registers_trap),
-        cmocka_unit_test(arming_moves),          cmocka_unit_test(threads_have_cores),
+        cmocka_unit_test(registers_are_limited), cmocka_unit_test(arming_moves),
+        cmocka_unit_test(threads_have_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

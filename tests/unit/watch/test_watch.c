@@ -1,6 +1,6 @@
 /* Watchpoints as their user sees them, on the debug registers of this machine: skipped where the kernel refuses them to
  * everybody (perf_here.h). */
-#include "watch/watch.h"
+#include "watch/watch_internal.h"
 
 #include "perf_here.h"
 #include "unit.h"
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 static struct as_watch *watch;
@@ -499,6 +500,7 @@ static void child_after_fork_is_free(void **state)
     arm(&words[1], 8, AS_WATCH_STORE);
     pid_t child = fork();
     if (child == 0) {
+        (void)atomic_flag_test_and_set(&watch->changing); /* a thread that is not in the child was adding another */
         as_watch_after_fork(watch);
         words[1] = 1;
         bool quiet = traps == 0 && as_watch_free_slots(watch, self()) == AS_WATCH_SLOTS;
@@ -540,6 +542,31 @@ static void programs_own_traps_are_passed_on(void **state)
     __asm__ volatile("int3");
     assert_int_equal(breakpoints, 2);
     sigaction(SIGTRAP, &old, NULL);
+}
+
+/* What the program leaves to the kernel, or ignores, stays so. */
+static void traps_without_a_handler(void **state)
+{
+    need_watch();
+    if (as_watch_signal(watch) != SIGTRAP)
+        unit_skip("the kernel has no sigtrap events");
+    tear_down(state);
+    for (int ignored = 0; ignored <= 1; ignored++) {
+        pid_t child = fork();
+        if (child == 0) {
+            setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+            signal(SIGTRAP, ignored ? SIG_IGN : SIG_DFL);
+            start(0);
+            raise(SIGTRAP);
+            _exit(7);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (ignored)
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        else
+            assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+    }
 }
 
 static void second_watch_is_refused(void **state)
@@ -584,6 +611,7 @@ int main(void)
         WITH(set_up, living_threads_are_left_alone),
         WITH(set_up, child_after_fork_is_free),
         WITH(set_up, programs_own_traps_are_passed_on),
+        WITH(set_up, traps_without_a_handler),
         WITH(set_up, second_watch_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
