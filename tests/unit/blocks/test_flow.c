@@ -69,6 +69,28 @@ static void test_edges(void **state)
 }
 
 /* Space between code that nobody saw run leads nowhere, and nothing falls into it; where it ran, it is code like any other. */
+/* A function that control never enters at its begin is entered where others jump into its midst. */
+static void test_midway(void **state)
+{
+    const double counts[] = {0, 5, 5, 7, 5};
+    struct as_flow *flow = graph_flow(graph_make("i i r | i j1"), counts, "4>1:5");
+    assert_true(as_flow_entries(flow, 0, 0) == 5);
+    assert_true(as_flow_entries(flow, 0, 1) == 7);
+    end(flow);
+}
+
+/* What a person calls a function, and what compilers make of its name. */
+static void test_called(void **state)
+{
+    static const char *const parts[] = {"f",        "f.cold", "f.part.0", "f.isra.0", "f.constprop.0", "f.lto_priv.1",
+                                        "f.llvm.2", "f(int)"};
+    static const char *const others[] = {"ff", "g", "f.x", "f.par", "g.cold", "f2.cold", ""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_true(as_cfg_is_called(parts[i], "f"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(as_cfg_is_called(others[i], "f"));
+}
+
 static void test_padding(void **state)
 {
     static const double counts[2][4] = {{10, 0, 10, 10}, {10, 4, 14, 14}};
@@ -112,7 +134,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_falls),   cmocka_unit_test(test_calls), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_padding), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_padding), cmocka_unit_test(test_find),  cmocka_unit_test(test_midway),
+        cmocka_unit_test(test_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static jmp_buf place;
@@ -17,6 +18,8 @@ int lost_plain(int x);
 int lost_ends(int x);
 int lost_again(int x);
 int lost_open(int x);
+int lost_saved(int x);
+int lost_swapped(int x);
 
 __attribute__((noinline)) int lost_leaf(int x)
 {
@@ -45,12 +48,25 @@ __attribute__((noinline)) int lost_open(int x)
     return anything(x) + 1;
 }
 
+static ucontext_t here, there;
+
+__attribute__((noinline)) int lost_saved(int x)
+{
+    return getcontext(&here) + lost_leaf(x);
+}
+
+__attribute__((noinline)) int lost_swapped(int x)
+{
+    return swapcontext(&here, &there) + lost_leaf(x);
+}
+
 static struct as_cfg *cfg;
 static uint32_t module;
 
 static int make(void **state)
 {
-    static const char *const names[] = {"lost_leaf", "lost_plain", "lost_ends", "lost_again", "lost_open"};
+    static const char *const names[] = {"lost_leaf", "lost_plain", "lost_ends",   "lost_again",
+                                        "lost_open", "lost_saved", "lost_swapped"};
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     assert_true(n > 0);
@@ -64,7 +80,7 @@ static int make(void **state)
             if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, names[k]) == 0)
                 as_cfg_see(cfg, module, table->symbols.data[i].address);
     as_cfg_build(cfg);
-    assert_int_equal(as_cfg_get(cfg, module)->functions.len, 5);
+    assert_int_equal(as_cfg_get(cfg, module)->functions.len, 7);
     return 0;
 }
 
@@ -90,6 +106,8 @@ static void test_names(void **state)
     assert_int_equal(count("lost_ends", as_call_comes_again), 0);
     assert_int_equal(count("lost_again", as_call_comes_again), 1);
     assert_int_equal(count("lost_again", as_call_ends), 0);
+    assert_int_equal(count("lost_saved", as_call_comes_again), 1);
+    assert_int_equal(count("lost_swapped", as_call_comes_again), 1);
     assert_int_equal(count("lost_plain", as_call_ends) + count("lost_plain", as_call_comes_again), 0);
 }
 

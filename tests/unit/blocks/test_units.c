@@ -135,6 +135,10 @@ static void test_ops(void **state)
     for (size_t i = 0; i < ips->len; i++)
         fourth += ips->data[i].from == 3 + 1 ? ips->data[i].weight : 0;
     assert_true(fourth > 0.25 * all && fourth < 0.36 * all); /* 4 of 13 micro-operations, not 1 of 10 instructions */
+    double random =
+        total(as_samples_ips(samples_of(units, "uops-random"))); /* of another period, but the same on average */
+    assert_true(random > 0.98 * all && random < 1.02 * all);
+    assert_int_not_equal(as_samples_ips(samples_of(units, "uops-random"))->data[0].count, ips->data[0].count);
     assert_null(as_units_samples(units, way_of("prime")));
     as_units_free(units);
 }
