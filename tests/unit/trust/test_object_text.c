@@ -356,6 +356,14 @@ static void damaged_tables(void **state)
     check_refused(&image, "a relocation of .data is damaged");
     image.sections[DATA_RELA].sh_info = SECTIONS;
     check_refused(&image, "a table of relocations is damaged");
+    image.sections[COMMENT].sh_type = SHT_GROUP;
+    image.sections[COMMENT].sh_info = SYMBOLS;
+    check_refused(&image, "a group of sections is damaged");
+    image.sections[COMMENT].sh_type = SHT_GROUP;
+    image.sections[COMMENT].sh_info = HOT;
+    image.sections[COMMENT].sh_offset = image.sections[DATA].sh_offset;
+    image.sections[COMMENT].sh_size = image.sections[DATA].sh_size;
+    check_refused(&image, "a group of sections is damaged, or of a kind that is not known here");
     image.data_relas[1].r_info = ELF64_R_INFO(HOT, R_X86_64_COPY);
     check_refused(&image, "relocation 5 of .data is not known here; give the assembly (cc -S)");
 }
@@ -405,6 +413,10 @@ static void frames_of_other_kinds(void **state)
         image.bytes[image.sections[FRAMES].sh_offset + changes[i].at] = changes[i].byte;
         check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
     }
+    uint8_t *first = image.bytes + image.sections[FRAMES].sh_offset;
+    memmove(first + 12, first + 11, 12); /* over a byte of padding: "zRX", of which only the last is unknown */
+    first[11] = 'X';
+    check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
     image.frame_relas[0].r_info = ELF64_R_INFO(TEXT_SYMBOL, R_X86_64_PC64);
     check_refused(&image, "its .eh_frame has an unsupported format; give the assembly (cc -S)");
 }

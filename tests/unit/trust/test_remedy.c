@@ -78,6 +78,9 @@ static const struct {
     {AS_ARCH_X86_64, "\tnegl\t(%rax)", L | S},
     {AS_ARCH_X86_64, "\tpextrw\t$2, %xmm0, (%rax)", S},
     {AS_ARCH_X86_64, "\tstosb\t%al, %es:(%rdi)", S},
+    {AS_ARCH_X86_64, "\trep insb", S},
+    {AS_ARCH_X86_64, "\tinsl", S},
+    {AS_ARCH_X86_64, "\tinsertps\t$1, %xmm1, %xmm0", 0},
     {AS_ARCH_RISCV64, "\tamomaxu.w\ta0,a1,(a2)", L | S},
 };
 

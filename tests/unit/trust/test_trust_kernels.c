@@ -44,6 +44,17 @@ static void check_label(const struct as_kernel_code *code, const struct as_kerne
         fail_msg("%s: the label %s at 0x%x is not what it says", kernel, label->name, label->offset);
 }
 
+/* What is called goes on to a return, or to a call or jump to the next function: no loop begins there. */
+static bool is_function(const struct as_kernel_code *code, uint32_t at)
+{
+    struct as_insn insn = decode(code, at);
+    while (at < code->size && !as_insn_is_control(&insn)) {
+        at += insn.length;
+        insn = decode(code, at);
+    }
+    return insn.class_ == AS_CLASS_RETURN || insn.class_ == AS_CLASS_CALL || insn.class_ == AS_CLASS_JUMP;
+}
+
 /* From the start to the end there is one instruction after the other, and jumps go to the start of one. */
 static void check_flow(const struct as_kernel_code *code, const char *kernel)
 {
@@ -57,6 +68,8 @@ static void check_flow(const struct as_kernel_code *code, const char *kernel)
         uint64_t target = insn.target - AS_KERNEL_ADDRESS;
         if (insn.target && (target >= code->size || !starts[target]))
             fail_msg("%s: the jump at 0x%x goes to 0x%llx", kernel, at, (unsigned long long)target);
+        if (insn.class_ == AS_CLASS_CALL && !is_function(code, (uint32_t)target))
+            fail_msg("%s: the call at 0x%x goes to 0x%llx", kernel, at, (unsigned long long)target);
     }
     free(starts);
 }

@@ -213,13 +213,17 @@ static void lines_of_their_own(void **state)
 static void what_is_refused(void **state)
 {
     static const char *lonely[] = {"lonely"}, *near[] = {"FL-MB@div"}, *far[] = {"FL-MB@di"}, *none[] = {"libc.so.6:"},
-                      *impossible[] = {"back.rob=0"};
+                      *impossible[] = {"back.rob=0"}, *shorter[] = {"FL-MB@tur"}, *longer[] = {"FL-MB@turnss"};
     struct as_whatif_request request = request_for(true);
     request.separate = (struct as_strlist){lonely, 1};
     check_refused(&request, "no line of a variable 'lonely' went from core to core");
     request = request_for(false);
     request.ideal = (struct as_strlist){near, 1};
     check_refused(&request, "did you mean 'divide'?");
+    request.ideal = (struct as_strlist){shorter, 1}; /* of two that are near, the nearer one */
+    check_refused(&request, "did you mean 'turn'?");
+    request.ideal = (struct as_strlist){longer, 1};
+    check_refused(&request, "did you mean 'turns'?");
     request.ideal = (struct as_strlist){far, 1};
     check_refused(&request, "lists functions that did"); /* four letters are too many */
     request = request_for(false);
