@@ -25,7 +25,7 @@ static uint64_t source_of(const struct as_ibs_op *op)
     } sources[] = {
         [AS_IBS_LOCAL_CACHE] = {.level = AS_MEM_L3},
         [AS_IBS_NEAR_CACHE] = {.level = AS_MEM_CACHE, .remote = true},
-        [AS_IBS_FAR_CACHE] = {.level = AS_MEM_CACHE, .remote = true, .far = true},
+        [AS_IBS_FAR_CACHE] = {.level = AS_MEM_CACHE, .far = true}, /* which is remote, too */
         [AS_IBS_DRAM] = {.level = AS_MEM_RAM, .memory = true},
         [AS_IBS_PERSISTENT] = {.level = AS_MEM_PERSISTENT, .memory = true},
         [AS_IBS_IO] = {.level = AS_MEM_IO},
