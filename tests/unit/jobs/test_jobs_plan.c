@@ -122,6 +122,7 @@ static void check_bad(const char *text, const char *part)
 static void test_texts_that_are_no_plans(void **state)
 {
     check_bad("", "does not begin with");
+    check_bad("assay-jobs 1", "names no directory");
     check_bad("assay-jobs 2\ndirectory /\nrepeat 1\nword p\n", "does not begin with");
     check_bad("assay-jobs 1\ndirectory /\nrepeat 1\nword p\ncolour red\n", "'colour red' is not a line");
     check_bad("assay-jobs 1\ndirectory /\nrepeat many\nword p\n", "'repeat many' is not a line");

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 static void put(const char *path, const char *text)
@@ -129,6 +130,31 @@ static void test_interrupted(void **state)
     check_file(as_jobs_log(&jobs, 2), NULL);
     as_jobs_free(&jobs);
     free(program);
+}
+
+/* Jobs end with the process that runs them, however it ends. */
+static void test_orphans(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_jobs jobs = make_folder("orphans", 1, "echo $$ >$output; exec sleep 60");
+    char *path = as_jobs_unfinished(&jobs, 0);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* the job becomes a child of this test */
+    pid_t runner = fork();
+    if (runner == 0)
+        _exit(run_here(&jobs, 1, 0, &err));
+    struct stat info;
+    while (stat(path, &info) != 0 || info.st_size == 0)
+        usleep(1000);
+    char *text = get(path);
+    int status;
+    pid_t job = atoi(text);
+    assert_true(job > 0 && kill(runner, SIGKILL) == 0 && waitpid(runner, &status, 0) == runner);
+    assert_int_equal(waitpid(job, &status, 0), job);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    free(text);
+    free(path);
+    as_jobs_free(&jobs);
 }
 
 /* ---- Slurm ---- */
@@ -284,9 +310,9 @@ static void test_slurm_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_here),          cmocka_unit_test(test_not_started),   cmocka_unit_test(test_late),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_slurm),         cmocka_unit_test(test_tasks),
-        cmocka_unit_test(test_slurm_goes_on), cmocka_unit_test(test_slurm_refuses),
+        cmocka_unit_test(test_here),        cmocka_unit_test(test_not_started),   cmocka_unit_test(test_late),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_orphans),       cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_tasks),       cmocka_unit_test(test_slurm_goes_on), cmocka_unit_test(test_slurm_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
