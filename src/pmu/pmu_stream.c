@@ -146,7 +146,6 @@ static struct as_pmu_core *core_of(struct as_pmu_stream *stream, uint32_t thread
         *core = as_alloc(sizeof **core);
         (*core)->stream = stream;
         (*core)->thread = thread;
-        (*core)->used = true;
         (*core)->seed = as_random_hash(stream->request.seed ^ as_random_hash(thread));
         stream->unit->open(*core);
     }

@@ -65,7 +65,6 @@ struct as_pmu_tip {
 struct as_pmu_core {
     struct as_pmu_stream *stream;
     uint32_t thread;
-    bool used;
     uint64_t shift;  /* cycles of the kernel stub so far */
     uint64_t before; /* … of programs that the thread executed before */
     uint64_t commit; /* the last one of the program */
