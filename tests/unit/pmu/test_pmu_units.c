@@ -217,6 +217,25 @@ static void what_a_sample_says(void **state)
     clear(&taken);
 }
 
+/* An event that is not about accesses has the first load or store of its instruction. */
+static void what_any_sample_accessed(void **state)
+{
+    static const struct as_pipe pipes[] = {{.insn = NOP, .commit = 10}, {.insn = STORE, .dispatch = 11, .commit = 60}};
+    static const struct as_data_access accesses[] = {{.address = 0x1100, .size = 64, .kind = AS_ACCESS_PREFETCH},
+                                                     {.address = 0x2000, .size = 4, .kind = AS_ACCESS_STORE},
+                                                     {.address = 0x3000, .size = 8, .kind = AS_ACCESS_STORE}};
+    static const uint32_t owners[] = {1, 1, 1};
+    struct as_pmu_request request = ask(&plain_pebs, "instructions", 1);
+    for (size_t n = 0; n <= 3; n++) {
+        struct taken taken = run(&request, pipes, 2, accesses, owners, n);
+        assert_int_equal(taken.samples.len, 1);
+        assert_int_equal(taken.samples.data[0].ip, 16 * STORE);
+        assert_int_equal(taken.samples.data[0].address, n < 2 ? 0 : 0x2000);
+        assert_int_equal(taken.samples.data[0].size, n < 2 ? 0 : 4);
+        clear(&taken);
+    }
+}
+
 /* Six events on four counters: each is counted for four of six intervals. */
 static void multiplexing(void **state)
 {
@@ -748,6 +767,7 @@ int main(void)
                                        cmocka_unit_test(pdir),
                                        cmocka_unit_test(events_are_told_apart),
                                        cmocka_unit_test(what_a_sample_says),
+                                       cmocka_unit_test(what_any_sample_accessed),
                                        cmocka_unit_test(multiplexing),
                                        cmocka_unit_test(fixed_counters),
                                        cmocka_unit_test(cycles_of_pebs),
