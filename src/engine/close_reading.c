@@ -13,6 +13,7 @@ struct close_lane {
     struct as_stream *stream;
     struct as_wire_lane *lane;
     const uint64_t *ring;
+    size_t length;                                           /* of the ring, in words */
     uint64_t position, read_before, published, limit, clock; /* limit: see handover.h */
 };
 
@@ -43,6 +44,7 @@ static bool collect_lanes(struct close_round *round)
         own->stream = reader->streams[i];
         own->lane = lane;
         own->ring = as_wire_ring(reader->wire, i);
+        own->length = as_wire_ring_words(i);
         own->position = own->read_before = atomic_load(&lane->consumed);
         own->published = atomic_load(&lane->published);
         own->limit = as_handover_limit(reader, i);
@@ -96,8 +98,8 @@ static bool read_step(struct close_round *round, struct close_lane *own)
         return false;
     if (own->position == own->published)
         own->published = atomic_load(&own->lane->published);
-    size_t at = own->position % AS_WIRE_RING, n = (size_t)(own->published - own->position), done = 0;
-    n = n < AS_WIRE_RING - at ? n : AS_WIRE_RING - at;
+    size_t at = own->position % own->length, n = (size_t)(own->published - own->position), done = 0;
+    n = n < own->length - at ? n : own->length - at;
     n = n < own->limit - own->position ? n : (size_t)(own->limit - own->position);
     n = find_block_end(own->ring + at, n);
     enum as_stream_status status = as_stream_consume(own->stream, own->ring + at, n, &done);

@@ -115,19 +115,20 @@ static bool read_code_lane(struct as_reader *reader, uint32_t number)
     static uint64_t message[AS_WIRE_MESSAGE_MAX];
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     const uint64_t *ring = as_wire_ring(reader->wire, number);
+    size_t length = as_wire_ring_words(number);
     for (;;) {
         /* Acquires the words before `published` from as_lane_publish (lane.c). */
         uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
         if (position == end)
             return true;
-        uint64_t head = ring[position % AS_WIRE_RING];
+        uint64_t head = ring[position % length];
         size_t n = head & 0xffffffff;
         if (n > AS_WIRE_MESSAGE_MAX)
             return false;
         if (end - position < n + 1)
             return true;
         for (size_t i = 0; i < n; i++)
-            message[i] = ring[(position + 1 + i) % AS_WIRE_RING];
+            message[i] = ring[(position + 1 + i) % length];
         bool sound = on_message(reader, head, message, n);
         as_lane_give_room(reader, number,
                           position + 1 + n); /* not before: the writer may wait for its message to be read */

@@ -288,6 +288,90 @@ static uint64_t margin_of(const struct as_reader *reader, uint32_t threads)
     return can_hold(reader) ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
 }
 
+/* The lane of the only thread; AS_WIRE_LANES: there are others, some of which may not have been read of yet. */
+static uint32_t find_alone(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), found = AS_WIRE_LANES;
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_FREE || reader->wire->lanes[i].is_code)
+            continue;
+        if (found < AS_WIRE_LANES || !reader->streams[i])
+            return AS_WIRE_LANES;
+        found = i;
+    }
+    return found;
+}
+
+static bool is_at_stop(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) == AS_WIRE_GATED &&
+           atomic_load(&lane->questions) == atomic_load(&lane->answers) &&
+           lane->instructions > atomic_load(&lane->stop_at);
+}
+
+static void give_alone(struct as_reader *reader, uint32_t lane, uint64_t more)
+{
+    atomic_store(&reader->wire->lanes[lane].stop_at, reader->wire->lanes[lane].instructions + more);
+    as_gates_ring_lane(reader->wire, lane);
+}
+
+/* The thread waits in front of a stretch: what accesses it is to record in the next one, and how far that goes. The rules are those of
+ * as_gear_turn, wait_for_rest and drive_fast. */
+static uint64_t choose_way(struct as_reader *reader, const struct as_region_prospect *prospect)
+{
+    struct as_gear *gear = &reader->gear;
+    uint64_t left = prospect->counted;
+    if (gear->state == AS_GEAR_RECORD) {
+        if (left < WORTH_IT_SIEVED)
+            return prospect->to_end + BEYOND;
+        set_sieve(reader, left >= 2 * FINE_LEAD);
+        gear->state = AS_GEAR_FAST;
+        as_log_debug("accesses are not recorded from instruction %lu on", gear->outlook.count);
+    }
+    if (gear->coarse && left <= FINE_LEAD + LEAST_GRANT)
+        set_sieve(reader, false);
+    uint64_t margin = gear->coarse ? FINE_LEAD : MARGIN_HELD;
+    if (left > margin + LEAST_GRANT)
+        return left - margin;
+    gear->coarse = false;
+    gear->state = AS_GEAR_RECORD;
+    gear->held = true;
+    atomic_store(&reader->wire->record_accesses, AS_WIRE_ALL);
+    as_log_debug("accesses are recorded from instruction %lu on", gear->outlook.count);
+    return prospect->to_end + BEYOND;
+}
+
+/* Whether it is known at which count of the run the thread of a lane waits. */
+static bool look_ahead(struct as_reader *reader, uint32_t number)
+{
+    const struct as_wire_lane *lane = &reader->wire->lanes[number];
+    struct as_outlook_words words = {.ring = as_wire_ring(reader->wire, number),
+                                     .length = as_wire_ring_words(number),
+                                     .read = atomic_load(&lane->consumed),
+                                     .written = atomic_load(&lane->published)};
+    return as_outlook_look(&reader->gear.outlook, reader->streams[number], &words);
+}
+
+/* Lets a single thread go on from where it waits, if it does, whether or not all before that has been read. Returns false if it is not
+ * known what comes there, or is not to be done this way. */
+static bool drive_ahead(struct as_reader *reader, bool *changed)
+{
+    struct as_region_prospect prospect;
+    struct as_gear *gear = &reader->gear;
+    uint32_t lane = find_alone(reader);
+    *changed = false;
+    if (lane == AS_WIRE_LANES || !can_hold(reader) || gear->wanted || reader->regions.awaits != AS_POINT_NONE ||
+        !as_region_run_foresee(&reader->regions, reader->regions.count, &prospect))
+        return false;
+    if (!is_at_stop(&reader->wire->lanes[lane]) || !look_ahead(reader, lane))
+        return true;
+    if (!as_region_run_foresee(&reader->regions, gear->outlook.count, &prospect))
+        return false;
+    give_alone(reader, lane, choose_way(reader, &prospect));
+    *changed = true;
+    return true;
+}
+
 static bool drive_fast(struct as_reader *reader)
 {
     bool asks;
@@ -364,6 +448,9 @@ bool as_gear_turn(struct as_reader *reader)
     bool asks;
     if (!gear->possible)
         return false;
+    bool changed;
+    if ((gear->state == AS_GEAR_FAST || gear->held) && drive_ahead(reader, &changed))
+        return changed;
     if (gear->state == AS_GEAR_FAST)
         return drive_fast(reader);
     if (gear->state == AS_GEAR_STOPPING)

@@ -13,6 +13,10 @@
  *             recording on and opens all gates: record. Where accesses are sieved and there is one thread, the sieve is a
  *             coarse one without the stack up to some place before the border, and a fine one from there on.
  *
+ * A single thread that is held, where regions lie by count, need not wait until all that it wrote has been read: the words themselves say
+ * where it is (outlook.h). So it goes on into the next stretch, with the accesses that are wanted there, while the reader and the
+ * core are still busy with the region. It stops at the same places either way.
+ *
  * Each translated block states whether its accesses are recorded (as_block_gist.bare), so streams need no other sign.
  * If threads follow simulated time (pace.h), their budgets close the gates while accesses are recorded. Threads that run in
  * turn need their accesses recorded all the time, so that every run stops them at the same places.
@@ -21,6 +25,7 @@
 #ifndef AS_ENGINE_GEAR_H
 #define AS_ENGINE_GEAR_H
 
+#include "engine/outlook.h"
 #include "region/regions.h"
 
 #include <stdbool.h>
@@ -35,9 +40,10 @@ enum as_gear_state { AS_GEAR_RECORD, AS_GEAR_STOPPING, AS_GEAR_FAST };
 struct as_gear {
     bool possible; /* the run can have stretches in which accesses are not needed */
     enum as_gear_state state;
-    bool coarse;       /* while fast: the sieve is the coarse one */
-    bool held;         /* while accesses are recorded: the only thread waits at the end of its region */
-    bool wanted;       /* something outside the program starts a region: it waits for accesses to be recorded */
+    bool coarse; /* while fast: the sieve is the coarse one */
+    bool held;   /* while accesses are recorded: the only thread waits at the end of its region */
+    bool wanted; /* something outside the program starts a region: it waits for accesses to be recorded */
+    struct as_outlook outlook;
     double stopping;   /* since when */
     double not_before; /* the next time to try */
 };

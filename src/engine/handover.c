@@ -29,7 +29,7 @@ struct look {
 
 static uint64_t word_at(const struct look *look, uint32_t lane, uint64_t position)
 {
-    return as_wire_ring(look->reader->wire, lane)[position % AS_WIRE_RING];
+    return as_wire_ring(look->reader->wire, lane)[position % as_wire_ring_words(lane)];
 }
 
 /* A word that lies in the future tells nothing. */

@@ -180,19 +180,19 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
     uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
     uint64_t limit = as_handover_limit(reader, number);
     end = end < limit ? end : limit;
-    size_t at = position % AS_WIRE_RING, n = (size_t)(end - position), done = 0;
+    size_t length = as_wire_ring_words(number), at = position % length, n = (size_t)(end - position), done = 0;
     const uint64_t *words = as_wire_ring(reader->wire, number) + at;
     uint64_t wrapped[1 + AS_WIRE_REGISTERS];
     n = n < reader->at_once ? n : reader->at_once;
-    if (n > AS_WIRE_RING - at)
-        n = AS_WIRE_RING - at;
+    if (n > length - at)
+        n = length - at;
     enum as_stream_status status = as_stream_consume(reader->streams[number], words, n, &done);
     if (status == AS_STREAM_OK && done == 0 && n < end - position && !reader->regions.over) {
         /* An event whose operands lie on the other side of the ring's end. */
         size_t whole = end - position < sizeof wrapped / sizeof *wrapped ? (size_t)(end - position)
                                                                          : sizeof wrapped / sizeof *wrapped;
         for (size_t i = 0; i < whole; i++)
-            wrapped[i] = as_wire_ring(reader->wire, number)[(position + i) % AS_WIRE_RING];
+            wrapped[i] = as_wire_ring(reader->wire, number)[(position + i) % length];
         status = as_stream_consume(reader->streams[number], wrapped, whole, &done);
     }
     if (done) {

@@ -10,8 +10,6 @@
 #include "engine/stream_rules.h"
 #include "engine/wire.h"
 
-static const uint32_t sigreturn_numbers[AS_ARCH_COUNT] = {[AS_ARCH_X86_64] = 15, [AS_ARCH_RISCV64] = 139};
-
 /* The instruction at `address` is about to be executed and may be a landmark. */
 static void pass_landmarks(struct as_stream *stream, uint64_t address)
 {
@@ -205,7 +203,7 @@ static void on_syscall_return(struct as_stream *stream, uint32_t number, int64_t
 {
     enum { QEMU_RESTARTS = -512 };
     bool told = as_stream_is_told(stream);
-    if (number == sigreturn_numbers[stream->thread.image->arch] && result != QEMU_RESTARTS) {
+    if (as_is_sigreturn(stream->thread.image->arch, number) && result != QEMU_RESTARTS) {
         stream->in_sigreturn = true;
         if (stream->sink->signal_return && told)
             stream->sink->signal_return(stream->context, &stream->thread);

@@ -10,6 +10,12 @@ static inline uint32_t as_word_index(uint64_t word)
     return (uint32_t)(word >> AS_WIRE_INDEX_SHIFT & AS_WIRE_INDEX_MASK);
 }
 
+static inline bool as_is_sigreturn(enum as_arch arch, uint32_t call)
+{
+    enum { X86_64 = 15, RISCV64 = 139 };
+    return call == (arch == AS_ARCH_RISCV64 ? RISCV64 : X86_64);
+}
+
 /* Quick and nearly always true: the last instruction that must access memory did. */
 static inline __attribute__((always_inline)) bool as_looks_complete(const struct as_block *block, const uint64_t *words,
                                                                     size_t n)

@@ -89,12 +89,12 @@ void as_twin_send(struct as_reader *reader, uint32_t lane, uint64_t consumed)
         return;
     static struct {
         struct head head;
-        uint64_t words[AS_WIRE_RING];
+        uint64_t words[AS_WIRE_LONG * AS_WIRE_RING];
     } record;
     record.head = (struct head){.lane = lane, .words = (uint32_t)(consumed - from)};
     const uint64_t *ring = as_wire_ring(reader->wire, lane);
     for (uint32_t i = 0; i < record.head.words; i++)
-        record.words[i] = ring[(from + i) % AS_WIRE_RING];
+        record.words[i] = ring[(from + i) % as_wire_ring_words(lane)];
     write_log(twin, &record, sizeof record.head + record.head.words * sizeof *record.words);
     twin->sent[lane] = consumed;
     wait_for_copy(twin);
@@ -136,7 +136,7 @@ static bool take_rings(struct as_reader *reader)
 {
     struct as_wire_header *wire = reader->wire;
     uint32_t used = atomic_load(&wire->lanes_used);
-    size_t size = sizeof *wire + (size_t)used * AS_WIRE_RING * sizeof(uint64_t);
+    size_t size = as_wire_size(used);
     void *copy = malloc(size);
     if (!copy)
         return false;
@@ -187,11 +187,12 @@ bool as_twin_pull(struct as_reader *reader, bool wait)
     uint64_t end = atomic_load(&lane->published), *ring = as_wire_ring(reader->wire, head.lane);
     if (!lane->is_code && !reader->streams[head.lane]) /* a thread has started */
         _exit(AS_EXIT_USAGE);
-    if (end - atomic_load(&lane->consumed) + head.words > AS_WIRE_RING)
+    size_t length = as_wire_ring_words(head.lane);
+    if (end - atomic_load(&lane->consumed) + head.words > length)
         return false;
-    size_t first = AS_WIRE_RING - end % AS_WIRE_RING;
+    size_t first = length - end % length;
     first = first < head.words ? first : head.words;
-    read_log(twin, at + sizeof head, ring + end % AS_WIRE_RING, first * sizeof *ring);
+    read_log(twin, at + sizeof head, ring + end % length, first * sizeof *ring);
     read_log(twin, at + sizeof head + first * sizeof *ring, ring, (head.words - first) * sizeof *ring);
     atomic_store(&lane->published, end + head.words);
     at += sizeof head + head.words * sizeof *ring;

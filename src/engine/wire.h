@@ -36,10 +36,12 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 18,
+    AS_WIRE_VERSION = 19,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
-    AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used */
+    AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used … */
+    AS_WIRE_LONG = 4,        /* … and so many times as long for the first lanes, … */
+    AS_WIRE_LONG_LANES = 2,  /* … which a single thread has: it may be far ahead of the reader (gear.h) */
     AS_WIRE_SYSCALL_ARGS = 6,
     AS_WIRE_WATCHES = 1024, /* landmarks that a plugin can be told of */
     AS_WIRE_NAME_WORDS = 8, /* for the end of a path */
@@ -218,7 +220,24 @@ struct as_wire_header {
     struct as_wire_lane lanes[AS_WIRE_LANES];
 };
 
-#define AS_WIRE_SIZE (sizeof(struct as_wire_header) + (size_t)AS_WIRE_LANES * AS_WIRE_RING * sizeof(uint64_t))
+/* Where a lane's ring starts, in words behind the header, and how long it is. */
+static inline size_t as_wire_ring_offset(size_t lane)
+{
+    size_t longer = lane < AS_WIRE_LONG_LANES ? lane : AS_WIRE_LONG_LANES;
+    return (lane + longer * (AS_WIRE_LONG - 1)) * AS_WIRE_RING;
+}
+
+static inline size_t as_wire_ring_words(size_t lane)
+{
+    return lane < AS_WIRE_LONG_LANES ? (size_t)AS_WIRE_LONG * AS_WIRE_RING : AS_WIRE_RING;
+}
+
+/* All of it, as far as so many lanes need it. */
+static inline size_t as_wire_size(size_t lanes)
+{
+    return sizeof(struct as_wire_header) + as_wire_ring_offset(lanes) * sizeof(uint64_t);
+}
+#define AS_WIRE_SIZE as_wire_size(AS_WIRE_LANES)
 
 /* Where a process was forked, as its first thread tells (AS_WIRE_THREAD_START): the parent's lane, and a position in it. */
 enum { AS_WIRE_ORIGIN_SHIFT = 48 };
@@ -237,10 +256,9 @@ static inline uint64_t as_wire_origin_position(uint64_t origin)
     return origin & ((UINT64_C(1) << AS_WIRE_ORIGIN_SHIFT) - 1);
 }
 
-/* Where a lane's ring starts in a mapping of the whole. */
 static inline uint64_t *as_wire_ring(struct as_wire_header *header, size_t lane)
 {
-    return (uint64_t *)((char *)header + sizeof *header) + lane * AS_WIRE_RING;
+    return (uint64_t *)((char *)header + sizeof *header) + as_wire_ring_offset(lane);
 }
 
 #endif

@@ -12,12 +12,13 @@
  * All atomics here are sequentially consistent. What each hands over, from where to where (files without a folder are src/engine's):
  *
  *   published          the words before it       publish_words -> read_words (reader.c), read_step (close_reading.c),
- *                                                look_at_lane (handover.c), as_lane_is_idle (lane_idle.c)
+ *                                                look_at_lane (handover.c), look_ahead (gear.c),
+ *                                                as_lane_is_idle (lane_idle.c)
  *   consumed           room in the ring          as_lane_give_room (reader.c) -> has_room
  *   state LIVE         the lane's other members  as_lane_claim -> read_all_lanes (reader.c), as_reader_read_code, as_lane_is_fellow
  *   state ENDED        the last `published`      as_lane_end -> as_reader_read_lane (reader.c)
  *   state FREE         the lane, drained         end_stream (reader.c), as_reader_read_code -> find_free_lane
- *   activity           what was published        wait_at_gate, as_lane_enter_syscall -> is_waiting (gear.c), give_turn (pace.c),
+ *   activity           what was published        wait_at_gate, as_lane_enter_syscall -> is_waiting, is_at_stop (gear.c), give_turn (pace.c),
  *                      before it                 as_lane_is_idle (lane_idle.c)
  *   stop_at, answers,  what code is to record    give, answer (gear.c), pace_all, give_turn (pace.c) -> is_below_stop, is_answered,
  *   given              from then on              has_turn, and then follow_recording
@@ -92,10 +93,15 @@ void as_lane_setup(void)
     as_turns_setup();
 }
 
+static size_t number_of(const struct as_wire_lane *lane)
+{
+    return (size_t)(lane - as_plugin.wire->lanes);
+}
+
 /* Acquires what as_lane_give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
-    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= AS_WIRE_RING;
+    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= as_wire_ring_words(number_of(lane));
 }
 
 static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
@@ -116,7 +122,7 @@ static void turn_chunk(struct as_wire_lane *lane)
     uint64_t position = lane->chunk_position + AS_WIRE_CHUNK;
     if (!has_room(lane, position))
         wait_for_room(lane, position);
-    uint64_t *next = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes)) + position % AS_WIRE_RING;
+    uint64_t *next = as_wire_ring(as_plugin.wire, number_of(lane)) + position % as_wire_ring_words(number_of(lane));
     lane->chunk_end = next + AS_WIRE_CHUNK;
     /* The reader takes chunk_position + (write - chunk) from a killed writer: at no moment may that be beyond what was
      * written. That is seal_lane (code_lanes.c), after this process has ended: the order of the stores in the code is
@@ -195,7 +201,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     }
     if (!lane)
         as_plugin_die("the program has more threads alive than Assay can follow (4096)");
-    uint64_t *ring = as_wire_ring(as_plugin.wire, (size_t)(lane - as_plugin.wire->lanes));
+    uint64_t *ring = as_wire_ring(as_plugin.wire, number_of(lane));
     lane->write = lane->chunk = ring;
     lane->chunk_end = ring + AS_WIRE_CHUNK;
     lane->chunk_position = lane->instructions = lane->clock_offset = lane->stamp = 0;

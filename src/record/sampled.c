@@ -402,7 +402,8 @@ void as_sampled_attach(struct as_sampled *sampled, struct as_modelled *modelled,
     }
     as_model_set_sieve(modelled->model);
     as_model_add_also(modelled->model, &sampled_sink, sampled);
-    if (sampled->options.warm == AS_SAMPLED_AUTO)
+    sampled->regions.undecided = sampled->options.warm == AS_SAMPLED_AUTO;
+    if (sampled->regions.undecided)
         sampled->warming = as_warming_new(sampled);
     as_sampled_begin_training(sampled);
     as_model_set_measured(modelled->model, on_measured, sampled);

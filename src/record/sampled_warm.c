@@ -317,6 +317,7 @@ static void set_warming(struct as_sampled *sampled, uint64_t warm)
     sampled->summary.warm = warm;
     for (size_t i = 1; i < sampled->regions.list.len; i++)
         sampled->regions.list.data[i].warm = warm;
+    sampled->regions.undecided = false;
 }
 
 static void decide(struct as_warming *warming)

@@ -345,3 +345,28 @@ uint64_t as_region_run_to_end(const struct as_region_run *run)
 {
     return run->begin == UINT64_MAX || run->over ? UINT64_MAX : left_inside(run, region_at(run, run->at));
 }
+
+/* Whether a region has a place by itself: behind the one before it, and from some count on. */
+static bool lies_by_count(const struct as_region *region)
+{
+    return region->start.kind == AS_POINT_INSTRUCTION && region->stop.kind == AS_POINT_NONE && region->heads &&
+           !region->repeat && region->max != AS_REGION_ALL;
+}
+
+bool as_region_run_foresee(const struct as_region_run *run, uint64_t count, struct as_region_prospect *prospect)
+{
+    uint64_t begin = run->begin;
+    for (uint32_t at = run->at; at < count_regions(run) && !run->regions->undecided; at++) {
+        const struct as_region *region = region_at(run, at);
+        if (!lies_by_count(region) || begin == UINT64_MAX)
+            return false;
+        uint64_t end = sum(begin, region->max), warm_at = less(less(begin, region->settle), region->warm);
+        if (count < end) {
+            *prospect = (struct as_region_prospect){.counted = less(warm_at, count), .to_end = end - count};
+            return true;
+        }
+        if (at + 1 < count_regions(run))
+            begin = later(sum(region_at(run, at + 1)->start.number, region_at(run, at + 1)->offset), end);
+    }
+    return false;
+}

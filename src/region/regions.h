@@ -73,6 +73,7 @@ struct as_regions {
     AS_VEC(struct as_landmark) landmarks;
     bool open_ended; /* a plan for programs of any length, most of which end before its end */
     bool to_the_end; /* behind the last region the run goes on, and is counted, to the end of the program */
+    bool undecided;  /* how long to warm is still being found out: what comes next is not known before it comes */
     uint64_t near;   /* see as_region_run_near; 0: AS_NEAR. May change when a stretch begins */
 };
 

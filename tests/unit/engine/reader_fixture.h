@@ -44,6 +44,7 @@ static inline struct as_wire_lane *add_thread(uint32_t number, uint32_t process)
                                         .tid = (int32_t)(1000 + number),
                                         .image = as_code_table_find_image(&bed.code, 1)};
     stream->code = &bed.code;
+    stream->regions = &reader.regions;
     stream->causal.time = began;
     reader.streams[number - 1] = stream;
     atomic_store(&lane->state, AS_WIRE_LIVE);

@@ -1,6 +1,7 @@
 /* See stream_bed.h. */
 #include "stream_bed.h"
 
+#include "engine/outlook.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -212,17 +213,38 @@ const struct as_sink bed_sink = {
     .signal_return = tell_signal_return,
 };
 
-static void consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t split)
+/* Where the thread is once all words are read, as it is seen from here: every look must come to the same, or to none. */
+struct seen {
+    uint64_t count;
+    uint32_t looks; /* that came to it */
+};
+
+static void look_ahead(struct seen *seen, const struct as_stream *stream, const uint64_t *words, size_t read, size_t n)
 {
+    struct as_outlook outlook = {0};
+    const struct as_outlook_words all = {.ring = words, .length = n, .read = read, .written = n};
+    if (stream->regions->over || n == 0 || !as_outlook_look(&outlook, stream, &all))
+        return;
+    if (seen->looks++ == 0)
+        seen->count = outlook.count;
+    assert_int_equal(seen->count, outlook.count);
+}
+
+static uint32_t consume(struct as_stream *stream, const uint64_t *words, size_t n, size_t split)
+{
+    struct seen seen = {0};
+    look_ahead(&seen, stream, words, 0, n);
     size_t at = 0, done = 0, step = split == SIZE_MAX ? 1 : split;
     for (size_t end = step < n ? step : n;; end = split == SIZE_MAX && end + 1 < n ? end + 1 : n) {
         assert_int_equal(as_stream_consume(stream, words + at, end - at, &done), AS_STREAM_OK);
         assert_true(done <= end - at);
         at += done;
+        look_ahead(&seen, stream, words, at, n);
         if (end == n)
             break;
     }
     assert_true(at == n || stream->regions->over);
+    return seen.looks;
 }
 
 static void on_stretch(void *context)
@@ -250,7 +272,8 @@ static void run_stream(struct bed *bed, const struct bed_run *run, const struct 
     for (size_t i = 0; i < bed->code.blocks.len && run->blocks_only; i++) /* nothing checks them in such a run */
         bed->code.blocks.data[i]->flags &= ~(uint32_t)(AS_BLOCK_CHECKED | AS_BLOCK_DISAGREES);
     stream.thread = (struct as_thread){.number = 1, .image = as_code_table_find_image(&bed->code, bed->image)};
-    consume(&stream, fewer ? fewer : bed->words.data, n, run->split < n || run->split == SIZE_MAX ? run->split : n);
+    bed->looks +=
+        consume(&stream, fewer ? fewer : bed->words.data, n, run->split < n || run->split == SIZE_MAX ? run->split : n);
     if (run->finish)
         as_stream_finish(&stream);
     as_ways_report(&stream);

@@ -44,6 +44,7 @@ struct bed {
     uint32_t threads;       /* that there are; 0: one */
     uint32_t disagreements; /* of the last run */
     uint64_t summed;        /* executions that came in tallies, in all runs of bed_expect */
+    uint32_t looks;         /* ahead that said where the thread is, in all runs: as_outlook_look */
 };
 
 /* How a run of the words is reported. */

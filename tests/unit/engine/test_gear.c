@@ -223,6 +223,68 @@ static void sieves(void **state)
     assert_int_equal(stop_of(1), AT + MILLION + 512);
 }
 
+/* Words of a loop of two blocks, of three and of two instructions, which the thread has written and nobody has read. */
+static void writes_rounds(struct as_wire_lane *lane, uint32_t rounds)
+{
+    uint64_t *ring = as_wire_ring(child.wire, 0);
+    uint64_t at = atomic_load(&lane->published);
+    for (uint32_t i = 0; i < 2 * rounds; i++, at++)
+        ring[at % as_wire_ring_words(0)] = i % 2 ? BACK : MIX;
+    atomic_store(&lane->published, at);
+}
+
+static void begin_by_count(uint64_t start, uint64_t length)
+{
+    begin("10M..+1M", true);
+    struct as_region *first = &regions.list.data[0], *second = as_regions_add(&regions);
+    *second = *first;
+    second->text = NULL;
+    first->max = second->max = length;
+    first->start.number = 0;
+    second->start.number = start;
+    first->heads = second->heads = true;
+    as_region_run_free(&reader.regions);
+    as_region_run_init(&reader.regions, &regions);
+}
+
+/* A thread that was held at the end of its region goes on to the next one though nothing of it has been read. */
+static void ahead_of_the_reader(void **state)
+{
+    enum { ROUNDS = 100, REGION = 400, NEXT = 10 * MILLION };
+    atomic_store(&child.wire->cheap_switch, 1);
+    begin_by_count(NEXT, REGION);
+    struct as_wire_lane *lane = add_thread(1, 1);
+    lane->instructions = 0;
+    assert_true(as_gear_turn(&reader)); /* nothing is counted yet: recorded, and held */
+    assert_true(reader.gear.held);
+    assert_int_equal(recorded(), AS_WIRE_ALL);
+    writes_rounds(lane, ROUNDS);
+    lane->instructions = stop_of(1) + 1;
+    atomic_store(&lane->activity, AS_WIRE_RUNNING);
+    assert_false(as_gear_turn(&reader)); /* it is not at its gate */
+    atomic_store(&lane->activity, AS_WIRE_GATED);
+    uint64_t clock = lane->instructions, count = ROUNDS * 5 - 2; /* the last block has not ended */
+    assert_true(as_gear_turn(&reader));
+    assert_int_equal(reader.regions.count, 0);
+    assert_int_equal(recorded(), AS_WIRE_COARSE);
+    assert_int_equal(stop_of(1), clock + NEXT - count - 120000);
+    assert_false(as_gear_turn(&reader));
+}
+
+/* A block whose code is not known yet says nothing: the thread is read first. */
+static void ahead_of_the_code(void **state)
+{
+    atomic_store(&child.wire->cheap_switch, 1);
+    begin_by_count(10 * MILLION, 400);
+    struct as_wire_lane *lane = add_thread(1, 1);
+    assert_true(as_gear_turn(&reader));
+    writes_rounds(lane, 100);
+    as_wire_ring(child.wire, 0)[100] = 12345;
+    lane->instructions = stop_of(1) + 1;
+    assert_false(as_gear_turn(&reader));
+    assert_int_equal(recorded(), AS_WIRE_ALL);
+}
+
 /* Something outside wants a region now: what has begun is ended first. */
 static void admits(void **state)
 {
@@ -249,8 +311,9 @@ static void never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(only_with_gaps), TEST(up_to_a_region), TEST(several_threads), TEST(not_worth_it), TEST(does_not_stop),
-        TEST(waits_for_rest), TEST(sieves),         TEST(admits),          TEST(never),
+        TEST(only_with_gaps),    TEST(up_to_a_region), TEST(several_threads), TEST(not_worth_it),
+        TEST(does_not_stop),     TEST(waits_for_rest), TEST(sieves),          TEST(ahead_of_the_reader),
+        TEST(ahead_of_the_code), TEST(admits),         TEST(never),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void push(uint32_t thread, uint64_t word)
 {
     struct as_wire_lane *lane = &child.wire->lanes[thread - 1];
     uint64_t position = atomic_load(&lane->published);
-    as_wire_ring(child.wire, thread - 1)[position % AS_WIRE_RING] = word;
+    as_wire_ring(child.wire, thread - 1)[position % as_wire_ring_words(thread - 1)] = word;
     atomic_store(&lane->published, position + 1);
 }
 

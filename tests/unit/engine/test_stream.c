@@ -85,6 +85,7 @@ static void test_repeated(void **state)
     as_str_add(&want, "1000[0,3) >0\n");
     expect(as_str_get(&want));
     assert_true(bed.summed > bed.words.len * 30); /* nearly all of them, in each of the ways to cut the words */
+    assert_true(bed.looks > bed.words.len);       /* each saw where the thread was to come: look_ahead (stream_bed.c) */
     as_str_free(&want);
 }
 
@@ -127,6 +128,7 @@ static void test_rep(void **state)
            "1031[0,1) c >1031\n"
            "1031[0,1) c >1031\n"
            "1033[0,1) t >0\n");
+    assert_true(bed.looks > bed.words.len);
 }
 
 static void test_rep_of_nothing(void **state)

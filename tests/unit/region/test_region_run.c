@@ -474,6 +474,66 @@ static void test_distance_to_the_end(void **state)
     as_region_run_free(&run);
 }
 
+static void expect_prospect(const struct as_region_run *run, uint64_t count, uint64_t counted, uint64_t to_end)
+{
+    struct as_region_prospect prospect;
+    assert_true(as_region_run_foresee(run, count, &prospect));
+    assert_int_equal(prospect.counted, counted);
+    assert_int_equal(prospect.to_end, to_end);
+}
+
+static void add_by_count(uint64_t start, uint64_t length)
+{
+    struct as_region *region = add();
+    region->start = at_instruction(start);
+    region->max = length;
+    region->warm = 3;
+    region->settle = 2;
+    region->heads = true;
+}
+
+/* What comes at later counts, from the start and from within the first region: 20 to 30, then 32 to 42, then 42 to 52. */
+static void test_foresee(void **state)
+{
+    struct as_region_run run;
+    struct as_region_prospect prospect;
+    add_by_count(20, 10);
+    add_by_count(32, 10);
+    add_by_count(36, 10);
+    as_region_run_init(&run, &list);
+    for (int inside = 0; inside < 2; inside++) {
+        expect_prospect(&run, 4, 11, 26);
+        expect_prospect(&run, 15, 0, 15);
+        expect_prospect(&run, 29, 0, 1);
+        expect_prospect(&run, 30, 0, 12); /* behind the region, and so near the next one that it warms */
+        expect_prospect(&run, 42, 0, 10); /* it would have begun before */
+        assert_false(as_region_run_foresee(&run, 52, &prospect));
+        while (run.count < 25) {
+            as_region_run_cross(&run);
+            as_region_run_count(&run, 1);
+        }
+    }
+    as_region_run_free(&run);
+}
+
+/* Not where something else than counts decides, or what comes is being found out. */
+static void test_foresee_nothing(void **state)
+{
+    struct as_region_run run;
+    struct as_region_prospect prospect;
+    add_by_count(20, 10);
+    add_by_count(50, 10);
+    as_region_run_init(&run, &list);
+    expect_prospect(&run, 35, 10, 25);
+    list.undecided = true;
+    assert_false(as_region_run_foresee(&run, 4, &prospect));
+    list.undecided = false;
+    list.list.data[1].start = at_landmark(F, 0);
+    expect_prospect(&run, 4, 11, 26);
+    assert_false(as_region_run_foresee(&run, 35, &prospect));
+    as_region_run_free(&run);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -499,6 +559,8 @@ int main(void)
         TEST(test_changes),
         TEST(test_length),
         TEST(test_distance_to_the_end),
+        TEST(test_foresee),
+        TEST(test_foresee_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
