@@ -1,0 +1,100 @@
+/* Blocks of code with space in it, in the code of this test: where they begin, and which of them only fill space. */
+#include "blocks/cfg.h"
+
+#include "unit.h"
+
+#include <stdio.h>
+
+/* Behind a jump to anywhere, and behind a return, what fills space, and then code that nothing leads to. Never called. */
+__asm__(".text\n"
+        ".globl decode_padded\n"
+        ".type decode_padded, @function\n"
+        "decode_padded:\n"
+        "    jmp *%rax\n"        /* 0 */
+        "    nop\n"              /* 2 */
+        "    .byte 0x66, 0x90\n" /* 3: a nop of two bytes */
+        "    .byte 0xff, 0xc0\n" /* 5: inc eax */
+        "    nop\n"              /* 7: control comes by */
+        "    .byte 0xff, 0xc0\n" /* 8 */
+        "    ret\n"              /* 10 */
+        "    nop\n"              /* 11 */
+        "    .byte 0xff, 0xc3\n" /* 12: inc ebx */
+        "    ret\n"              /* 14 */
+        ".size decode_padded, . - decode_padded\n");
+
+static struct as_cfg *cfg;
+static uint32_t module;
+static uint64_t start;
+
+static int open_cfg(void **state)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0);
+    path[n] = '\0';
+    cfg = as_cfg_new(NULL);
+    module = as_cfg_module_of(cfg, path, AS_ARCH_X86_64);
+    const struct as_symtab *table = &as_cfg_get(cfg, module)->symbols.symbols;
+    start = 0;
+    for (size_t i = 0; i < table->symbols.len; i++)
+        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, "decode_padded") == 0)
+            start = table->symbols.data[i].address;
+    return start ? 0 : -1;
+}
+
+static int close_cfg(void **state)
+{
+    as_cfg_free(cfg);
+    return 0;
+}
+
+/* Where blocks begin in the function; "p" behind one that only fills space. */
+static void check_blocks(const char *want)
+{
+    char text[128] = "";
+    as_cfg_build(cfg);
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    assert_int_equal(m->functions.len, 1);
+    for (size_t i = 0; i < m->blocks.len; i++)
+        sprintf(text + strlen(text), "%s%d%s", i ? " " : "", (int)(m->blocks.data[i].start - start),
+                m->blocks.data[i].flags & AS_CFG_PADDING ? "p" : "");
+    assert_string_equal(text, want);
+}
+
+/* Samples do not say where jumps lead: what lies behind such space begins a block. Space that control comes by does not. */
+static void of_samples(void **state)
+{
+    as_cfg_touch(cfg, module, start + 9);
+    check_blocks("0 2p 5 11p 12");
+}
+
+/* Executions say it: what did not run behind the return is one piece. */
+static void of_executions(void **state)
+{
+    static const uint8_t executed[] = {0, 5, 7, 8, 10};
+    for (size_t i = 0; i < sizeof executed; i++)
+        as_cfg_see(cfg, module, start + executed[i]);
+    check_blocks("0 2p 5 11");
+}
+
+/* A block begins where a branch was seen to go, and where the instruction before ran more or less often. */
+static void at_leaders(void **state)
+{
+    as_cfg_touch(cfg, module, start);
+    as_cfg_lead(cfg, module, start + 7);
+    as_cfg_cut(cfg, module, start + 14);
+    check_blocks("0 2p 5 7 11p 12 14");
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    for (size_t i = 0; i < m->blocks.len; i++)
+        assert_int_equal((m->blocks.data[i].flags & AS_CFG_TARGET) != 0, m->blocks.data[i].start == start + 7);
+    assert_int_equal(m->blocks.data[2].n_insns, 1);
+    assert_int_equal(m->blocks.data[3].n_insns, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(of_samples, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
