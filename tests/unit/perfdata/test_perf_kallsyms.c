@@ -30,6 +30,7 @@ static int make_files(void **state)
                                   "ffffffff81000320 \n"
                                   "ffffffff81000330 t \n"
                                   " ffffffff81000340 t indented\n"
+                                  "ffffffff81000400 t x\n"
                                   "ffffffffc0000010 t in_module\t[fuse]\n";
     /* A note of another kind, then the build-id. */
     static const uint8_t notes[] = "\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd"
@@ -69,6 +70,7 @@ static void addresses_have_names(void **state)
     assert_name(&table, UINT64_C(0xffffffff81000100), "global");
     assert_name(&table, UINT64_C(0xffffffff81000300), "global"); /* data are not functions */
     assert_name(&table, UINT64_C(0xffffffff81000350), "global"); /* nor are lines without a name */
+    assert_name(&table, UINT64_C(0xffffffff81000400), "x");
     assert_name(&table, UINT64_C(0xffffffffc0000010), "in_module");
     assert_name(&table, UINT64_C(0xffffffffc0001000), NULL); /* behind its page */
     as_perf_kallsyms_free(&table);

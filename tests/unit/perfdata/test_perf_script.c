@@ -107,6 +107,10 @@ static void test_memory_columns(void **state)
         "BLK  N/A            77           401234 f+0x1 (m)\n",
         EVENT(0, "loads") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu 0 period 10 comm 'prog' "
                           "plain,7fff0010,0,0,4d,0,0,68100142,0,0,0,0,0,0,0\n  401234 f+1 (m)\n");
+    expect(
+        "prog 42 [000] 1.5: 10 loads:     68100142 |OP LOAD|LVL L1 hit|SNP None    401234 f+0x1 (m)\n", /* no address */
+        EVENT(0, "loads") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu 0 period 10 comm 'prog' "
+                          "plain,0,0,0,0,0,0,68100142,0,0,0,0,0,0,0\n  401234 f+1 (m)\n");
     expect("prog 42 [000] 1.5: 10 loads:     7fff0010           401234 f+0x1 (m)\n",
            EVENT(0, "loads") "sample 0 mode 2 ip 401234 42/42 time 1500000000 cpu 0 period 10 comm 'prog' "
                              "plain,7fff0010,0,0,0,0,0,0,0,0,0,0,0,0,0\n  401234 f+1 (m)\n");
