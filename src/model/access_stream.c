@@ -5,18 +5,21 @@
 #include "engine/brief_calls.h"
 #include "engine/word_clocks.h"
 #include "model/access_buffer.h"
-
-#include <stdatomic.h>
+#include "model/access_clocks.h"
+#include "model/access_sample.h"
+#include "model/spin_look.h"
 
 struct access_thread {
-    uint32_t number;
-    uint64_t executed;
-    uint64_t offset; /* `executed` plus this is the thread's clock */
-    bool runs;
+    struct as_access_clock time;
     uint32_t tree;
     uint64_t called;                       /* clock at its last system call */
     uint64_t node;                         /* node of the call path last reported to observers; UINT64_MAX: none yet */
     const struct as_shared_ranges *shared; /* of its process */
+    struct as_thread self;                 /* as it began, for what is given out behind the run */
+    struct as_spin_look look;              /* its last one */
+    bool looks;                            /* it has looked again, and that look has not been given out: */
+    uint64_t look_behind;                  /* … what it comes behind, if it is the last of many: see `earliest` */
+    uint64_t look_clock, look_node;        /* … the clock before it, and its call path */
 };
 
 struct as_access_stream {
@@ -26,18 +29,15 @@ struct as_access_stream {
     void *open_context;
     struct as_run_info info;
     AS_VEC(struct as_access_codes *) codes; /* by block index; NULL: not executed yet */
-    AS_VEC(struct access_thread *) threads;
-    struct as_call_tracker *calls;   /* NULL: calls are not followed */
-    struct as_shared_memory *shared; /* NULL: addresses stay as they are … */
-    struct as_moved_memory *moved;   /* … unless this is not */
-    uint64_t executed;               /* instructions of threads that have ended */
-    AS_VEC(uint32_t) ended;          /* threads that ended since the last batch */
-    struct as_map births;            /* by process and tid: the clock at which the thread was made */
-    uint64_t stopped;                /* the latest clock at which a thread stopped, to wait or for good */
+    struct as_access_clocks clocks;         /* of access_thread.time */
+    struct as_call_tracker *calls;          /* NULL: calls are not followed */
+    struct as_shared_memory *shared;        /* NULL: addresses stay as they are … */
+    struct as_moved_memory *moved;          /* … unless this is not */
+    uint64_t executed;                      /* instructions of threads that have ended */
+    AS_VEC(uint32_t) ended;                 /* threads that ended since the last batch */
+    struct as_map births;                   /* by process and tid: the clock at which the thread was made */
 
-    const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
-    uint32_t shift;
-    struct as_access_sum seen;
+    struct as_access_sample sample;
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* its capacity in words */
@@ -108,7 +108,7 @@ void as_access_stream_set_engine(struct as_access_stream *stream, const struct a
 static void end_turn(struct as_access_stream *stream)
 {
     if (stream->current)
-        as_access_buffer_end_turn(stream->buffer, stream->own->executed + stream->own->offset);
+        as_access_buffer_end_turn(stream->buffer, as_clock_now(&stream->own->time));
     stream->current = NULL;
 }
 
@@ -131,10 +131,10 @@ static void begin_turn(struct as_access_stream *stream, const struct as_thread *
     if (!stream->buffer)
         stream->buffer = as_access_buffer_take(stream->fanout);
     end_turn(stream);
-    as_access_buffer_begin_turn(stream->buffer, thread, own->executed, own->executed + own->offset);
+    as_access_buffer_begin_turn(stream->buffer, thread, own->time.executed, as_clock_now(&own->time));
     stream->current = thread;
     stream->own = own;
-    stream->turn_clock = own->executed + own->offset;
+    stream->turn_clock = as_clock_now(&own->time);
 }
 
 /* Makes sure that it is the thread's turn and that the buffer has room for n words. */
@@ -182,43 +182,12 @@ void as_access_stream_set_moved(struct as_access_stream *stream, struct as_moved
 
 void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold)
 {
-    stream->shift = shift;
-    stream->threshold = threshold;
+    stream->sample = (struct as_access_sample){.threshold = threshold, .shift = shift};
 }
 
 struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream)
 {
-    return stream->seen;
-}
-
-/* Whether two words are of one access: pieces of a vector, or both halves of an atomic. */
-static inline bool are_one(const struct as_block_exec *exec, uint64_t word, uint64_t next)
-{
-    return as_access_may_join(word, next) ||
-           (as_access_index(word) == as_access_index(next) && as_access_address(word) == as_access_address(next) &&
-            as_access_kind(word) != as_access_kind(next) &&
-            exec->block->insns[as_access_index(word)]->flags & AS_INSN_ATOMIC);
-}
-
-/* Whether any access of the execution may touch a sampled granule. An access has at most 64 bytes, so it may reach into
- * the granule of its 64th byte; the exact check follows where it matters. All are counted. */
-static inline bool may_be_sampled(struct as_access_stream *stream, const struct access_thread *own,
-                                  const struct as_block_exec *exec)
-{
-    uint64_t threshold = atomic_load_explicit(stream->threshold, memory_order_relaxed), reach = 63, before = 0;
-    bool found = false;
-    for (size_t i = 0; i < exec->n_words; i++) {
-        uint64_t word = exec->words[i];
-        uint64_t address = as_shared_physical(own->shared, word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1));
-        uint64_t first = address >> stream->shift;
-        uint64_t last = (address + as_access_size(word) - 1) >> stream->shift, far = (address + reach) >> stream->shift;
-        bool goes_on = i > 0 && are_one(exec, exec->words[i - 1], word);
-        stream->seen.accesses += !goes_on;
-        stream->seen.touches += last - (goes_on ? before : first - 1);
-        before = last;
-        found |= first * AS_RANDOM_STEP <= threshold || (first != far && far * AS_RANDOM_STEP <= threshold);
-    }
-    return found;
+    return stream->sample.seen;
 }
 
 static __attribute__((noinline)) void tell_path(struct as_access_stream *stream, const struct as_thread *thread,
@@ -236,26 +205,6 @@ static __attribute__((noinline)) void make_physical(const struct as_shared_range
     const uint64_t mask = (UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1;
     for (size_t i = 0; i < n; i++)
         words[i] = (words[i] & ~mask) | as_shared_physical(shared, words[i] & mask);
-}
-
-/* The clock of the slowest running thread; if none runs, the clock of the last thread that stopped. */
-static uint64_t present(const struct as_access_stream *stream)
-{
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < stream->threads.len; i++) {
-        const struct access_thread *thread = stream->threads.data[i];
-        if (thread->runs && thread->executed + thread->offset < least)
-            least = thread->executed + thread->offset;
-    }
-    return least == UINT64_MAX ? stream->stopped : least;
-}
-
-static void go_on(struct as_access_stream *stream, struct access_thread *own)
-{
-    uint64_t now = present(stream);
-    if (now > own->executed + own->offset)
-        own->offset = now - own->executed;
-    own->runs = true;
 }
 
 /* ---- what is seen comes behind what was written ---- */
@@ -282,12 +231,10 @@ static uint64_t word_number(const struct as_thread *thread, uint64_t word)
  * turn's end; for words that threads wait for, the turn ends with it. */
 static uint64_t end_of_store(const struct as_access_stream *stream, const struct as_word_writer *writer)
 {
-    for (size_t i = 0; !writer->was_awaited && i < stream->threads.len; i++) {
-        const struct access_thread *other = stream->threads.data[i];
-        if (other->number == writer->thread)
-            return other->executed + other->offset;
-    }
-    return writer->clock;
+    const struct as_access_clock *other = NULL;
+    if (!writer->was_awaited)
+        other = as_clocks_find(&stream->clocks, writer->thread);
+    return other ? as_clock_now(other) : writer->clock;
 }
 
 /* The clock that the execution may not come before, because of what decided in it; 0: none. */
@@ -314,8 +261,7 @@ static void put_behind(struct as_access_stream *stream, const struct as_thread *
     struct access_thread *own = thread->user;
     if (stream->current == thread && stream->turn_clock < clock)
         end_turn(stream);
-    if (own->executed + own->offset < clock)
-        own->offset = clock - own->executed;
+    as_clock_put(&own->time, clock);
 }
 
 /* Returns whether a word was written that threads wait for. */
@@ -323,7 +269,7 @@ static bool note_stores(const struct as_access_stream *stream, const struct as_t
                         const struct as_block_exec *exec)
 {
     const struct access_thread *own = thread->user;
-    uint64_t clock = own->executed + own->offset + as_block_exec_count(exec);
+    uint64_t clock = as_clock_now(&own->time) + as_block_exec_count(exec);
     bool kept = false;
     for (size_t i = 0; i < exec->n_words; i++) {
         if (as_access_kind(exec->words[i]) & AS_ACCESS_STORE)
@@ -340,15 +286,15 @@ static void advance(struct access_thread *own, const struct as_block_exec *exec)
     const struct as_block *block = exec->block;
     bool iterates = exec->continues && exec->end == 1;
     bool begins = block->flags & AS_BLOCK_REP_LAST && exec->end == block->n && !iterates;
-    own->executed += as_block_exec_count(exec);
-    own->offset += exec->continues + begins + (block->n - exec->end);
+    own->time.executed += as_block_exec_count(exec);
+    own->time.offset += exec->continues + begins + (block->n - exec->end);
 }
 
 static void add_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
-    if (stream->threshold && !may_be_sampled(stream, own, exec)) {
+    if (stream->sample.threshold && !as_access_sample_meets(&stream->sample, own->shared, exec)) {
         advance(own, exec);
         return;
     }
@@ -368,21 +314,85 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
     advance(own, exec);
 }
 
+/* The look was before the store that the thread waits for, and before all that others do from now on: one of them makes it. */
+static void hold_back(const struct as_access_stream *stream, struct access_thread *own)
+{
+    uint64_t most = own->look_clock;
+    if (own->look_behind <= most) {
+        uint64_t others = as_clocks_of_others(&stream->clocks, &own->time);
+        most = others > most + stream->apart ? others - stream->apart : most;
+    }
+    as_clock_put_back(&own->time, most);
+}
+
+static void give_block(struct as_access_stream *stream, struct as_thread *thread, const struct as_block_exec *exec,
+                       uint64_t node)
+{
+    struct access_thread *own = thread->user;
+    if (exec->n_words && node != own->node)
+        tell_path(stream, thread, node);
+    add_block(stream, thread, exec);
+    if (own->looks) /* the look, or what the thread does between two looks without an access */
+        hold_back(stream, own);
+}
+
+/* ---- threads that look until another one has written ---- */
+
+/* A thread looks once more at what it looked at: whether it then goes on is known with its next access. */
+static void keep_look(const struct as_access_stream *stream, const struct as_thread *thread, uint64_t node)
+{
+    struct access_thread *own = thread->user;
+    struct as_block_exec exec = as_spin_look_exec(&own->look);
+    own->looks = true;
+    own->look_behind = earliest(stream, thread, &exec);
+    own->look_clock = as_clock_now(&own->time);
+    own->look_node = node;
+}
+
+/* The look that ends it comes behind the store that it saw; the time that has passed for all threads has passed for this one, too. If nobody
+ * wrote, the thread was counting, and its looks took the time that they took. */
+static uint64_t end_of_looks(const struct as_access_stream *stream, const struct access_thread *own)
+{
+    if (own->look_behind <= own->look_clock)
+        return as_clock_now(&own->time) + own->time.debt;
+    uint64_t passed = as_clocks_passed(&stream->clocks);
+    return own->look_behind > passed ? own->look_behind : passed;
+}
+
+/* Gives out the look that was kept. `again`: the thread looks again, so it has seen nothing new. */
+static void give_look(struct as_access_stream *stream, struct as_thread *thread, bool again)
+{
+    struct access_thread *own = thread->user;
+    struct as_block_exec exec = as_spin_look_exec(&own->look);
+    if (!again) {
+        own->looks = false;
+        put_behind(stream, thread, end_of_looks(stream, own));
+    }
+    give_block(stream, thread, &exec, own->look_node);
+}
+
 static void on_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
 {
     struct as_access_stream *stream = context;
-    if (!((const struct access_thread *)thread->user)->runs)
-        go_on(stream, thread->user);
-    bool ordered = stream->words && stream->threads.len > 1 && exec->n_words, waited_for = false;
-    if (ordered && exec->block->deciders[0] >= 0)
+    struct access_thread *own = thread->user;
+    if (!own->time.runs)
+        as_clocks_go_on(&stream->clocks, &own->time);
+    bool ordered = stream->words && stream->clocks.all.len > 1 && exec->n_words, waited_for = false;
+    bool again = ordered && as_spin_look_is(&own->look, exec);
+    if (own->looks && exec->n_words)
+        give_look(stream, thread, again);
+    if (ordered && !again)
+        as_spin_look_note(&own->look, exec);
+    if (ordered && !again && exec->block->deciders[0] >= 0)
         put_behind(stream, thread, earliest(stream, thread, exec));
-    if (ordered)
+    if (ordered && !again)
         waited_for = note_stores(stream, thread, exec);
     bool tracks = stream->calls && !(exec->continues && exec->end == 1); /* a rep instruction stays where it is */
-    uint64_t node = tracks ? as_call_tracker_begin(stream->calls, thread, exec) : 0;
-    if (tracks && exec->n_words && node != ((const struct access_thread *)thread->user)->node)
-        tell_path(stream, thread, node);
-    add_block(stream, thread, exec);
+    uint64_t node = tracks ? as_call_tracker_begin(stream->calls, thread, exec) : own->node;
+    if (again)
+        keep_look(stream, thread, node);
+    else
+        give_block(stream, thread, exec, node);
     if (tracks)
         as_call_tracker_end(stream->calls, thread, exec);
     if (waited_for && stream->current == thread)
@@ -413,7 +423,7 @@ static void on_words(void *context, struct as_thread *thread, const struct as_ex
         prepare(stream, thread, words->n);
         as_access_buffer_add_words(stream->buffer, words);
     }
-    ((struct access_thread *)thread->user)->executed += words->instructions;
+    ((struct access_thread *)thread->user)->time.executed += words->instructions;
 }
 
 /* ---- threads and their clocks ---- */
@@ -421,14 +431,7 @@ static void on_words(void *context, struct as_thread *thread, const struct as_ex
 static uint64_t clock_of(void *context, const struct as_thread *thread)
 {
     const struct access_thread *own = thread->user;
-    return own->executed + own->offset;
-}
-
-static void stop(struct as_access_stream *stream, struct access_thread *own)
-{
-    uint64_t clock = own->executed + own->offset;
-    stream->stopped = clock > stream->stopped ? clock : stream->stopped;
-    own->runs = false;
+    return as_clock_now(&own->time);
 }
 
 /* A thread that executes another program ends and starts again under the same number, so its end is taken back. */
@@ -451,13 +454,14 @@ static bool begin_with_creator(struct as_access_stream *stream, struct access_th
                                const struct as_thread *thread)
 {
     const uint64_t *birth = as_map_get(&stream->births, birth_key(thread->process, thread->tid));
-    for (size_t i = 0; thread->creator && !birth && i < stream->threads.len; i++)
-        if (stream->threads.data[i]->number == thread->creator)
-            birth = &stream->threads.data[i]->called; /* it has not returned yet */
+    const struct access_thread *creator =
+        thread->creator && !birth ? (const void *)as_clocks_find(&stream->clocks, thread->creator) : NULL;
+    if (creator)
+        birth = &creator->called; /* it has not returned yet */
     if (!thread->creator || !birth)
         return false;
-    own->offset = *birth;
-    own->runs = true;
+    own->time.offset = *birth;
+    own->time.runs = true;
     as_map_remove(&stream->births, birth_key(thread->process, thread->tid));
     return true;
 }
@@ -469,9 +473,10 @@ static void on_thread_start(void *context, struct as_thread *thread)
         as_shared_memory_sink.thread_start(stream->shared, thread);
     forget_end(stream, thread->number);
     struct access_thread *own = as_alloc(sizeof *own);
-    *as_vec_push(&stream->threads) = own;
+    *as_vec_push(&stream->clocks.all) = &own->time;
     thread->user = own;
-    own->number = thread->number;
+    own->time.number = thread->number;
+    own->self = *thread;
     static const struct as_shared_ranges none;
     own->node = UINT64_MAX;
     own->shared = stream->shared  ? as_shared_memory_of(stream->shared, thread->process)
@@ -483,24 +488,31 @@ static void on_thread_start(void *context, struct as_thread *thread)
     }
     if (begin_with_creator(stream, own, thread))
         return;
-    go_on(stream, own);
-    own->runs = !stream->words; /* in causal order it is announced before it begins */
+    as_clocks_go_on(&stream->clocks, &own->time);
+    own->time.runs = !stream->words; /* in causal order it is announced before it begins */
+}
+
+/* A look that was kept until the thread does something else: it does. */
+static void end_looks(struct as_access_stream *stream, struct as_thread *thread)
+{
+    const struct access_thread *own = thread->user;
+    if (own->looks)
+        give_look(stream, thread, false);
 }
 
 static void on_thread_end(void *context, struct as_thread *thread)
 {
     struct as_access_stream *stream = context;
     struct access_thread *own = thread->user;
+    end_looks(stream, thread);
     if (stream->current == thread)
         end_turn(stream);
     *as_vec_push(&stream->ended) = thread->number;
-    stream->executed += own->executed;
+    stream->executed += own->time.executed;
     if (stream->calls)
         as_call_tracker_thread_end(stream->calls, thread);
-    stop(stream, own);
-    for (size_t i = 0; i < stream->threads.len; i++)
-        if (stream->threads.data[i] == own)
-            stream->threads.data[i] = stream->threads.data[--stream->threads.len];
+    as_clocks_stop(&stream->clocks, &own->time);
+    as_clocks_remove(&stream->clocks, &own->time);
     free(own);
     thread->user = NULL;
 }
@@ -509,14 +521,15 @@ static void on_thread_end(void *context, struct as_thread *thread)
 static void on_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     struct as_access_stream *stream = context;
+    end_looks(stream, thread);
     if (stream->current == thread)
         end_turn(stream);
     if (stream->calls)
         as_call_tracker_syscall(stream->calls, thread, number);
     struct access_thread *own = thread->user;
-    own->called = own->executed + own->offset;
+    own->called = as_clock_now(&own->time);
     if (!stream->words || !as_call_is_brief(thread->image->arch, number, args))
-        stop(stream, own);
+        as_clocks_stop(&stream->clocks, &own->time);
 }
 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
@@ -539,10 +552,10 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
     struct access_thread *own = thread->user;
     if (stream->words && result > 0 && as_call_makes_thread(thread->image->arch, number))
         *as_map_put(&stream->births, birth_key(thread->process, (int32_t)result)) = own->called;
-    if (!own->runs && stream->words && as_call_did_not_wait(thread->image->arch, number, result))
-        own->runs = true;
-    else if (!own->runs || !stream->words)
-        go_on(stream, own);
+    if (!own->time.runs && stream->words && as_call_did_not_wait(thread->image->arch, number, result))
+        own->time.runs = true;
+    else if (!own->time.runs || !stream->words)
+        as_clocks_go_on(&stream->clocks, &own->time);
 }
 
 static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)
@@ -562,7 +575,7 @@ static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {
-    return stream->calls || stream->threshold || stream->shared || stream->moved || stream->words
+    return stream->calls || stream->sample.threshold || stream->shared || stream->moved || stream->words
                ? &as_access_stream_sink
                : &words_sink;
 }
@@ -580,13 +593,15 @@ const struct as_call_tracker *as_access_stream_calls(const struct as_access_stre
 uint64_t as_access_stream_executed(const struct as_access_stream *stream)
 {
     uint64_t sum = stream->executed;
-    for (size_t i = 0; i < stream->threads.len; i++)
-        sum += stream->threads.data[i]->executed;
+    for (size_t i = 0; i < stream->clocks.all.len; i++)
+        sum += stream->clocks.all.data[i]->executed;
     return sum;
 }
 
 void as_access_stream_finish(struct as_access_stream *stream)
 {
+    for (size_t i = 0; i < stream->clocks.all.len; i++)
+        end_looks(stream, &((struct access_thread *)stream->clocks.all.data[i])->self);
     publish(stream);
     as_fanout_finish(stream->fanout);
 }
@@ -599,13 +614,13 @@ void as_access_stream_free(struct as_access_stream *stream)
         as_fanout_give_back(stream->fanout, (struct as_buffer *)stream->buffer);
     for (size_t i = 0; i < stream->codes.len; i++)
         free(stream->codes.data[i]);
-    for (size_t i = 0; i < stream->threads.len; i++)
-        free(stream->threads.data[i]);
+    for (size_t i = 0; i < stream->clocks.all.len; i++)
+        free(stream->clocks.all.data[i]);
     as_vec_free(&stream->codes);
     as_vec_free(&stream->ended);
     as_map_free(&stream->births);
     as_call_tracker_free(stream->calls);
     as_word_clocks_free(stream->words);
-    as_vec_free(&stream->threads);
+    as_vec_free(&stream->clocks.all);
     free(stream);
 }

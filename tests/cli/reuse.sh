@@ -245,8 +245,17 @@ take_turns() {
     holds "$way: each turn moves the word and the mutex once" \
         'all(2 * '$turns' - 3 <= o["coherence"] <= 2 * '$turns' - 1 for o in d["objects"] if o["name"] in ("turn", "guard"))' turns.json
 }
+# … and by the word alone: of each hand-over the store of the one and the look of the other that sees it are a reuse between threads, and at most two
+# more, if the one looks before and behind that. Looks that saw nothing new come before the store, however many the host let a thread execute
+# meanwhile (there were 700 to 36,000 reuses for 300). Of the first hand-over the order may not be known, which is worth a few.
+take_looks() {
+    "$ASSAY" reuse --json --top 1000 -- "$WORKLOADS/turns" $way $turns >looks.json
+    holds "$way: no reuses of the word between threads that cannot be" '2 * '$turns' - 3 <= sum(p["count"] for p in d["shared"]["pairs"]
+        if p["use"]["function"] == p["reuse"]["function"] == "by_'$way'") <= 6 * '$turns' + 24' looks.json
+}
 for way in spin atomic; do
     by_chance take_turns
+    by_chance take_looks
 done
 
 # The page: one file, nothing of it from elsewhere, text as text.

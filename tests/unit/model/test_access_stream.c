@@ -19,7 +19,7 @@ struct record {
     AS_VEC(struct seen) all;
     AS_VEC(uint32_t) ended;
     uint64_t batches, executed[THREADS + 2], clocks[THREADS + 2];
-    bool right;
+    bool right, looks; /* looks: instructions in which threads only look may take no time */
 };
 
 static void see(void *self, const struct as_access_batch *batch)
@@ -33,7 +33,8 @@ static void see(void *self, const struct as_access_batch *batch)
             turn->first == at && turn->end > turn->first && turn->executed >= record->executed[turn->thread];
         record->executed[turn->thread] = turn->executed;
         record->right &= batch->times[t].clock >= record->clocks[turn->thread] &&
-                         batch->times[t].clock >= turn->executed && batch->times[t].end >= batch->times[t].clock;
+                         (record->looks || batch->times[t].clock >= turn->executed) &&
+                         batch->times[t].end >= batch->times[t].clock;
         record->clocks[turn->thread] = batch->times[t].end;
         for (at = turn->first; at < turn->end; at++)
             *as_vec_push(&record->all) =
@@ -443,6 +444,81 @@ static void what_is_seen_comes_behind(void **state)
     end_ordered(&ordered);
 }
 
+static uint64_t clock_of_last(const struct ordered *ordered, const struct as_thread *thread)
+{
+    return ordered->got.clocks[thread->number]; /* the end of its last turn that was seen */
+}
+
+/* Looks of a thread that looks again and again stay before the store that it waits for, also those that are told behind it; the last one comes behind
+ * it. What it looked more than the others executed is no time. */
+static void looks_in_vain_come_before(void **state)
+{
+    enum { QUANTUM = 10, APART = 15, FLAG = 0x1000, ELSEWHERE = 0x2000 };
+    struct ordered ordered;
+    struct as_image image = {.arch = AS_ARCH_X86_64};
+    struct as_thread a = {.number = 1, .process = 1, .image = &image}, b = {.number = 2, .process = 1, .image = &image};
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, QUANTUM);
+    ordered.got.looks = true;
+    sink->thread_start(ordered.stream, &a);
+    sink->thread_start(ordered.stream, &b);
+    touch(&ordered, &b, STORES, ELSEWHERE);
+    touch(&ordered, &a, STORES, FLAG); /* its own: it has given the turn to b */
+    for (int i = 0; i < 1000; i++)
+        touch(&ordered, &a, DECIDES, FLAG);
+    assert_true(clock_of(&ordered, &b) == 3 && clock_of(&ordered, &a) == 6 + 3);
+    for (int i = 0; i < 9; i++)
+        touch(&ordered, &b, STORES, ELSEWHERE);
+    touch(&ordered, &a, DECIDES, FLAG);
+    touch(&ordered, &a, DECIDES, FLAG);
+    assert_int_equal(clock_of(&ordered, &a), 9 + 3 + 3); /* up to where b is the looks take their time */
+    touch(&ordered, &b, STORES, FLAG);
+    assert_int_equal(clock_of(&ordered, &b), 33);
+    for (int i = 0; i < 1000; i++) /* as the host executed them while the store was in its block */
+        touch(&ordered, &a, DECIDES, FLAG);
+    assert_true(clock_of(&ordered, &a) <= 33 - 1);
+    touch(&ordered, &a, STORES, ELSEWHERE); /* the look before was the last one */
+    assert_int_equal(clock_of(&ordered, &a), 33 + APART + 3 + 3);
+    assert_int_equal(as_access_stream_executed(ordered.stream), 33 + 3 + 3 * 2002 + 3);
+    as_access_stream_finish(ordered.stream);
+    assert_true(ordered.got.right);
+    assert_int_equal(ordered.got.all.len, 11 + 1 + 2002 + 1);
+    assert_int_equal(clock_of_last(&ordered, &a), 33 + APART + 3 + 3);
+    end_ordered(&ordered);
+}
+
+/* A loop that ends by itself took the time that it took, though it looks at a word again and again; the end of a thread, a system call and that of the run
+ * end it, too. */
+static void looks_without_a_store(void **state)
+{
+    enum { ROUNDS = 50, READ = 0 };
+    static const uint64_t args[6];
+    struct ordered ordered;
+    struct as_image image = {.arch = AS_ARCH_X86_64};
+    struct as_thread threads[4];
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, 10);
+    ordered.got.looks = true;
+    for (uint32_t t = 0; t < 4; t++) {
+        threads[t] = (struct as_thread){.number = t + 1, .process = 1, .image = &image};
+        sink->thread_start(ordered.stream, &threads[t]);
+        touch(&ordered, &threads[t], STORES, 0x8000);
+    }
+    for (uint32_t t = 1; t < 4; t++)
+        for (int i = 0; i < ROUNDS; i++)
+            touch(&ordered, &threads[t], DECIDES, 0x1000 * t);
+    for (uint32_t t = 1; t < 4; t++)
+        assert_int_equal(clock_of(&ordered, &threads[t]), 3 + 3 + 3); /* behind the first, which may have been all */
+    touch(&ordered, &threads[1], STORES, 0x8000);
+    assert_int_equal(clock_of(&ordered, &threads[1]), 6 + 3 * ROUNDS + 3);
+    sink->syscall(ordered.stream, &threads[2], READ, args);
+    assert_int_equal(clock_of(&ordered, &threads[2]), 6 + 3 * ROUNDS);
+    as_access_stream_finish(ordered.stream);
+    assert_int_equal(ordered.got.all.len, 5 + 3 * ROUNDS);
+    assert_true(ordered.got.right);
+    end_ordered(&ordered);
+}
+
 /* A thread begins when it was made, whether its maker has returned by then or not. */
 static void threads_begin_with_their_maker(void **state)
 {
@@ -486,6 +562,8 @@ int main(void)
         cmocka_unit_test(sampled_granules),
         cmocka_unit_test(ended_threads),
         cmocka_unit_test(what_is_seen_comes_behind),
+        cmocka_unit_test(looks_in_vain_come_before),
+        cmocka_unit_test(looks_without_a_store),
         cmocka_unit_test(threads_begin_with_their_maker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* See spin_look.h. */
+#include "model/spin_look.h"
+
+#include "engine/access_words.h"
+
+#include <string.h>
+
+static bool is_look(const struct as_block_exec *exec)
+{
+    const struct as_block *block = exec->block;
+    bool may_be = block->deciders[0] >= 0 && exec->end - exec->first == block->n && !exec->continues &&
+                  !block->n_hints && exec->n_words <= AS_SPIN_WORDS;
+    for (size_t i = 0; may_be && i < exec->n_words; i++)
+        may_be = !(as_access_kind(exec->words[i]) & AS_ACCESS_STORE);
+    return may_be;
+}
+
+bool as_spin_look_is(const struct as_spin_look *look, const struct as_block_exec *exec)
+{
+    return look->block == exec->block && exec->end - exec->first == exec->block->n && look->n_words == exec->n_words &&
+           memcmp(look->words, exec->words, exec->n_words * sizeof *exec->words) == 0;
+}
+
+void as_spin_look_note(struct as_spin_look *look, const struct as_block_exec *exec)
+{
+    look->block = is_look(exec) ? exec->block : NULL;
+    look->n_words = look->block ? exec->n_words : 0;
+    memcpy(look->words, exec->words, look->n_words * sizeof *exec->words);
+}
+
+struct as_block_exec as_spin_look_exec(const struct as_spin_look *look)
+{
+    return (struct as_block_exec){
+        .block = look->block, .end = look->block->n, .words = look->words, .n_words = look->n_words};
+}
