@@ -113,12 +113,17 @@ static void advise(struct as_reuse_shown *shown)
                                                                     .parts = 3};
 }
 
-static void show_all(const struct as_reuse_shown *shown, const char *what, FILE *out)
+static void show_two(const struct as_reuse_shown *shown, const char *what, FILE *out)
 {
     unit_golden_section(out, "%s: text", what);
     as_reuse_show_text(shown, out);
     unit_golden_section(out, "%s: JSON", what);
     assert_true(as_reuse_show_json(shown, out));
+}
+
+static void show_all(const struct as_reuse_shown *shown, const char *what, FILE *out)
+{
+    show_two(shown, what, out);
     unit_golden_section(out, "%s: CSV", what);
     as_reuse_show_csv(shown, out);
     unit_golden_section(out, "%s: page", what);
@@ -170,6 +175,73 @@ static void test_exact(void **state)
     as_reuse_free(none);
 }
 
+static struct as_reuse_estimate estimate(void)
+{
+    static const uint64_t distances[] = {0, 1, 5, 5, 100, 3000};
+    struct as_reuse_estimate made = {
+        .result = {.samples = 1001,
+                   .armed = 902,
+                   .dropped = 53,
+                   .busy = 46,
+                   .stale = 7,
+                   .reuses = 604,
+                   .invalidations = 105,
+                   .own = 56,
+                   .given_up = 67,
+                   .never = 78,
+                   .relaxed = 9,
+                   .lost = 3,
+                   .traps = 810},
+        .survival = {.reused = 0.6, .invalidated = 0.1, .own = 0.05, .never = 0.25, .effective = 25.4},
+        .accesses = 123456};
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
+        as_distances_add(&made.times, 2 * distances[i], 1000 * (i + 1));
+        as_distances_add(&made.distances, distances[i], 1000 * (i + 1));
+        as_distances_add(&made.hits, distances[i], 1100 * (i + 1));
+        as_distances_add(&made.counted, 2 * distances[i], i < 2 ? 1000 * (i + 1) : i < 4 ? 500 : 0);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        *as_vec_push(&made.pairs) = (struct as_estimated_pair){.use = 1,
+                                                               .reuse = 2 + i,
+                                                               .use_path = 2,
+                                                               .reuse_path = i ? 2 : 3,
+                                                               .weight = 100 - 10 * i,
+                                                               .samples = 50 - i,
+                                                               .distance = 1234.5 + i};
+    return made;
+}
+
+/* From watchpoints: on this machine, where all of it was timed, counted or assumed; and beside every access, in threads and in the
+ * cache that they share. */
+static void test_estimates(void **state)
+{
+    struct as_reuse_options how = options();
+    struct as_reuse *two = run(&how, true);
+    struct as_reuse_estimate watched = estimate();
+    struct as_reuse_shown shown = make_shown(&how, NULL);
+    FILE *out = unit_golden_begin();
+    shown.estimate = &watched;
+    for (native_info.how = 0; native_info.how < 3; native_info.how++) {
+        native_info.unsure = native_info.how == 2;
+        show_two(&shown, (const char *[]){"counted", "timed", "assumed"}[native_info.how], out);
+    }
+    shown.exact = two;
+    shown.pmu = "unit<1>", shown.missed = 17;
+    show_all(&shown, "beside every access, in threads", out);
+    shown.shared = true;
+    watched.survival.effective = 1000;
+    watched.result.relaxed = 0;
+    show_two(&shown, "… in the shared cache", out);
+    watched.times.total = 0;
+    watched.survival.effective = 0;
+    watched.accesses = 0;
+    unit_golden_section(out, "nothing was watched to its end");
+    as_reuse_show_text(&shown, out);
+    unit_golden_check(out, "reuse_watched.txt");
+    as_vec_free(&watched.pairs);
+    as_reuse_free(two);
+}
+
 static void test_sizes(void **state)
 {
     static const struct {
@@ -205,7 +277,23 @@ static void test_how(void **state)
 static int set_up(void **state)
 {
     snprintf(machine.name, sizeof machine.name, "tiny");
-    native_info = (struct as_reuse_native_info){.seconds = 2, .threads = 2, .least = 900, .most = 1100, .rates = 3};
+    native_info = (struct as_reuse_native_info){.seconds = 2,
+                                                .threads = 2,
+                                                .least = 900,
+                                                .most = 1100,
+                                                .rates = 3,
+                                                .accesses = 1000,
+                                                .rate = 0.75,
+                                                .trap = 16500,
+                                                .gain = 1.5,
+                                                .stopped = 0.25,
+                                                .looked = 33,
+                                                .traps = 44,
+                                                .armings = 55,
+                                                .without = 6,
+                                                .twice = 8,
+                                                .refused = 2,
+                                                .processor = 3.5};
     result.seconds = 0.5;
     nowhere = as_space_new(NULL);
     return nowhere ? 0 : -1;
@@ -219,7 +307,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_sizes),
-                                       cmocka_unit_test(test_how)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_estimates),
+                                       cmocka_unit_test(test_sizes), cmocka_unit_test(test_how)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
