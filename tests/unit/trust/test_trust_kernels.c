@@ -44,15 +44,13 @@ static void check_label(const struct as_kernel_code *code, const struct as_kerne
         fail_msg("%s: the label %s at 0x%x is not what it says", kernel, label->name, label->offset);
 }
 
-/* What is called goes on to a return, or to a call or jump to the next function: no loop begins there. */
-static bool is_function(const struct as_kernel_code *code, uint32_t at)
+/* A function begins behind a jump or a return, and what fills space there: nothing falls into it. */
+static bool is_function(const struct as_kernel_code *code, uint32_t begin)
 {
-    struct as_insn insn = decode(code, at);
-    while (at < code->size && !as_insn_is_control(&insn)) {
-        at += insn.length;
-        insn = decode(code, at);
-    }
-    return insn.class_ == AS_CLASS_RETURN || insn.class_ == AS_CLASS_CALL || insn.class_ == AS_CLASS_JUMP;
+    enum as_class before = AS_CLASS_RETURN;
+    for (uint32_t at = 0; at < begin; at += decode(code, at).length)
+        before = decode(code, at).class_ == AS_CLASS_NOP ? before : decode(code, at).class_;
+    return before == AS_CLASS_RETURN || before == AS_CLASS_JUMP;
 }
 
 /* From the start to the end there is one instruction after the other, and jumps go to the start of one. */
