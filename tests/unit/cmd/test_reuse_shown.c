@@ -225,6 +225,7 @@ static void test_estimates(void **state)
         native_info.unsure = native_info.how == 2;
         show_two(&shown, (const char *[]){"counted", "timed", "assumed"}[native_info.how], out);
     }
+    native_info.how = AS_LENS_TIMED, native_info.unsure = false;
     shown.exact = two;
     shown.pmu = "unit<1>", shown.missed = 17;
     show_all(&shown, "beside every access, in threads", out);
