@@ -185,6 +185,7 @@ static void what_is_freed_is_not_live(void **state)
     agent_bed_take(AS_AGENT_ALIGNED, 0x20000, 30, 0x2000);
     assert_int_not_equal(as_agent_gave((void *)0x10000, false), 0);
     assert_int_equal(as_agent_gave((void *)0x10000, false), 0); /* twice */
+    assert_int_equal(as_agent_gave(NULL, false), 0);
     assert_int_equal(as_agent_gave((void *)0x77000, false), 0); /* from before the agent */
     struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
     assert_int_equal(sum.live, 1);

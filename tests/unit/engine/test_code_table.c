@@ -374,6 +374,26 @@ static void test_dumps(void **state)
     assert_int_equal(table.images.data[0]->dumps.len, 1);
 }
 
+/* Landmarks of an address are listed once each, the last one first. */
+static void test_landmarks(void **state)
+{
+    struct as_sites sites = {0};
+    for (int round = 0; round < 2; round++)
+        for (uint32_t landmark = 1; landmark <= 3; landmark++) {
+            as_sites_add(&sites, ADDRESS, landmark);
+            as_sites_add(&sites, ADDRESS + 1, landmark % 2);
+        }
+    assert_int_equal(sites.list.len, 5);
+    uint32_t expected = 3;
+    for (uint64_t at = *as_map_get(&sites.by_address, ADDRESS); at; at = sites.list.data[at - 1].next) {
+        assert_int_equal(sites.list.data[at - 1].address, ADDRESS);
+        assert_int_equal(sites.list.data[at - 1].landmark, expected--);
+    }
+    assert_int_equal(expected, 0);
+    as_vec_free(&sites.list);
+    as_map_free(&sites.by_address);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -393,6 +413,7 @@ int main(void)
         TEST(test_random_messages),
         TEST(test_modules),
         TEST(test_dumps),
+        cmocka_unit_test(test_landmarks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

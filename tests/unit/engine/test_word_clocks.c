@@ -35,11 +35,27 @@ static void test_seen_words_are_kept(void **state)
     as_word_clocks_free(clocks);
 }
 
+/* A word that a thread got from another is kept, whether it is written again or not. */
+static void test_read_words_are_kept(void **state)
+{
+    enum { OTHERS = 1000000 };
+    struct as_word_clocks *clocks = as_word_clocks_new();
+    struct as_word_writer writer;
+    as_word_clocks_write(clocks, 7, 1, 100);
+    assert_true(as_word_clocks_see(clocks, 7, 2, &writer));
+    for (uint64_t i = 0; i < OTHERS; i++)
+        as_word_clocks_write(clocks, 1000 + i, 3, i);
+    assert_true(as_word_clocks_see(clocks, 7, 3, &writer));
+    assert_true(writer.thread == 1 && writer.clock == 100 && writer.was_awaited);
+    as_word_clocks_free(clocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_another_thread_wrote_it),
         cmocka_unit_test(test_seen_words_are_kept),
+        cmocka_unit_test(test_read_words_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
