@@ -96,6 +96,9 @@ check_status 125 "no such folder" "$ASSAY" jobs nowhere
 check_status 2 "no values" "$ASSAY" jobs new --set back.rob -- true
 check_status 2 "no folder named" "$ASSAY" jobs
 check_status 2 "too many" "$ASSAY" jobs new --repeat 5M --core a,b,c -- true
+for option in repeat tries tasks; do
+    check_status 2 "--$option=0 does nothing" "$ASSAY" jobs new "--$option=0" -- true
+done
 check_fails 2 "no machine 'nosuch'" "a machine that does not exist" "$ASSAY" jobs unmade --core boom-tea,nosuch -- true
 check_fails 2 "no machine has the key 'back.nosuch'" "a key that does not exist" "$ASSAY" jobs unmade --set back.nosuch=1,2 -- true
 check_same "… and no folder is made" absent "$([ -e unmade ] && echo made || echo absent)"
