@@ -8,7 +8,7 @@ check_same "C files have unique names" "" "$(awk -F/ '{ print $NF }' <<<"$code" 
 long=$(cd "$SOURCE" && xargs -d '\n' wc -l <<<"$code" | awk '$1 > 1000 && $2 != "total"')
 check_same "no C file is longer than 1000 lines" "" "$long"
 
-bare=$(cd "$SOURCE" && while read -r file; do head -c 2 "$file" | grep -q '^/\*' || echo "$file"; done <<<"$code")
+bare=$(cd "$SOURCE" && python3 -IS -c 'import sys; print(*(one for one in sys.stdin.read().split("\n")[:-1] if open(one, "rb").read(2) != b"/*"), sep="\n")' <<<"$code")
 check_same "C files open with a comment" "" "$bare"
 
 layers=$SOURCE/tests/tree/layers.py
