@@ -35,7 +35,7 @@ bool as_debug_roots_ask_servers(const char *roots)
 
 char *as_debug_roots(const char *given)
 {
-    static const char usual[] = "/usr/lib/debug";
+    const char *own = getenv("ASSAY_DEBUG_PATH"), *usual = own ? own : "/usr/lib/debug";
     return given && *given ? as_format("%s:%s", given, usual) : as_strdup(usual);
 }
 

@@ -14,7 +14,8 @@
 /* An element of a colon-separated list of roots that stands for the servers. */
 #define AS_DEBUG_SERVERS "debuginfod"
 bool as_debug_roots_ask_servers(const char *roots);
-/* The list of roots for what the user gave (NULL: nothing): before the default ones. The caller frees. */
+/* The list of roots for what the user gave (NULL: nothing): before those of ASSAY_DEBUG_PATH, or the usual one where that is not
+ * set. The caller frees. */
 char *as_debug_roots(const char *given);
 
 enum as_debug_wanted { AS_DEBUG_WANTS_DEBUGINFO, AS_DEBUG_WANTS_EXECUTABLE };

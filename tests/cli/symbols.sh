@@ -57,6 +57,22 @@ check_json "… those of its debug file" "$known" "$ASSAY" report --json served.
 check "… no hint is left" bash -c '! "$1" report served.db | grep -q "functions of [^ ]*prog that have no names"' - "$ASSAY"
 check_json "… and lines" 'any((r["file"] or "").endswith("prog.c") and r["line"] == 7 for r in d["rows"])' "$ASSAY" report --by line --json served.db
 check "the server was asked for it" grep -q "GET /buildid/$id/debuginfo .* 200" server.log
+
+# ---- debug files in directories ----
+
+mkdir -p "roots/.build-id/${id:0:2}" && cp prog.debug "roots/.build-id/${id:0:2}/${id:2}.debug"
+check "ASSAY_DEBUG_PATH" env ASSAY_DEBUG_PATH="$PWD/absent:$PWD/roots" "$ASSAY" record -q --source=model -o roots.db -- ./prog
+check_json "… names" "$known" "$ASSAY" report --json roots.db
+libc_id=$(readelf -n "$(ldconfig -p | sed -n 's/.*libc\.so\.6 (libc6,x86-64) => //p;T;q')" 2>/dev/null | sed -n 's/.*Build ID: //p')
+if [ -n "$libc_id" ] && [ -e "/usr/lib/debug/.build-id/${libc_id:0:2}/${libc_id:2}.debug" ]; then
+    lines='any((r["module"] or "").endswith("libc.so.6") and r["line"] for r in d["rows"])'
+    check "without it" env -u ASSAY_DEBUG_PATH "$ASSAY" record -q --source=model -o usual.db -- true
+    check_json "… lines of libc6-dbg" "$lines" "$ASSAY" report --by line --limit 0 --json usual.db
+    check "an empty one" "$ASSAY" record -q --source=model -o none.db -- true
+    check_json "… none of them" "not $lines" "$ASSAY" report --by line --limit 0 --json none.db
+else
+    skip "debug files of the C library" "libc6-dbg is not installed"
+fi
 if command -v perf >/dev/null && perf record -q -e cpu-clock -o perf.data -- ./prog long >perf.log 2>&1; then
     mv prog gone
     check "a recording whose program is gone" "$ASSAY" import -q --buildid-dir . -o lost.db perf.data
