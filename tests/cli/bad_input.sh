@@ -130,7 +130,7 @@ check_status 126 "the other architecture's QEMU" other_qemu
 check "the other architecture's QEMU: said so" test -n "$err"
 
 # ---- profiles whose numbers cannot be ------------------------------------------------------------------------------
-check "a profile" "$ASSAY" record -q -o sound.db --max 100k -- /bin/true
+check "a profile" "$ASSAY" record -q -o sound.db --max 100k -- "$STATIC/nothing"
 check_json "… that is exact" 'd["summary"]["exact"] and d["summary"]["error_estimate"] == 0' "$ASSAY" report --json sound.db
 changed() {
     cp sound.db changed.db
@@ -162,13 +162,13 @@ fi
 few_files() { (ulimit -n 5 && "$ASSAY" stat -- true); }
 check_fails 125 '' "hardly any file descriptors" few_files
 full() { "$ASSAY" stat "$@" >/dev/full; }
-check_fails 125 'standard output: No space left' "a full stdout" full -- /bin/true
-check_fails 125 'standard output: No space left' "a full stdout, JSON" full --json -- /bin/true
+check_fails 125 'standard output: No space left' "a full stdout" full -- true
+check_fails 125 'standard output: No space left' "a full stdout, JSON" full --json -- true
 closed() { "$ASSAY" stat "$@" >&-; }
-check_fails 125 'standard output: Bad file' "a closed stdout" closed -- /bin/true
-check_fails 125 '/dev/full: No space left' "a full output file" stat -o /dev/full -- /bin/true
-check_fails 125 '/no/such/file: No such file' "an output file that cannot be" stat -o /no/such/file -- /bin/true
-check_fails 125 'directory' "an output file that is a directory" stat -o directory -- /bin/true
+check_fails 125 'standard output: Bad file' "a closed stdout" closed -- true
+check_fails 125 '/dev/full: No space left' "a full output file" stat -o /dev/full -- true
+check_fails 125 '/no/such/file: No such file' "an output file that cannot be" stat -o /no/such/file -- true
+check_fails 125 'directory' "an output file that is a directory" stat -o directory -- true
 check_fails 2 'no program given' "no program" stat
 check_fails 2 'no program given' "no program behind --" stat --
 check_fails 2 'max' "a malformed number" stat --max 12x -- true
@@ -177,7 +177,7 @@ check_status 1 "a closed stdin is the program's affair" closed_input
 closed_errors() { "$ASSAY" stat -o counts -- sh -c 'exit 5' 2>&-; }
 check_status 5 "a closed stderr" closed_errors
 left_reader() {
-    "$ASSAY" script -- "$WORKLOADS/demo" 1 | head -n 1 >/dev/null
+    "$ASSAY" script -- "$STATIC/demo" 1 | head -n 1 >/dev/null
     return "${PIPESTATUS[0]}"
 }
 check_status 141 "a reader that leaves" left_reader
@@ -250,7 +250,7 @@ check_json "the program killed: what ran is reported" "$partial and d['signal'] 
 # Whether each of the program's four threads has used processor time: a tick, which is thousands of instructions.
 # (Fields of /proc/PID/task/TID/stat: the 14th; QEMU has a thread of its own besides.)
 work() { qemu=$(child_of "$job") && [ "$(cat "/proc/$qemu/task"/*/stat | awk '$14 > 0' | wc -l)" -ge 4 ]; }
-start --json -o counts -- "$WORKLOADS/threads" -t 3 -w 100000000
+start --json -o counts -- "$STATIC/threads" -t 3 -w 100000000
 wait_until work
 kill -KILL "$qemu"
 check_ended "a threaded program killed" 137 'killed by signal 9'

@@ -575,7 +575,7 @@ check_fails 125 "nothing was measured: the program ended after" "a part that is 
 check_fails 125 "nothing was measured" "… and a function" "$ASSAY" blocks -q --json --from never -- true
 check_fails 2 "not one of autofdo, autofdo-binary" "formats for compilers are named" "$ASSAY" blocks --for people -- true
 check_fails 125 "has no map of basic blocks" "what Propeller needs is asked for before the run" \
-    "$ASSAY" blocks --for propeller -- "$WORKLOADS/block_kernels" chain 1000000000
+    "$ASSAY" blocks --for propeller -- "$STATIC/block_kernels" chain 1000000000
 check_fails 125 "has no debug information" "… and what AutoFDO needs" "$ASSAY" blocks --for autofdo -- "$nested"
 check_fails 125 "--module takes .*: x86-call-nested" "a module that is not there: those that are" "$ASSAY" blocks --module nosuch -- "$nested"
 check_status 127 "a program that is not there" "$ASSAY" blocks -- ./absent

@@ -390,13 +390,13 @@ check_status 2 "one profile at a time" "$ASSAY" blocks profile.db golden.db
 
 # In the model: ten functions that do the same, called one by the other. From main on: counts of the dynamic linker take longest to
 # balance.
-ways() { "$ASSAY" blocks --methods --from main "$@" -- "$WORKLOADS/block_kernels" chain 2000; }
+ways() { "$ASSAY" blocks --methods --from main "$@" -- "$STATIC/block_kernels" chain 2000; }
 ways --json --period 100 -o ways.json
 error='{w["way"]: w["plain"]["block"] for w in d["ways"]}'
 holds "ways of sampling: those of the PMU" "{'classic', 'precise', 'prime', 'random', 'pdir', 'lbr'} <= set($error)" ways.json
 holds "… a precise distribution is best on a chain of calls" "(lambda e: 1.3 * e['pdir'] < min(e['classic'], e['precise'], e['prime']))($error)" ways.json
 holds "… errors are between right and all wrong" "all(0 < e < 2 for e in ($error).values())" ways.json
-"$ASSAY" blocks --methods --json --from main --max 400000 --period 200 -o events.json -- "$WORKLOADS/block_apps" events >/dev/null
+"$ASSAY" blocks --methods --json --from main --max 400000 --period 200 -o events.json -- "$STATIC/block_apps" events >/dev/null
 holds "… no run is lost where code first ran in another order than it lies in" "($error)['lbr'] < 0.25" events.json
 ways --json --period 100 --pmu magny-cours -o amd.json
 holds "… a PMU without branch stacks" "'lbr' not in ($error) and 'uops' in ($error)" amd.json
@@ -408,5 +408,5 @@ check_same "… CSV" "way,period,samples,block,balanced,function,covered,balance
 run ways --max 20000
 check_same "… text" 1 "$(grep -c '^pdir+fix ' <<<"$out")"
 check_same "… a handful of samples says nothing" 1 "$(grep -c '^[0-9]* samples do not say which way to believe' <<<"$out")"
-check_fails 125 'nothing was measured' "a part that is never reached" "$ASSAY" blocks --methods -q --skip 1G -- "$WORKLOADS/block_kernels" chain 10
+check_fails 125 'nothing was measured' "a part that is never reached" "$ASSAY" blocks --methods -q --skip 1G -- "$STATIC/block_kernels" chain 10
 check_status 2 "a PMU that is not there" "$ASSAY" blocks --methods --pmu nothing -- true

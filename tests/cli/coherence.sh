@@ -4,7 +4,7 @@
 # plain-only: long runs; sanitized.sh runs each protocol under sanitizers
 . "$(dirname "$0")/lib.sh"
 
-lines=$WORKLOADS/lines
+lines=$STATIC/lines
 modelled() { # modelled FILE OPTION… -- KIND THREADS ROUNDS
     local file=$1
     shift
@@ -102,7 +102,7 @@ done
 check_same "… as CSV" pthread_mutex_t "$("$ASSAY" report locks.db --waits --csv | tr -d '\r' | awk -F, '$8 ~ /^guard/ { print $NF }' | sort -u)"
 "$ASSAY" record -q -o alone.db -- "$WORKLOADS/known/x86-load-1" >/dev/null
 check_stderr_line 'no thread waited for another core' "one thread waits for nobody" "$ASSAY" report alone.db --waits
-"$ASSAY" record -q --budget=100k -o parts.db -- "$WORKLOADS/sharing" false -t 2 -n 200000 >/dev/null
+"$ASSAY" record -q --budget=100k -o parts.db -- "$STATIC/sharing" false -t 2 -n 200000 >/dev/null
 check_stderr_line 'is not kept of a run that was sampled' "a run of which parts were measured" "$ASSAY" report parts.db --waits
 
 # ---- threads that take turns ------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ by_chance share_pieces
 # ---- processes --------------------------------------------------------------------------------------------------------
 # As with turns of threads, wherever each has the memory: of 400 hand-overs of the ball each but the first moves its line by a load and a store.
 processes() {
-    "$ASSAY" record -q -o "$kind.db" -- "$WORKLOADS/processes" "$kind" 200 >/dev/null
+    "$ASSAY" record -q -o "$kind.db" -- "$STATIC/processes" "$kind" 200 >/dev/null
     "$ASSAY" report "$kind.db" --waits --json >"$kind.json"
     holds "processes wait for lines that they share: $kind" '780 <= d["lines"][0]["transfers"] <= 820 and
         sum(o["cycles"] for o in d["objects"] if o["object"].startswith(("[shared]", "/tmp/assay-", "/SYSV"))) > 0.99 * d["cycles"] and
@@ -163,7 +163,7 @@ processes() {
 for kind in anon file sysv futex; do
     by_chance processes
 done
-"$ASSAY" record -q -o private.db -- "$WORKLOADS/processes" private 200 >/dev/null
+"$ASSAY" record -q -o private.db -- "$STATIC/processes" private 200 >/dev/null
 check_stderr_line 'no thread waited for another core' "… and for no others" "$ASSAY" report private.db --waits
 
 # ---- runs that repeat -------------------------------------------------------------------------------------------------
@@ -206,9 +206,9 @@ holds "one core: one thread after the other, and no line moves" '
 holds "a core for each: they fight for the line, and three cores bring hardly more than one" '
     d[1]["cycles"] > 1.5 * d[0]["cycles"] and d[1]["counters"]["elapsed_cycles"] > 0.8 * d[0]["counters"]["elapsed_cycles"]' cores-1.json cores.json
 check_json "ST-CO is among the events where threads wait" 'd["events"]["by_event"]["ST-CO"]["count"] > 100 and "ST-CO" in d["events"]["set"]' \
-    "$ASSAY" compare -q --json --samplers=none --deterministic -- "$lines" counters 2 2000
+    "$ASSAY" compare -q --json --samplers=none --deterministic -- "$WORKLOADS/lines" counters 2 2000
 check_json "… and not where one thread runs" '"ST-CO" not in d["events"]["set"] and "ST-L1" in d["events"]["set"]' \
-    "$ASSAY" compare -q --json --samplers=tea --max 100k -- "$WORKLOADS/demo"
+    "$ASSAY" compare -q --json --samplers=tea --max 100k -- "$STATIC/demo"
 far=coherence.sockets=2,coherence.cores=8
 check "two sockets" modelled near.json --deterministic --set $far,"coherence.pinning=0 1 2" -- counters 2 8000
 check "… apart" modelled far.json --deterministic --set $far,"coherence.pinning=0 1 5" -- counters 2 8000

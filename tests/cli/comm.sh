@@ -4,7 +4,7 @@
 # plain-only: long runs; sanitized.sh runs each way of it under sanitizers
 . "$(dirname "$0")/lib.sh"
 
-sharing=$WORKLOADS/sharing
+sharing=$STATIC/sharing
 comm() { "$ASSAY" comm --json --period 500 "$@" 2>/dev/null; }
 
 # Two pairs: the matrix has two cells, of whichever threads (they are numbered as they appear). 40,000 stores each, of which
@@ -50,7 +50,7 @@ by_chance one_word
 
 # Threads that wait for each other in the kernel may run one after the other on a busy machine: only what holds then, too.
 library_threads() {
-    comm -- "$WORKLOADS/threads" -t 3 -w 5000 -r 2 >threads.json
+    comm -- "$STATIC/threads" -t 3 -w 5000 -r 2 >threads.json
     holds "last writers beside it" 'd["exact"]["last_writer"] > 0 and d["exact"]["last_writer_overcount"] > 0' threads.json
     holds "advice: an array of counters" 'any("pad each element of adjacent from 8 to 64 bytes" in a["text"] and
         a["from"].startswith("adjacent[") for a in d["advice"])' threads.json
@@ -71,7 +71,7 @@ fi
 # Two processes: each hand-over of the ball is at most one transfer, wherever each of them has the memory. The host decides how many
 # are left when the two are put in order, the fewer the more idle it is, but the line moves at least once.
 shares_memory() {
-    comm --period 50 -- "$WORKLOADS/processes" "$kind" 200 >"$kind.json"
+    comm --period 50 -- "$STATIC/processes" "$kind" 200 >"$kind.json"
     holds "processes share memory: $kind" '1 <= d["exact"]["true_sharing"] <= 402 and d["pattern"] == "one pair" and
         d["objects"][0]["kind"] == "shared" and d["objects"][0]["total"] == d["exact"]["total"]' "$kind.json"
 }
@@ -80,11 +80,11 @@ for kind in anon file sysv; do
 done
 holds "… by name" '[x["objects"][0]["name"][:12] for x in d] == ["[shared]", "/tmp/assay-p", "/SYSV0000000"]' anon.json file.json sysv.json
 sampled() {
-    comm --period 50 -- "$WORKLOADS/processes" anon 200 >anon.json
+    comm --period 50 -- "$STATIC/processes" anon 200 >anon.json
     holds "… found by samples, too" 'd["total"] > 0 and d["sampling"]["found"] > 0' anon.json
 }
 by_chance sampled
-comm -- "$WORKLOADS/processes" private 200 >private.json
+comm -- "$STATIC/processes" private 200 >private.json
 holds "a private mapping is not shared" 'd["exact"]["total"] == 0 and d["total"] == 0' private.json
 
 # Threads that hand a word to each other 2N - 1 times: its line moves as often, however they wait for each other and whether
@@ -147,8 +147,8 @@ int main(void)
     return 0;
 }
 END
-lock_in_turns() {
-    comm --no-estimate -- ./locks >locks.json
+lock_in_turns() { # functions that lock have names in the C library's debug file alone
+    (unset ASSAY_DEBUG_PATH && comm --no-estimate -- ./locks >locks.json)
     holds "words of one mutex, $symbols: no advice" 'not any("guard" in a["from"] for a in d["advice"]) and
         all(l.get("inside") == "pthread_mutex_t" for l in d["lines"] if l["object"] == "guard" and l["false_sharing"] > l["true_sharing"]) and
         all(o["false_in_lock"] == o["false_sharing"] > 0 for o in d["objects"] if o["name"] == "guard")' locks.json
@@ -283,7 +283,7 @@ html() {
 by_chance html
 
 # Odd programs.
-check "one thread" "$ASSAY" comm --max 300k -- "$WORKLOADS/demo"
+check "one thread" "$ASSAY" comm --max 300k -- "$STATIC/demo"
 check "one thread: nothing to see" grep -q 'One thread alone: there is nobody to communicate with' <<<"$out"
 check_json "a thousand threads" 'd["threads"] == 1001 and len(d["matrix"]) == 1001' \
     "$ASSAY" comm --json --top 1 -- "$sharing" write -t 1000 -n 20
@@ -292,7 +292,7 @@ check_json "a program that forks: processes do not communicate" 'd["exact"]["tot
 check_json "a program that executes another" 'd["exact"]["total"] == 0' "$ASSAY" comm --json -- sh -c 'exec true'
 check_status 139 "a program that dies" "$ASSAY" comm -- sh -c 'kill -SEGV $$'
 check_status 127 "no such program" "$ASSAY" comm -- ./absent
-check_status 125 "a part that never comes" "$ASSAY" comm -q --from nosuch -- "$BUILD/workloads/sharing" false -t 2 -n 10
+check_status 125 "a part that never comes" "$ASSAY" comm -q --from nosuch -- "$STATIC/sharing" false -t 2 -n 10
 cat >ends.c <<'END'
 #include <pthread.h>
 static _Alignas(64) volatile long word;

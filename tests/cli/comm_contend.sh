@@ -39,7 +39,7 @@ done
 # Where each access is sampled, the estimate is the exact count: what is wrong at longer periods is the sampling's doing. A trap counts twice its
 # access here, and there are hardly any.
 every_access() {
-    "$ASSAY" comm --json --no-paths --period 1 --fixed -- "$WORKLOADS/contend" "$1" -t 4 -n 1000 >every.json 2>/dev/null
+    "$ASSAY" comm --json --no-paths --period 1 --fixed -- "$STATIC/contend" "$1" -t 4 -n 1000 >every.json 2>/dev/null
     holds "each access sampled: the estimate of $1 is the exact count" \
         "abs(d['total'] - d['exact']['total']) <= 0.01 * d['exact']['total'] + 2 * d['sampling']['trapped'] and abs(d['false_sharing'] / d['total'] - d['exact']['false_sharing'] / d['exact']['total']) < 0.05" every.json
 }
@@ -88,8 +88,8 @@ else
 fi
 
 # Threads that wait for each other stay on one processor, and are not to notice.
-natively=$("$WORKLOADS/contend" add -t 2 -n 10 | sed 's/.*processors //')
+natively=$("$STATIC/contend" add -t 2 -n 10 | sed 's/.*processors //')
 check_stdout_equals "word 4000 failed 0 processors $natively" "a thread that waited for others may run where it could" \
-    "$ASSAY" comm --no-estimate -o contend.txt -- "$WORKLOADS/contend" take -t 2 -n 2000
+    "$ASSAY" comm --no-estimate -o contend.txt -- "$STATIC/contend" take -t 2 -n 2000
 
 check_no_strays "nothing is left running"

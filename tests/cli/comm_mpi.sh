@@ -30,11 +30,11 @@ check "as text" grep -qE -- 'MPI: 4 ranks; 1,605 bytes in 81 messages, 384 bytes
 check "as CSV, by pair of ranks" grep -qE -- '^2,3,20,480,0,' pairs.csv
 "$ASSAY" comm --mpi --no-estimate --svg -o map.svg -- "$ranks" 20
 check "as heat maps" grep -qE -- 'ranks 2 and 3: 480<' map.svg
-"$ASSAY" comm --mpi --no-estimate -o none -- "$WORKLOADS/lines" padded 2 100 >/dev/null
+"$ASSAY" comm --mpi --no-estimate -o none -- "$STATIC/lines" padded 2 100 >/dev/null
 check "no MPI in it: said" grep -qE -- 'MPI: no process initialised it' none
 check_status 2 "not for a process that runs already" "$ASSAY" comm --mpi --source=timer --pid 1
 
-if "$ASSAY" comm --source=timer -- true >/dev/null 2>try.err; then
+if "$ASSAY" comm --source=timer -- "$STATIC/nothing" >/dev/null 2>try.err; then
     check "on the machine" "$ASSAY" comm --mpi --source=timer --json -o native.json -- "$ranks" 20
     holds "… the same" "d['mpi']['bytes'] == $plus_one and d['mpi']['collective_bytes'] == $together" native.json
 else

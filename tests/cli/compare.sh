@@ -8,7 +8,7 @@ DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
 compare() { "$ASSAY" compare "$@"; }
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 known=$WORKLOADS/known
 cores="boom-tip boom-tea golden-cove-like zen4-like"
 [ -z "${SANITIZED:-}" ] || cores="boom-tip zen4-like" # the others differ in numbers alone
@@ -59,7 +59,7 @@ bytes() { sed '/"seconds":/d; /"mips":/d' "$1"; }
 check_same "… to the byte" "$(bytes first.json | cksum)" "$(bytes second.json | cksum)"
 check "a program that sleeps" compare -o sleeps.txt -- sleep 0.01
 check "… is said to" grep -q '^note: the program sleeps' sleeps.txt
-check_stdout_equals "" "-o leaves stdout to the program" compare -o text.txt --max 200k -- "$demo" 1
+check_stdout_equals "" "-o leaves stdout to the program" compare -o text.txt --max 200k -- "$WORKLOADS/demo" 1
 check "… a part of the run has the linker's share" grep -qE "^'.*demo' on .*: the first 200,000 instructions of an unknown number, [0-9]+ % of them in ld-" text.txt
 check "the text has the same figures" grep -qE '^tip +[0-9]+ ' text.txt
 check_json "stdout is the document alone" 'd["instructions"] > 0' compare --json -- sh -c 'echo noise'
@@ -73,7 +73,7 @@ same_counts() {
     run compare --json -o compare.json "$@"
     holds "$name: instructions are those of assay stat" 'd[0]["instructions"] == d[1]["instructions"] > 0' stat.json compare.json
 }
-same_counts "a program to its end" -- true
+same_counts "a program to its end" -- "$STATIC/nothing"
 same_counts "a region" --skip 5000 --max 50k -- "$demo" 1
 same_counts "from a function to another" --from words_count --to sort -- "$demo" 1
 same_counts "rep instructions" -- "$known/x86-rep-movsb-4000"
@@ -178,7 +178,7 @@ for core in $cores; do
         [ -x "$known/$program" ] || continue
         check "$core, $program" compare --core "$core" --max 100k -o /dev/null -- "$known/$program"
     done
-    check "$core, threads" compare --core "$core" -o /dev/null -- "$WORKLOADS/threads" -t 3 -w 100 -r 2
+    check "$core, threads" compare --core "$core" -o /dev/null -- "$STATIC/threads" -t 3 -w 100 -r 2
 done
 [ -n "$riscv" ] || skip "RISC-V programs" "no cross compiler"
 holds "machines differ" 'len({one["cycles"] for one in d}) == len(d) >= 2' on-*.json
@@ -188,7 +188,7 @@ holds "… is the same machine" 'timeless(d[0]) == timeless(d[1])' first.json co
 check "values changed" compare --set back.rob=16 --set memory.l1d.latency=9 --json -o small.json --max 600k -- "$demo" 2
 holds "a smaller machine is slower" 'd[0]["cycles"] * 1.1 < d[1]["cycles"]' first.json small.json
 # What each level is asked for is what the levels above it miss and prefetch: only if all cores' counters are added up.
-check "two threads, all levels prefetch" compare --json -o two.json --core zen4-like --samplers none -- "$WORKLOADS/threads" -t 2 -w 200 -r 3
+check "two threads, all levels prefetch" compare --json -o two.json --core zen4-like --samplers none -- "$STATIC/threads" -t 2 -w 200 -r 3
 holds "the counters of all cores add up, and those of what they share count once" '
     all(c["threads"] == 3 and c["l1d_prefetches"] > 0 and c["walk_accesses"] > 0
         and c["l2_accesses"] == sum(c[k] for k in ("l1i_misses", "l1d_misses", "l1i_prefetches", "l1d_prefetches", "walk_accesses"))
@@ -197,10 +197,10 @@ holds "the counters of all cores add up, and those of what they share count once
         for c in [d["counters"]])' two.json
 holds "the profile's format names all counters" '
     [c for c in d["counters"] if f"`{c}`" not in open("'"$SOURCE"'/doc/format/profile.md").read()] == []' two.json
-check "threads" compare --json -o threads.json -- "$WORKLOADS/threads" -t 4 -w 200 -r 3
+check "threads" compare --json -o threads.json -- "$STATIC/threads" -t 4 -w 200 -r 3
 holds "four and the main one, each with a core of its own" '
     d["threads"] == 5 and d["elapsed_cycles"] < d["cycles"]' threads.json
-cp "$demo" bare && strip bare
+cp "$WORKLOADS/demo" bare && strip bare
 check "a program without symbols" compare --json -o bare.json --max 600k --top 50 -- ./bare 2
 holds "… is known by its module" 'all(r["function"] is None or r["function"].startswith("bare+0x") for r in d["rows"] if "bare" in r["module"])' bare.json
 
@@ -236,7 +236,7 @@ for core in $cores; do
     [ -z "$riscv" ] || others "$core, RISC-V" --core "$core" --period 41 --max 10k -- "$riscv" 2
 done
 others "every cycle" --period 1 --max 8k -- "$demo" 1
-others "threads" --period 31 --from main -- "$WORKLOADS/threads" -t 2 -w 2 -r 1
+others "threads" --period 31 --from main -- "$STATIC/threads" -t 2 -w 2 -r 1
 check_same "a file for each thread" "tokens tokens-all tokens-all.2 tokens-all.3 tokens.2 tokens.3" "$(LC_ALL=C && echo tokens*)"
 others "rep instructions" --period 3 -- "$known/x86-rep-movsb-4000"
 cat >becomes.c <<'END'
@@ -250,7 +250,7 @@ check "a program that becomes another builds" cc -O1 -static -o becomes becomes.
 others "another program" --period 97 -- ./becomes again
 
 # Instructions in the Konata trace and their stages, by a reader of its own: as many as there are, in order.
-check "a trace of threads" compare -q -o /dev/null --konata many --o3pipeview many.o3 -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+check "a trace of threads" compare -q -o /dev/null --konata many --o3pipeview many.o3 -- "$STATIC/threads" -t 2 -w 20 -r 1
 retired=$(cat many many.2 many.3 | grep -c $'^R\t[0-9]*\t[0-9]*\t0$')
 check_same "Konata and O3PipeView have the same instructions" "$retired" "$(cat many.o3 many.o3.2 many.o3.3 | grep -c '^O3PipeView:retire')"
 check_same "Konata: all that appears retires or is flushed" "$(grep -c $'^I\t' many)" "$(grep -c $'^R\t' many)"

@@ -48,7 +48,7 @@ both = [p for p in paths if {"alpha", "beta"} <= set(p) or {"alpha_work", "beta"
 assert not both and ["(all)", "alpha", "alpha_work", "work"] in paths and ["(all)", "beta", "beta_work", "work"] in paths, both
 END
 scheduler() {
-    check "a scheduler on two threads: stat" "$ASSAY" stat --json -o calls.json --calls=0 -- "$WORKLOADS/coroutines" scheduler
+    check "a scheduler on two threads: stat" "$ASSAY" stat --json -o calls.json --calls=0 -- "$STATIC/coroutines" scheduler
     check "… has a path for each stack" python3 apart.py calls.json
 }
 by_chance scheduler
@@ -69,7 +69,7 @@ for worker, caller in (("alpha_work", "alpha"), ("beta_work", "beta"), ("main_wo
 done
 check_json "the profile says that there were switches" \
     'any(q["key"] == "stack_switches" and q["value"] >= 149 for q in d["summary"]["quality"])' "$ASSAY" report --json paths.db
-check "a program without coroutines" "$ASSAY" record -q -o plain.db --max 200k -- "$WORKLOADS/demo" 1
+check "a program without coroutines" "$ASSAY" record -q -o plain.db --max 200k -- "$STATIC/demo" 1
 check_json "… has none" 'all(q["key"] != "stack_switches" for q in d["summary"]["quality"])' "$ASSAY" report --json plain.db
 
 # Goroutines: four, on as many threads as the runtime likes. What they do was once shown below main's wait for them.

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 unset ASSAY_CORE
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 check_json "record says which core, and why" '(lambda s: s["core_why"].startswith("core " + s["core"] + ": ") and "nearest to this" in s["core_why"] or "none is near" in s["core_why"])(d["summary"])' \
     "$ASSAY" record --json --max 1000 -o near.db -- "$demo" 1
 core=$(sqlite3 near.db "SELECT value FROM meta WHERE key = 'core'")
@@ -13,7 +13,7 @@ check_stderr_line "core $core: .*this .*\(.*, family [0-9]+, model [0-9]+\)" "co
 holds "… the same one" "d[\"core\"] == \"$core\"" near.json
 says_core() { "$ASSAY" "$@" 2>&1 >/dev/null | grep -q "^assay: core $core: "; }
 check "whatif as well" says_core whatif --rank 1 --max 1000 -- "$demo" 1
-check "points as well" says_core points --interval 100k -- true
+check "points as well" says_core points --interval 100k -- "$STATIC/nothing"
 check "reuse as well" says_core reuse --max 1000 -- "$demo" 1
 check "blocks as well" says_core blocks --methods --max 1000 -- "$demo" 1
 vendor=$(sed -n 's/^vendor_id[[:space:]]*: //p' /proc/cpuinfo | head -n 1)

@@ -91,7 +91,7 @@ check_same "--samples=0 is all" "$(wc -l <samples.perf-script)" "$("$ASSAY" expo
 check_fails 2 'samples is for perf-script' "--samples elsewhere" "$ASSAY" export --to=csv --samples=3 small.db
 check_fails 2 'not a number' "--samples of nothing" "$ASSAY" export --to=perf-script --samples=x small.db
 check_same "pprof: counts of samples" 7 "$("$READ" pprof-samples samples.pprof)"
-check "a profile with a sampler" "$RECORDER" record -q -o model.db --max 2M -- "$WORKLOADS/demo" 1
+check "a profile with a sampler" "$RECORDER" record -q -o model.db --max 2M -- "$STATIC/demo" 1
 check "… as pprof" "$ASSAY" export --to=pprof --series=tea -o model.pprof model.db
 check_same "pprof: each sample counts once, though it may be of several instructions" \
     "$(python3 -c 'import sqlite3; print(sqlite3.connect("model.db").execute("SELECT samples FROM series WHERE name = \"tea\"").fetchone()[0])')" \

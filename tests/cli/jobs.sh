@@ -5,7 +5,7 @@
 # time-limit: 180
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 cycles="SELECT value FROM meta WHERE key = 'cycles'"
 count() { find "$1" -name '*.db' | wc -l; }
 

@@ -87,7 +87,7 @@ fi
 
 # ---- jobs ----
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 how=(--slurm --partition main --memory 100 --tasks 2)
 check "a sweep as an array" "$ASSAY" jobs sweep "${how[@]}" --core boom-tea,zen4-like --repeat 2 --record='--max 100k' -- "$demo" 1
 check_same "… in two tasks" 1 "$(grep -c '4 jobs are array [0-9]* of Slurm, in 2 tasks' <<<"$err")"

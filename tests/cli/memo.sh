@@ -19,7 +19,7 @@ done
 for program in demo-riscv64-static threads-riscv64-static; do
     check "$program" checked --max 1M -- "$WORKLOADS/$program"
 done
-check "demo, x86" checked --max 600k -- "$WORKLOADS/demo" 2
+check "demo, x86" checked --max 600k -- "$STATIC/demo" 2
 check "a program that misses" checked --max 300k -- "$BUILD/bench/kernels" memory 100
 
 # ---- machines ---------------------------------------------------------------------------------------------------------
@@ -96,11 +96,11 @@ same_apart "… interrupted by borders" --memo=off --region cycle:300k..cycle:12
 same_apart "… with new code all the time" --max 1M --core zen4-like -- "$(command -v sort)" --version
 same_apart "… with repeated instructions" --max 1M --core zen4-like -- "$known/x86-rep-movsq-300"
 
-check "whatif, with" "$ASSAY" whatif -q --json -o with.json --max 300k --ideal ST-L1 --ideal FL-MB -- "$WORKLOADS/demo" 2
+check "whatif, with" "$ASSAY" whatif -q --json -o with.json --max 300k --ideal ST-L1 --ideal FL-MB -- "$STATIC/demo" 2
 check "whatif, checked" "$ASSAY" whatif -q --json --memo=check -o checked.json --max 300k --ideal ST-L1 --ideal FL-MB -- \
-    "$WORKLOADS/demo" 2
+    "$STATIC/demo" 2
 check "whatif, without" "$ASSAY" whatif -q --json --memo=off -o without.json --max 300k --ideal ST-L1 --ideal FL-MB -- \
-    "$WORKLOADS/demo" 2
+    "$STATIC/demo" 2
 check_same "… the same" "$(cat without.json)" "$(cat with.json)"
 check_same "… checked too" "$(cat without.json)" "$(cat checked.json)"
 

@@ -5,7 +5,7 @@
 # time-limit: 240
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 rows() { python3 -IS -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall(), sep="\n")' "$@"; }
 
 # ---- the model ----
@@ -26,7 +26,7 @@ started() { # the number in the note on start-up; 0: there is none
     one "$1" "SELECT coalesce((SELECT replace(substr(text, instr(text, '(') + 1, instr(text, ')') - instr(text, '(') - 1), ',', '')
         FROM quality WHERE key = 'start_up'), 0)"
 }
-for i in 1 2; do "$RECORDER" record -q -o "s$i.db" --max "${i}50k" -- "$demo" "$i" >/dev/null; done
+for i in 1 2; do "$RECORDER" record -q -o "s$i.db" --max "${i}50k" -- "$WORKLOADS/demo" "$i" >/dev/null; done
 check "two runs with much start-up" "$ASSAY" merge -q s1.db s2.db -o s.db
 check_same "… which is counted in both" "$(($(started s1.db) + $(started s2.db)))" "$(started s.db)"
 check_same "… as a share of all instructions" 1 "$(one s.db "SELECT abs(value * (SELECT value FROM meta WHERE key = 'instructions') -
@@ -68,7 +68,7 @@ if "$RECORDER" record -q --source=timer -o t1.db -- "$demo" 20 >/dev/null 2>&1; 
         address, name HAVING count(*) > 1)')"
     check "a call tree" "$ASSAY" report --calls t.db
     check_fails 125 'different cores|cannot be merged|architectures' "the model and this machine" "$ASSAY" merge m1.db t1.db -o no.db
-    check "more runs than are open at a time" "$ASSAY" record -q --source=timer -o many.db --repeat 70 -- true
+    check "more runs than are open at a time" "$ASSAY" record -q --source=timer -o many.db --repeat 70 -- "$STATIC/nothing"
     check_same "… are all there" "70 70" "$(one many.db "SELECT count(*) || ' ' || max(number) FROM runs")"
     check_same "… which the profile says" 70 "$(one many.db "SELECT value FROM meta WHERE key = 'merged'")"
     check_same "… with their samples" "$(one many.db 'SELECT sum(samples) FROM runs')" "$(one many.db "$samples")"
@@ -132,7 +132,7 @@ refuse 125 'cut.db is truncated' "a truncated file" "$ASSAY" merge m1.db cut.db 
 echo nothing >text.db
 refuse 125 'text.db is not an Assay profile' "not a profile" "$ASSAY" merge m1.db text.db -o no.db
 refuse 125 'is a directory' "a directory" "$ASSAY" merge m1.db . -o no.db
-"$RECORDER" record -q -o other.db --max 100k -- true
+"$RECORDER" record -q -o other.db --max 100k -- "$STATIC/nothing"
 refuse 125 'different programs' "another program" "$ASSAY" merge m1.db other.db -o no.db
 check "… by force" "$ASSAY" merge -q --force m1.db other.db -o forced.db
 "$RECORDER" record -q -o wide.db --max 100k --set back.rob=32 -- "$demo" 1 >/dev/null

@@ -6,7 +6,7 @@
 DEFAULT_CORE=boom-tip
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 example=$BUILD/doc/examples/observer
 compare() { "$ASSAY" compare -q --samplers none "$@"; }
 some() { compare --from main --max 200k "$@" -- "$demo" 1; }
@@ -53,7 +53,7 @@ check_same "… has its bars" 1 "$(grep -c '^  instructions a cycle .*|.*█.*|$
 check "… by name and with columns" some --observer timeline,10
 check_same "… of that width" 1 "$(grep -c '^Timeline of thread 1: [0-9,]* cycles, [0-9,]* a column$' "$LOGS/out")"
 
-check "threads have a file each" compare -o /dev/null --commit-csv t.csv --counters t.counters -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+check "threads have a file each" compare -o /dev/null --commit-csv t.csv --counters t.counters -- "$STATIC/threads" -t 2 -w 20 -r 1
 check_same "… and rows of their own" "1 2 3" "$(tail -n +2 t.counters | cut -d, -f1 | sort -u | xargs)"
 check "… the traces too" test -s t.csv -a -s t.csv.2 -a -s t.csv.3
 
@@ -94,7 +94,7 @@ check_json "a footprint" "$counts and f['accesses'] > 100000 and f['lines_shared
 check_json "… of threads, which share lines" "$counts"' and f["lines_shared_written"] > 0 and
     f["accesses"] == sum(t["accesses"] for t in f["by_thread"]) and len(f["by_thread"]) == 3 and
     max(t["lines"] for t in f["by_thread"]) <= f["lines"] <= sum(t["lines"] for t in f["by_thread"]))(d["footprint"], d)' \
-    stat --json --footprint -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+    stat --json --footprint -- "$STATIC/threads" -t 2 -w 20 -r 1
 check_same "the accesses are those that are counted" "$(stat --json --check --from main --max 100k -- "$demo" 1 | python3 -c '
 import json, sys
 d = json.load(sys.stdin)

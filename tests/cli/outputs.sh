@@ -5,7 +5,7 @@
 # time-limit: 120
 . "$(dirname "$0")/lib.sh"
 
-check "a profile" "$ASSAY" record -q -o own.db --max 1M -- "$WORKLOADS/demo" 1
+check "a profile" "$ASSAY" record -q -o own.db --max 1M -- "$STATIC/demo" 1
 cp own.db other.db
 ln own.db hard.db
 ln -s own.db soft.db
@@ -39,7 +39,7 @@ check "… with the report" grep -q main old.txt
 # ---- permissions and links ----
 
 chmod 600 own.db old.txt
-check "a profile is recorded again" "$ASSAY" record -q -o own.db --max 100k -- true
+check "a profile is recorded again" "$ASSAY" record -q -o own.db --max 100k -- "$STATIC/nothing"
 check_same "… with the permissions that it had" 600 "$(stat -c %a own.db)"
 check "a report is written again" "$ASSAY" report own.db -o old.txt
 check_same "… with the permissions that it had" 600 "$(stat -c %a old.txt)"
@@ -49,7 +49,7 @@ mkdir far
 for name in page.html list.txt run.db; do ln -s "far/$name" "to-$name"; done
 check "a page behind a link to nothing" "$ASSAY" report own.db --html to-page.html
 check "a report behind one" "$ASSAY" report own.db -o to-list.txt
-check "a profile behind one" "$ASSAY" record -q -o to-run.db --max 100k -- true
+check "a profile behind one" "$ASSAY" record -q -o to-run.db --max 100k -- "$STATIC/nothing"
 check_same "all are where the links lead" "list.txt page.html run.db" "$(cd far && echo *)"
 check "a report behind a link to a file" "$ASSAY" report own.db --json -o to-list.txt
 check_same "… leaves the link" "far/list.txt" "$(readlink to-list.txt)"
@@ -99,7 +99,7 @@ run_twice html output report own.db --html=old.txt -o hard.txt
 check_fails 2 "--output and --observer $both" "--output and an observer with one name" "$ASSAY" compare -o both.txt --observer flame,./both.txt -- touch ran
 check_fails 2 "observers of two machines $both" "an observer of two machines" "$ASSAY" compare --core boom-tip,boom-tea --observer flame,both.txt -- touch ran
 check_same "nothing ran, and nothing was written" "" "$(find . -name ran -o -name both.txt -o -name both.db)"
-check "a device takes several" "$ASSAY" compare -q -o /dev/null --commit-csv=/dev/null --max 1k -- true
+check "a device takes several" "$ASSAY" compare -q -o /dev/null --commit-csv=/dev/null --max 1k -- "$STATIC/nothing"
 
 # ---- numbers are read at a glance ---------------------------------------------------------------------------------------
 # What a program prints itself is left out by -o; addresses and sizes in hexadecimal, line numbers and fractions are no counts.
@@ -114,7 +114,7 @@ check_same "… have thousands separators" "" "$(bare_numbers {report,calls,rows
 
 # ---- a run that takes long says how far it is --------------------------------------------------------------------------
 # The lines of a log, from the first hundredth of a second on.
-log_of() { ASSAY_PROGRESS=0.01 "$ASSAY" "$@" -- "$WORKLOADS/demo" 1; }
+log_of() { ASSAY_PROGRESS=0.01 "$ASSAY" "$@" -- "$STATIC/demo" 1; }
 for verb in "record --max 3M -o long.db" stat; do
     # shellcheck disable=SC2086 # words
     check "${verb%% *} off a terminal" log_of $verb
@@ -122,15 +122,15 @@ for verb in "record --max 3M -o long.db" stat; do
     check "… at growing distances" test "$(grep -c '^assay: running' <<<"$err")" -le $((16 + SECONDS / 60))
 done
 # Instructions that are only counted are progress, too: of the few that are measured a line would say 0 M all the time.
-skipping() { ASSAY_PROGRESS=0.01 "$ASSAY" record -o skipped.db --skip 150M --max 1000 -- "$WORKLOADS/demo" 60; }
+skipping() { ASSAY_PROGRESS=0.01 "$ASSAY" record -o skipped.db --skip 150M --max 1000 -- "$STATIC/demo" 60; }
 check "a run that leaves most of the program out" skipping
 check "… counts all of it as progress" grep -Eq '^assay: running for [0-9]+ s: [1-9][0-9]* M instructions' <<<"$err"
-check "a run of unknown length" env ASSAY_PROGRESS=0.01 "$ASSAY" record -o long.db -- "$WORKLOADS/lattice" 1
+check "a run of unknown length" env ASSAY_PROGRESS=0.01 "$ASSAY" record -o long.db -- "$STATIC/lattice" 1
 check "… tells how far it is" grep -q '^assay: running' <<<"$err"
 check_same "… promises no end" "" "$(grep 'to go' <<<"$err")"
 # On a terminal the program's own output must begin on a line of its own.
 on_terminal() {
-    python3 -IS - "$ASSAY" stat -- "$WORKLOADS/demo" 1 <<'END_PY'
+    python3 -IS - "$ASSAY" stat -- "$STATIC/demo" 1 <<'END_PY'
 import os, pty, sys
 os.environ["ASSAY_PROGRESS"] = "0.01"
 seen = bytearray()
@@ -144,9 +144,9 @@ END_PY
 }
 check "progress beside the output of the program has lines of its own" on_terminal
 slow_writing() { ASSAY_PROGRESS=0.000001 "$ASSAY" "$@"; }
-check "a profile that takes long to write" slow_writing record --max 3M -o long.db -- "$WORKLOADS/demo" 1
+check "a profile that takes long to write" slow_writing record --max 3M -o long.db -- "$STATIC/demo" 1
 check "… has a line about it" grep -Eq '^assay: writing the profile for [0-9]+ s: [0-9.]+ M rows' <<<"$err"
 check "with -q" log_of record -q --max 3M -o long.db
 check_same "… there are none" "" "$err"
-check "with 0" "$ASSAY" stat -- "$WORKLOADS/demo" 1
+check "with 0" "$ASSAY" stat -- "$STATIC/demo" 1
 check_same "… there are none, however long it takes" "" "$(grep "^assay: running" <<<"$err")"

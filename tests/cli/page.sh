@@ -14,11 +14,11 @@ check_same "the lock file names no registry" "" "$(grep -n -e '://' -e '"resolve
 # Pages as the program writes them: two profiles compared, several threads, samplers, inlined functions.
 cd "$TMP" || exit 1
 record() { "$ASSAY" record -q --max 300k "$@" >/dev/null 2>&1; }
-check "a profile, and one before it" eval 'record --samplers software,tea -o after.db -- "$BUILD/workloads/demo" 1 &&
-    record -o before.db -- "$BUILD/workloads/demo" 2'
-check "a profile of threads" record -o threads.db -- "$BUILD/workloads/threads"
+check "a profile, and one before it" eval 'record --samplers software,tea -o after.db -- "$STATIC/demo" 1 &&
+    record -o before.db -- "$STATIC/demo" 2'
+check "a profile of threads" record -o threads.db -- "$STATIC/threads"
 check "--html with --diff" "$ASSAY" report after.db --diff before.db --html diff.html
-check "reuse distances of a run of the same program" eval '"$ASSAY" reuse -q --json -o reuse.json -- "$BUILD/workloads/threads" >/dev/null'
+check "reuse distances of a run of the same program" eval '"$ASSAY" reuse -q --json -o reuse.json -- "$STATIC/threads" >/dev/null'
 check "--html of threads, with them" "$ASSAY" report threads.db --html threads.html --reuse reuse.json
 refused() { # STATUS MESSAGE [option…]: no page is left
     run "$ASSAY" report threads.db "${@:3}"
@@ -77,9 +77,9 @@ check "the documents hold paths of each series, inlined calls, threads and diffe
 
 # What a reader must be warned of, and threads that are none.
 warned() {
-    cp "$BUILD/workloads/demo" gone && record -o part.db -- ./gone 1 && rm gone && "$ASSAY" report part.db --html part.html &&
+    cp "$STATIC/demo" gone && record -o part.db -- ./gone 1 && rm gone && "$ASSAY" report part.db --html part.html &&
         ! record -o died.db -- sh -c 'kill -SEGV $$' && "$ASSAY" report died.db --html died.html &&
-        "$ASSAY" record -q --source=timer --allocations -o memory.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
+        "$ASSAY" record -q --source=timer --allocations -o memory.db -- "$WORKLOADS/demo" 1 >/dev/null &&
         "$ASSAY" report memory.db --html memory.html
 }
 check "pages of a part, of a program that died, of allocations" warned

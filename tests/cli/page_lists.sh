@@ -47,5 +47,5 @@ for name in lbr-skylake lbr-throttled pebs-load-latency; do
     agree "$name" "$name.db" "$(sqlite3 "$name.db" 'SELECT name FROM series ORDER BY id LIMIT 1')" "${kinds[@]}"
 done
 
-check "a profile without either" "$ASSAY" record -q --max 50k -o model.db -- "$BUILD/workloads/demo" 1
+check "a profile without either" "$ASSAY" record -q --max 50k -o model.db -- "$STATIC/demo" 1
 agree "neither" model.db "$(sqlite3 model.db 'SELECT name FROM series ORDER BY id LIMIT 1')" - -

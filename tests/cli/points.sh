@@ -3,8 +3,8 @@
 # plain-only: long runs; unit tests of its parts run under the sanitizers
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo
-short=("$WORKLOADS/lattice" 1) # 6.5 million instructions; the demo has 40
+demo=$STATIC/demo
+short=("$STATIC/lattice" 1) # 6.5 million instructions; the demo has 40
 compile() { gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie "$SOURCE/tests/cli/two_phases.c" -o two; }
 
 # ---- vectors ----
@@ -50,7 +50,7 @@ check_same "… with what it cannot see" 1 "$(grep -c '^How far that is from the
 check_same "… the program's own output" 0 "$status"
 check "CSV" "$ASSAY" points --interval 100k --cpi off --csv -- "${short[@]}"
 check_same "… has a header" "phase,interval,start,intervals,weight,instructions,cycles,cpi" "$(head -1 <<<"$out")"
-check "threads" "$ASSAY" points --interval 50k --by-thread --cpi off --json -o threads.json -- "$WORKLOADS/threads"
+check "threads" "$ASSAY" points --interval 50k --by-thread --cpi off --json -o threads.json -- "$STATIC/threads"
 holds "… with code of their own" 'd["blocks"] > 0 and abs(sum(p["weight"] for p in d["points"]) - 1) < 1e-9' threads.json
 # by loop: borders have numbers that do not depend on how threads are interleaved
 check "intervals by a loop" "$ASSAY" points --interval 20k --loop word_end --json -o loop.json --bb loop.bb -- "$demo" 3
@@ -242,7 +242,7 @@ check_status 2 "no program" "$ASSAY" points
 check_status 2 "a program and vectors" "$ASSAY" points --from-bb empty.bb -- true
 check_status 2 "points without weights" "$ASSAY" points --from-simpoints x -- true
 check_status 2 "a threshold above 1" "$ASSAY" points --threshold 1.5 -- true
-run "$ASSAY" points --warm=abc -- true
+run "$ASSAY" points --warm=abc -- "$STATIC/nothing"
 check_same "an error about an option comes alone" 1 "$(wc -l <<<"$err")"
 check_fails 2 "no machine 'nosuch'" "a core that does not exist, before the first run" "$ASSAY" points --interval 1G --core nosuch -- true
 check_status 2 "too many dimensions" "$ASSAY" points --dims 51 -- true

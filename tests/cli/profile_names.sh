@@ -91,11 +91,11 @@ check "its document has all names" document
 
 # ---- arguments and file names ---------------------------------------------------------------------------------------
 odd=$'odd \'"<b>\n.db'
-check "a profile with an odd name" "$ASSAY" record -o "$odd" -- true
+check "a profile with an odd name" "$ASSAY" record -o "$odd" -- "$STATIC/nothing"
 told=$err
 check_same "… is told in its own words, in one line" 1 "$(grep -c '^wrote odd' <<<"$told")"
 check "… can be read" "$ASSAY" report "$odd"
-check "hostile arguments" "$ASSAY" record -q -o arguments.db -- true $'a\nb' $'\e[31m' '</script>' "$(printf '\377')"
+check "hostile arguments" "$ASSAY" record -q -o arguments.db -- "$STATIC/nothing" $'a\nb' $'\e[31m' '</script>' "$(printf '\377')"
 check "… are kept as they are" python3 -c '
 import sqlite3
 d = sqlite3.connect("arguments.db")

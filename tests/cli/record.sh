@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 record() { "$ASSAY" record "$@"; }
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 
 # db NAME EXPRESSION FILE…: a Python expression; q(sql) is the rows of a query of the first file, one(sql) its only
 # value, p(n, sql) the same of file n.
@@ -62,7 +62,7 @@ summary=$err
 check "the file is there, and its summary names the next commands" grep -q 'assay annotate' <<<"$summary"
 check_same "… as it was called" "  $ASSAY report" "$(grep ' report$' <<<"$summary")"
 check "… and says what it is worth" grep -qE 'source model, series golden.*0 lost, 0 throttled$' <<<"$summary"
-check_stdout_equals "" "-q leaves nothing but the program" record -q -o quiet.db -- true
+check_stdout_equals "" "-q leaves nothing but the program" record -q -o quiet.db -- "$STATIC/nothing"
 check_same "… on stderr too" "" "$err"
 
 check "a program with lines and calls" record -q -o demo.db --max 3M -- "$demo" 1
@@ -70,7 +70,7 @@ adds_up demo demo.db
 db "one sample a period" 'int(meta("cycles")) // 1009 == one("SELECT samples + dropped FROM series WHERE name = \"tea\"")' demo.db
 db "all samples are there" 'one("SELECT sum(units) FROM times WHERE series = 1") == one("SELECT samples + dropped FROM series WHERE name = \"tea\"") * 1009 * 720720' demo.db
 db "what was run, and on what" '
-    meta("source") == "model" and meta("core") == "boom-tea" and meta("program").endswith("/workloads/demo")
+    meta("source") == "model" and meta("core") == "boom-tea" and meta("program").endswith("/workloads/static/demo")
     and [row[0] for row in q("SELECT value FROM arguments ORDER BY id")][1:] == [b"1"]
     and meta("status") == "0" and meta("region") == "--max 3M" and meta("partial") is None
     and "back.rob" in meta("machine") and q("SELECT value FROM machine WHERE key = \"back.rob\"") != []
@@ -113,7 +113,7 @@ check_same "… the summary says what is missing" 1 "$(tr '\n' ' ' <<<"$err" | t
 db "… and of others nothing" 'one("SELECT count(*) FROM quality WHERE key = \"clock\"") == 0' demo.db
 
 # ---- threads, children, another architecture ------------------------------------------------------------------------
-check "threads" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 200 -r 3
+check "threads" record -q -o threads.db -- "$STATIC/threads" -t 3 -w 200 -r 3
 adds_up threads threads.db
 db "each thread is there" 'one("SELECT count(*) FROM threads") == 4' threads.db
 db "… in one process" 'q("SELECT DISTINCT process FROM threads") == [(1,)]' threads.db
@@ -154,7 +154,7 @@ if [ -x "$riscv" ]; then
 else
     skip "a RISC-V program" "there is no cross-compiler"
 fi
-check "many threads" record -q -o many.db -- "$WORKLOADS/threads" -t 64 -w 5 -r 1
+check "many threads" record -q -o many.db -- "$STATIC/threads" -t 64 -w 5 -r 1
 adds_up many many.db
 
 # A recursion of 60,000 calls, whose frames take 15 MB.
@@ -238,7 +238,7 @@ END
 fi
 
 # ---- options --------------------------------------------------------------------------------------------------------
-check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- true
+check "another core, changed" record -q -o core.db --core zen4-like --set back.rob=64 -- "$STATIC/nothing"
 db "… is in the file" 'meta("core") == "zen4-like" and one("SELECT value FROM machine WHERE key = \"back.rob\"") == b"64"' core.db
 check "several samplers" record -q -o samplers.db --samplers software,ibs,tip,tea --max 300k -- "$demo" 1
 db "… are series, in that order" '[row[0] for row in q("SELECT name FROM series ORDER BY id")] == [b"golden", b"software", b"ibs", b"tip", b"tea"]' samplers.db
@@ -261,7 +261,7 @@ db "… leaves the sampler, and an estimate from its samples alone" '
     and one("SELECT sum(units) FROM path_times") == one("SELECT sum(units) FROM times") and one("SELECT count(*) FROM estimates WHERE measure = \"error\"") == 0
     and 0 < one("SELECT value FROM estimates WHERE measure = \"estimate\" AND granularity = \"instruction\"") < 1
     and one("SELECT count(*) FROM quality WHERE key = \"golden\"") == 1' fast.db
-check "--repeat" record -o repeat.db --repeat 3 -- true
+check "--repeat" record -o repeat.db --repeat 3 -- "$STATIC/nothing"
 told=$err
 check_json "… and between which bounds the mean lies" '(lambda c: c["low"] <= c["mean"] <= c["high"] and c["low"] < c["high"] or c["deviation"] == 0)(d["summary"]["runs"]["cycles"])' \
     "$ASSAY" report --json repeat.db
@@ -284,7 +284,7 @@ check "--from, --skip, --to" record -q -o region.db --from main --skip 1000 --ma
 db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1k --max 100k"' region.db
 db "… and which part that is, in words" 'meta("part").startswith("100,000 of the first ") and
     meta("part").endswith(" instructions of an unknown number") and not q("SELECT 1 FROM quality WHERE key = \"start_up\"")' region.db
-check "the first instructions" record -o first.db --max 120k -- "$demo" 1
+check "the first instructions" record -o first.db --max 120k -- "$WORKLOADS/demo" 1
 check_same "… are named in the headline, with the dynamic linker's part" 1 \
     "$(grep -c '^demo on .*: the first 120,000 instructions of an unknown number, [0-9]* % of them in ld-' <<<"$err")"
 check_same "… their error is that of the part" 1 "$(grep -c '^error 0.00 %: every cycle of this part of the run' <<<"$err")"
@@ -293,15 +293,15 @@ check_same "… and the start-up has a remedy" 1 \
 db "… the linker's part is that of its executions" 'abs(one("SELECT value FROM quality WHERE key = \"start_up\"") -
     one("SELECT sum(executions) FROM times t JOIN instructions i ON i.id = t.instruction JOIN modules m ON m.id = i.module WHERE m.path LIKE \"%/ld-%\"")
     / 120000) < 1e-9' first.db
-check "--count-rest" record -q -o rest.db --max 50k --count-rest -- true
-db "… tells the length of the run" 'int(meta("instructions")) == 50000 and meta("part").startswith("the first 50,000 of ")
-    and 50000 < int(meta("part").split()[4].replace(",", "")) and not q("SELECT 1 FROM quality WHERE key = \"rest\"")' rest.db
+check "--count-rest" record -q -o rest.db --max 10k --count-rest -- "$STATIC/nothing"
+db "… tells the length of the run" 'int(meta("instructions")) == 10000 and meta("part").startswith("the first 10,000 of ")
+    and 10000 < int(meta("part").split()[4].replace(",", "")) and not q("SELECT 1 FROM quality WHERE key = \"rest\"")' rest.db
 db "… which is not known without it" 'one("SELECT count(*) FROM quality WHERE key = \"rest\"") == 1' first.db
 check_fails 2 'needs a part of the program' "… has nothing to count behind a whole program" record --count-rest -- true
-check "a run that ends before --max" record -o all.db --max 1G -- true
+check "a run that ends before --max" record -o all.db --max 1G -- "$STATIC/nothing"
 check_same "… is not a part" "" "$(grep -E 'max|unknown number|this part' <<<"$err")"
 db "… nor is one in the file" 'meta("region") is None and meta("part") is None' all.db
-check "a part of a run that ends by itself" record -q -o some.db --skip 1000 -- true
+check "a part of a run that ends by itself" record -q -o some.db --skip 1000 -- "$STATIC/nothing"
 db "… is told of the whole" 'meta("part").startswith("{:,} of {:,} instructions (".format(int(meta("instructions")), int(meta("instructions")) + 1000))' some.db
 check "a program that executes another" record -q -o exec.db -- sh -c 'sh -c : ; exec true'
 check_json "… has its time under both names" '{r["command"] for r in d["rows"]} == {"sh", "true"} and all(r["time"] > 0 for r in d["rows"])' \
@@ -312,7 +312,7 @@ db "… a row of the thread for each" 'sorted(q("SELECT number, name FROM thread
 check_json "… of a process the name is the last" '{r["process"]: r["command"] for r in d["rows"]} == {1: "true", 2: "sh"}' \
     "$ASSAY" report --json --by process exec.db
 export MY_TOKEN=hunter2-secret
-check "the environment" env LC_ALL=C OMP_NUM_THREADS=4 "$ASSAY" record -q -o environment.db -- true
+check "the environment" env LC_ALL=C OMP_NUM_THREADS=4 "$ASSAY" record -q -o environment.db -- "$STATIC/nothing"
 check_same "… keeps no secrets" "" "$(grep -ac hunter2-secret environment.db | grep -v '^0$')"
 db "… but what matters to a run" '(b"OMP_NUM_THREADS=4",) in q("SELECT value FROM environment")' environment.db
 
@@ -322,7 +322,7 @@ told=$err
 db "… leaves what ran, marked" '"signal 11" in meta("partial") and meta("status") == "139" and int(meta("cycles")) > 0' died.db
 adds_up died died.db
 check_same "… and says so" 1 "$(grep -c '^PARTIAL' <<<"$told")"
-check "a good one before" record -q -o kept.db -- true
+check "a good one before" record -q -o kept.db -- "$STATIC/nothing"
 before=$(cksum <kept.db)
 same_file() { check_same "… leaves the old file" "$before" "$(cksum <kept.db)"; }
 check_fails 127 'not found' "a program that is not there" record -o kept.db -- ./absent
@@ -433,7 +433,7 @@ int main(void)
 END
 cc -O1 -o once once.c
 for source in model timer; do
-    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- true 2>/dev/null; then
+    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- "$STATIC/nothing" 2>/dev/null; then
         skip "an interrupt of the process group: $source" "no timer source here"
         continue
     fi
@@ -448,7 +448,7 @@ for source in model timer; do
     check_same "an interrupt of the process group comes once ($source)" 1 $?
 done
 for source in model timer; do
-    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- true 2>/dev/null; then
+    if [ $source = timer ] && ! "$ASSAY" record -q --source=timer -o x.db -- "$STATIC/nothing" 2>/dev/null; then
         skip "an interrupt in the background, handled: $source" "no timer source here"
         continue
     fi

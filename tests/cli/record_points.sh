@@ -180,14 +180,14 @@ check_same "… and say how sure that is" 1 "$(grep -c '% of the elapsed time is
 check "points of threads in files" "$ASSAY" points -q --interval 20k --max-k 2 --cpi off --simpoints t.s --weights t.w -o /dev/null -- ./apart
 check "… measured in turn" "$ASSAY" record -q --points=t.s --point-weights=t.w --deterministic --point-interval 20k -o turn.db -- ./apart
 check_fails 125 "wait for each other's cache lines for [0-9]* % of the time.*--sampled measures them" "threads that fight for lines are not for points" \
-    "${threads[@]}" -o no.db -- "$WORKLOADS/threads"
+    "${threads[@]}" -o no.db -- "$STATIC/threads"
 check_fails 125 "several processes" "processes have no order" "$ASSAY" record -q --points=auto --deterministic --point-interval 20k -o no.db -- \
-    sh -c "$WORKLOADS/demo 1; $WORKLOADS/demo 1"
+    sh -c "$STATIC/demo 1; $STATIC/demo 1"
 # Assay is interrupted while the program runs to a point that is far away.
 echo "100000000 0" >away.s
 echo "1 0" >away.w
 "$ASSAY" record -q --points=away.s --point-weights=away.w --deterministic --point-interval 20k -o no.db -- \
-    "$WORKLOADS/threads" -w 100000000 >interrupted.out 2>&1 &
+    "$STATIC/threads" -w 100000000 >interrupted.out 2>&1 &
 recorder=$!
 runs_to_it() { [ "$(ps -o comm= --ppid "$(pgrep -P "$recorder")" | grep -c qemu)" = 1 ]; }
 runs_to_it_first() { [ "$(ps -o comm= --ppid "$recorder" | grep -c qemu)" = 1 ]; }
@@ -205,8 +205,8 @@ check_same "… in the first run, too" 143 "$?" # before its handler is there it
 
 # ---- what is refused ----
 
-check_fails 125 "threads need --deterministic" "a program with threads" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 2 -o no.db -- "$WORKLOADS/threads"
-check_fails 125 "less than one interval" "a short program" "$ASSAY" record -q --points=auto --point-interval 1G -o no.db -- "$WORKLOADS/demo" 1
+check_fails 125 "threads need --deterministic" "a program with threads" "$ASSAY" record -q --points=auto --point-interval 20k --max-k 2 -o no.db -- "$STATIC/threads"
+check_fails 125 "less than one interval" "a short program" "$ASSAY" record -q --points=auto --point-interval 1G -o no.db -- "$STATIC/demo" 1
 sed 's/^/77/' p.s >far.s
 check_fails 125 "the program ends before the interval" "points beyond the end" "$ASSAY" record -q --points=far.s --point-weights=p.w \
     --point-interval 100k -o no.db -- ./two

@@ -4,7 +4,7 @@
 # plain-only: long runs; sanitized.sh records units under sanitizers
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 rec() { "$ASSAY" record -q --source="pmu:$1" --max 4M --period 1031 "${@:2}" -- "$demo" >/dev/null; }
 
 # ---- more events than counters ----
@@ -67,13 +67,14 @@ done
 # ---- PEBS: samples are events; branches, addresses, latencies, sources ----
 
 check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
-check_json "only instructions that load" 'len(d["rows"]) > 20 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave", "xrstor")) for r in d["rows"])' \
+check_json "only instructions that load" 'len(d["rows"]) >= 15 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave", "xrstor")) for r in d["rows"])' \
     "$ASSAY" report --by=instruction --json s.db
 check_same "every sample has a data address" "$(one s.db "SELECT sum(t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'loads:ppu'")" \
     "$(one s.db "SELECT sum(a.samples) FROM accesses a JOIN series s ON s.id = a.series WHERE s.name = 'loads:ppu'")"
 check_same "… and 32 branches" 1 "$(one s.db "SELECT (SELECT value FROM counters WHERE name = 'branch_entries') > 30 * (SELECT value FROM counters WHERE name = 'branch_stacks')")"
 check_same "no latency below the threshold" 1 "$(one s.db "SELECT min(t.units >= 20 * t.samples) FROM times t JOIN series s ON s.id = t.series WHERE s.name = 'load-latency:ppu weight'")"
-check "annotate" "$ASSAY" annotate do_lookup_x s.db
+most="SELECT f.name FROM times t JOIN instructions i ON i.id = t.instruction JOIN functions f ON f.id = i.function GROUP BY f.id ORDER BY sum(t.samples) DESC"
+check "annotate" "$ASSAY" annotate "$(one s.db "$most")" s.db
 check "the page" "$ASSAY" report --html page.html s.db
 for format in folded pprof callgrind perf-script json csv speedscope; do
     check "export --to=$format" "$ASSAY" export --to="$format" s.db

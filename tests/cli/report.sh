@@ -7,10 +7,10 @@
 . "$(dirname "$0")/lib.sh"
 
 show() { "$ASSAY" report "$@"; }
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 
-check "a profile" "$RECORDER" record -q -o assay.db --samplers tea,tip --max 4M -- "$demo" 1
-check "one with threads" "$RECORDER" record -q -o threads.db -- "$WORKLOADS/threads" -t 3 -w 300 -r 3
+check "a profile" env -u ASSAY_DEBUG_PATH "$RECORDER" record -q -o assay.db --samplers tea,tip --max 4M -- "$WORKLOADS/demo" 1
+check "one with threads" "$RECORDER" record -q -o threads.db -- "$STATIC/threads" -t 3 -w 300 -r 3
 
 # What holds knows beside near.
 HOLDS='
@@ -197,7 +197,7 @@ __attribute__((noinline)) int down(int n)
 int main(void) { return down(99) == 3; }
 END
 check "deep recursion" gcc -O1 -fno-optimize-sibling-calls -o deep deep.c
-check "… a profile" "$RECORDER" record -q -o deep.db -- ./deep
+check "… a profile" env -u ASSAY_DEBUG_PATH "$RECORDER" record -q -o deep.db -- ./deep # with the dynamic linker's _start
 show deep.db --calls >deep.txt
 check_same "… is one row of the text" 1 "$(grep -cE '(\| )+down \(x100 deep\)$' deep.txt)"
 check_same "… with all that it calls below" "$(grep -oE "([|] )+down" deep.txt | sed "s/down/| leaf/")" "$(grep -oE '(\| )+leaf$' deep.txt)"
@@ -215,10 +215,10 @@ check_same "… however small, as text and CSV" "220 220" \
 # ---- differences ----------------------------------------------------------------------------------------------------
 check "--diff with itself" show --diff assay.db --json -o same.json
 holds "… shows no change" 'near(d["change"], 0) and near(d["speedup"], 1) and all(near(r["change"], 0) for r in d["rows"])' same.json
-check "another machine" "$RECORDER" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$demo" 1
+check "another machine" env -u ASSAY_DEBUG_PATH "$RECORDER" record -q -o slow.db --set memory.l1d.latency=12 --max 4M -- "$WORKLOADS/demo" 1
 holds "… warns of nothing" 'd["differ_in"] == ""' same.json
-cp "$BUILD/workloads/demo" renamed
-check "the same program under another name" eval '"$RECORDER" record -q --max 200k -o one.db -- "$BUILD/workloads/demo" 1 >/dev/null &&
+cp "$STATIC/demo" renamed
+check "the same program under another name" eval '"$RECORDER" record -q --max 200k -o one.db -- "$STATIC/demo" 1 >/dev/null &&
     "$RECORDER" record -q --max 200k -o two.db -- ./renamed 1 >/dev/null && "$ASSAY" report two.db --diff one.db --limit 0 --json -o renamed.json'
 holds "… has the same functions" 'sum(r["before"] for r in d["rows"] if r["before"] and not r["cycles"]) < 0.01 * d["summary"]["cycles"]' renamed.json
 check "--diff" show slow.db --diff assay.db --json -o diff.json

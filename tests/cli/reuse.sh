@@ -241,7 +241,7 @@ by_chance two_sockets
 # Threads that take turns: the line of the word that they look at moves in each of them, and so does that of the mutex.
 turns=100
 take_turns() {
-    "$ASSAY" reuse --json -- "$WORKLOADS/turns" $way $turns >turns.json
+    "$ASSAY" reuse --json -- "$STATIC/turns" $way $turns >turns.json
     holds "$way: each turn moves the word and the mutex once" \
         'all(2 * '$turns' - 3 <= o["coherence"] <= 2 * '$turns' - 1 for o in d["objects"] if o["name"] in ("turn", "guard"))' turns.json
 }
@@ -292,7 +292,7 @@ assert not re.search("nan|inf\\b", re.sub("<title>.*?</title>", "", text)), "a n
 END
 }
 check "it has its parts, and nothing from elsewhere" page_holds
-check "a page of an estimate" "$ASSAY" reuse --html --method watch --exact --period 1000 -o watch.html -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check "a page of an estimate" "$ASSAY" reuse --html --method watch --exact --period 1000 -o watch.html -- "$STATIC/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
 check_same "with both histograms" 2 "$(grep -c 'class="b" x=' watch.html | awk '{print ($1 > 5) + 1}')"
 check "a page of nothing" "$ASSAY" reuse --html --from walk --max 1 -o nothing.html -- ./walks w
 check_same "has no curve" 0 "$(grep -c '<polyline' nothing.html)"
@@ -300,7 +300,7 @@ check_same "has no curve" 0 "$(grep -c '<polyline' nothing.html)"
 # Watchpoints on the modelled machine, on a program whose distances are its arguments: 1500, 3000 and 6000 (and two short
 # arrays). Its exact histogram, and the estimate. (Accuracy 0.85: five standard deviations of what 500 outcomes at
 # three distances, with their weights, can be off.)
-ribench() { "$ASSAY" reuse --json "$@" -- "$WORKLOADS/ribench" 1 4 0 20 1500 20 3000 20 6000 1 10 1 10; }
+ribench() { "$ASSAY" reuse --json "$@" -- "$STATIC/ribench" 1 4 0 20 1500 20 3000 20 6000 1 10 1 10; }
 ribench --granularity 8 --from work >ri.json
 holds "ribench: 1500 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 1024) >= 4 * 19 * 1500' ri.json
 holds "ribench: 6000 of it" 'sum(b["count"] for b in d["time_histogram"] if b["lo"] == 4096) >= 4 * 19 * 6000' ri.json
@@ -315,15 +315,15 @@ holds "watch: the pair" 'd["pairs"][0]["reuse"]["function"] in ("work", "walk_ow
 check_json "watch: one register" 'd["watched"]["reused"] > 20 and d["watched"]["dropped"] > d["watched"]["armed"]' ribench --method watch --period 600 --registers 1
 watched_threads() {
     check_json "watch: threads that share" 'd["watched"]["invalidated"] > 10 and d["invalidations"] > 1000' \
-        "$ASSAY" reuse --json --method watch --granularity 8 --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
+        "$ASSAY" reuse --json --method watch --granularity 8 --period 500 --window 1000 -- "$STATIC/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
     check_json "watch: in the shared cache" 'd["watched"]["reused"] > 10 and d["watched"]["invalidated"] == 0' \
-        "$ASSAY" reuse --json --method watch --shared --period 500 --window 1000 -- "$WORKLOADS/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
+        "$ASSAY" reuse --json --method watch --shared --period 500 --window 1000 -- "$STATIC/ribench" 2 60 200 20 100 1 10 1 10 1 10 1 10
 }
 by_chance watched_threads
-check "watch as text" "$ASSAY" reuse --method watch --exact --period 1000 -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+check "watch as text" "$ASSAY" reuse --method watch --exact --period 1000 -- "$STATIC/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
 check_json "watch: no accuracy of no estimate" 'd["exact"]["accuracy"] is None and d["exact"]["accuracy_distinct"] is None and d["exact"]["reuses"] > 0' \
-    "$ASSAY" reuse --json --method watch --exact --period 1G -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
-run "$ASSAY" reuse --method watch --exact --period 1G -- "$WORKLOADS/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+    "$ASSAY" reuse --json --method watch --exact --period 1G -- "$STATIC/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
+run "$ASSAY" reuse --method watch --exact --period 1G -- "$STATIC/ribench" 1 1 0 5 500 5 500 5 500 1 10 1 10
 check "watch as text: no accuracy of no estimate" grep -q 'no reuse was watched to its end' <<<"$out"
 check_stderr_line 'watches no more' "a line cannot be watched" "$ASSAY" reuse --method watch --granularity 64 -- true
 

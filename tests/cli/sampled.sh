@@ -150,7 +150,7 @@ check_same "… is not more certain than once" 1 "$(python3 -c "print(int(abs($(
 "$ASSAY" report --json --limit 0 twice.db >twice.json
 holds "… nor are its rows" "all(abs(a - b) < 1e-6 for a, b in zip(*(sorted(r['share_error'] for r in x['rows']) for x in d)))" long.json twice.json
 check "a program with many call paths" "$ASSAY" record -q --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k \
-    -o paths.db -- "$BUILD/workloads/demo" 1
+    -o paths.db -- "$STATIC/demo" 1
 check_same "… keeps those that were measured" 1 "$(one paths.db 'SELECT 20 * (SELECT count(*) FROM paths WHERE id NOT IN (SELECT path FROM path_times)
     AND id NOT IN (SELECT parent FROM paths WHERE parent IS NOT NULL)) < count(*) FROM paths')"
 check "sampled from the start" "$ASSAY" record -v --sampled --budget 1M --sample-period 500k --sample-unit 20k --sample-warm 20k -o start.db -- ./two
@@ -213,7 +213,7 @@ short_stretches() {
     check_same "… are fast" 1 "$((regions > 100 && sieved > 20))"
 }
 by_chance short_stretches
-check "threads" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o threads.db -- "$WORKLOADS/threads"
+check "threads" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o threads.db -- "$STATIC/threads"
 check "a program that executes others" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'
 for seed in 2 3; do # an exec in a part that is not measured must not confuse the Oracle
     check "… with other regions ($seed)" "$ASSAY" record -q --budget 100k --sample-period 200k --sample-unit 20k --seed "$seed" --sample-warm 20k -o sh.db -- sh -c 'ls / >/dev/null; cat /etc/passwd | wc -l'

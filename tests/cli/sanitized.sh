@@ -7,22 +7,24 @@
 # shellcheck disable=SC2016 # scripts in single quotes are the programs to measure
 . "$(dirname "$0")/lib.sh"
 
-demo=$WORKLOADS/demo sharing=$WORKLOADS/sharing lines=$WORKLOADS/lines
+demo=$STATIC/demo sharing=$STATIC/sharing lines=$STATIC/lines
 # writes NAME FILE COMMAND…: it succeeds, and leaves something in the file.
 writes() {
     check "$1" "${@:3}"
     check "… and it is written" test -s "$2"
 }
 
+writes "comm with allocations" heap.json "$ASSAY" comm --json --period 200 --allocations -o heap.json -- "$WORKLOADS/sharing" false -t 3 -n 3000 -f 0.5
 for format in json csv svg html; do
-    writes "comm as $format" comm.$format "$ASSAY" comm --$format --period 200 --allocations --sockets 2 --cores 4 --pin scatter -o comm.$format -- "$sharing" false -t 3 -n 3000 -f 0.5
+    writes "comm as $format" comm.$format "$ASSAY" comm --$format --period 200 --sockets 2 --cores 4 --pin scatter -o comm.$format -- "$sharing" false -t 3 -n 3000 -f 0.5
 done
-writes "comm as text" comm.txt "$ASSAY" comm --period 50 -o comm.txt -- "$WORKLOADS/processes" file 100
+writes "comm as text" comm.txt "$ASSAY" comm --period 50 -o comm.txt -- "$STATIC/processes" file 100
 writes "comm, operations alone" ibs.json "$ASSAY" comm --json --no-exact --sampling=operations --period 200 -o ibs.json -- "$sharing" pairs -t 4 -n 3000
 
-ribench=("$WORKLOADS/ribench" 2 2 20 5 300 5 300 1 10 1 10 1 10)
+ribench=("$STATIC/ribench" 2 2 20 5 300 5 300 1 10 1 10 1 10)
+writes "reuse with allocations" heap.json "$ASSAY" reuse --json --allocations -o heap.json -- "$WORKLOADS/ribench" "${ribench[@]:1}"
 for format in json csv html; do
-    writes "reuse as $format" reuse.$format "$ASSAY" reuse --$format --allocations --interval 5000 --window 1000 -o reuse.$format -- "${ribench[@]}"
+    writes "reuse as $format" reuse.$format "$ASSAY" reuse --$format --interval 5000 --window 1000 -o reuse.$format -- "${ribench[@]}"
 done
 writes "reuse as text" reuse.txt "$ASSAY" reuse -o reuse.txt -- "${ribench[@]}"
 for replacement in reservoir ""; do
@@ -49,17 +51,17 @@ writes "… as text, of lines that are apart" apart.txt "$ASSAY" whatif --separa
 
 writes "compare on two machines, as text" compare.txt "$ASSAY" compare --core boom-tip,zen4-like --max 100k --sweep 53,1009 --random -o compare.txt -- "$demo" 1
 writes "… with traces" k "$ASSAY" compare -q --max 20k --konata k --o3pipeview o3 --cycle-trace cycles --cycle-trace-all all -o traced.txt -- "$demo" 1
-writes "… of threads" k.threads "$ASSAY" compare -q --konata k.threads --o3pipeview o3.threads -o threads.txt -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+writes "… of threads" k.threads "$ASSAY" compare -q --konata k.threads --o3pipeview o3.threads -o threads.txt -- "$STATIC/threads" -t 2 -w 20 -r 1
 writes "stacks and events" pics.json "$ASSAY" compare --json --events all --top 1000 --max 200k -o pics.json -- "$demo" 1
 check "stacks of a function" "$ASSAY" compare -q --max 200k --pics text_fill -- "$demo" 1
-check "… of threads" "$ASSAY" compare -q --json --pics main -- "$WORKLOADS/threads" -t 2 -w 20 -r 1
+check "… of threads" "$ASSAY" compare -q --json --pics main -- "$STATIC/threads" -t 2 -w 20 -r 1
 
 for protocol in mesi mesif moesi; do
     check "threads that share lines, $protocol" "$ASSAY" compare -q --json --samplers none --events all --deterministic --memo check --set coherence.protocol=$protocol,coherence.cores=2 -o co.json -- "$lines" sync 3 32
 done
 # Threads that end, meet and wait between regions: their cores go while others go on.
 for i in 1 2 3; do
-    check "a sampled run of threads, $i" "$ASSAY" record -q --budget 20k --sample-period 40k --sample-unit 4k --sample-warm 4k -o sampled.db -- "$WORKLOADS/threads" -w 200
+    check "a sampled run of threads, $i" "$ASSAY" record -q --budget 20k --sample-period 40k --sample-unit 4k --sample-warm 4k -o sampled.db -- "$STATIC/threads" -w 200
 done
 check "waits in a profile" "$ASSAY" record -q --deterministic -o waits.db -- "$lines" counters 3 1000
 for format in "" --json --csv; do
@@ -68,7 +70,7 @@ done
 
 # ---- records of programs of each kind ----
 
-threads=$WORKLOADS/threads
+threads=$STATIC/threads
 writes "records of threads, as JSON" records.json "$ASSAY" script -q --json --max 20k -o records.json -- "$threads" -t 2 -w 20 -r 1
 writes "… of children that execute programs" records.txt "$ASSAY" script -q -o records.txt --class call,return --max 100k -- sh -c '/bin/true; exec /bin/echo done'
 writes "counts of them, checked, with call trees" calls.json "$ASSAY" stat --check --json --calls=0 -o calls.json -- sh -c '/bin/true | /bin/true; exec /bin/true'
@@ -77,7 +79,7 @@ check_status 130 "one that is interrupted" "$ASSAY" record -q -o cut.db -- sh -c
 check "a part of each is kept" "$ASSAY" report --by process cut.db
 check "all samplers and events, at chance" "$ASSAY" record -q --samplers software,dispatch,lci,nci,nci+ilp,tip-ilp,tip,ris,ibs,spe,nci-tea,tea --events all --random --max 100k -o all.db -- "$demo" 1
 check "without a reference, and what is behind the part" "$ASSAY" record -q --golden=off --rate 1000000 --skip 1000 --max 50k --count-rest -o part.db -- "$demo" 1
-check "several runs" "$ASSAY" record -q --repeat 2 -o repeat.db -- true
+check "several runs" "$ASSAY" record -q --repeat 2 -o repeat.db -- "$STATIC/nothing"
 check "many threads" "$ASSAY" record -q -o many.db -- "$threads" -t 24 -w 5 -r 1
 riscv=$WORKLOADS/demo-riscv64-static
 [ ! -x "$riscv" ] || check "a RISC-V program" "$ASSAY" record -q --max 100k -o riscv.db -- "$riscv" 1
@@ -86,7 +88,7 @@ for kind in map dump; do
     rm -f "/tmp/perf-$(sed -n 's/^pid //p' <<<"$out").map"
     check_json "… and its names" '"jit_heavy" in {r["function"] for r in d["rows"]}' "$ASSAY" report --json --limit 0 jit.db
 done
-check "switches of stacks" "$ASSAY" record -q -o stacks.db -- "$WORKLOADS/coroutines" scheduler
+check "switches of stacks" "$ASSAY" record -q -o stacks.db -- "$STATIC/coroutines" scheduler
 check "all observers" "$ASSAY" compare -q --samplers none --from main --max 20k --commit-csv c.csv --commit-trace c.bin --counters k.csv --interval 5000 \
     --calls calls.csv --flame flame.txt --timeline --observer counters,k.json,5000 -o observed.txt -- "$demo" 1
 check "… of threads" "$ASSAY" compare -q --samplers none --commit-csv t.csv --counters t.counters -o /dev/null -- "$threads" -t 2 -w 20 -r 1

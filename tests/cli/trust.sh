@@ -101,7 +101,7 @@ check_same "… has verdicts and tables" 2 "$(grep -cE '^  (counts|bias): |^bias
 
 # ---- this machine ----
 
-if "$ASSAY" record -q --source=timer -o t.db -- true >/dev/null 2>&1; then
+if "$ASSAY" record -q --source=timer -o t.db -- "$STATIC/nothing" >/dev/null 2>&1; then
     clocks() {
         check_json "the kernel's clocks" 'd["source"] == "timer" and {r["what"] for r in d["rows"] if r["experiment"] == "clock"} == {"task-clock", "cpu-clock"} and all(0 <= r["got"] <= 1.5 for r in d["rows"] if r["experiment"] != "cost") and sum(r["experiment"] == "cost" for r in d["rows"]) == 3' \
             "$ASSAY" trust --json --scale 5 --runs 1 --source=timer
@@ -122,7 +122,7 @@ fi
 # ---- profiles: what error to expect ----
 
 levels='{l["by"]: l for l in d["levels"]}'
-clock_profile() { "$ASSAY" record -q --source=timer --rate 5000 -o "$1" -- "$WORKLOADS/demo" 20 >/dev/null 2>&1; }
+clock_profile() { "$ASSAY" record -q --source=timer --rate 5000 -o "$1" -- "$STATIC/demo" 20 >/dev/null 2>&1; }
 if clock_profile t1.db; then
     clock_profiles() {
         clock_profile t1.db && clock_profile t2.db
@@ -141,7 +141,7 @@ if clock_profile t1.db; then
         check_json "two clocks: the model expects them as far apart as chance has them" "all(abs(l['expected_by_model'] - l['expected_by_chance']) < 0.05 for l in d['levels']) and 'in the model' in d['model_verdict']" \
             "$ASSAY" trust --again --max 1M --json t1.db t2.db
         check "… as text" "$ASSAY" trust --again --max 200k t1.db t2.db
-        cp "$WORKLOADS/demo" moved && "$ASSAY" record -q --source=timer -o moved.db -- ./moved 5 >/dev/null
+        cp "$STATIC/demo" moved && "$ASSAY" record -q --source=timer -o moved.db -- ./moved 5 >/dev/null
         printf x >>moved
         check_fails 125 'moved: it has another size' "a program with the same build-id and something behind it" "$ASSAY" trust --again moved.db
         cp "$WORKLOADS/qualify" moved
@@ -156,7 +156,7 @@ fi
 
 # ---- two samplers against each other ----
 
-rec() { "$ASSAY" record -q --source="pmu:$1" --max 6M --period 499 -o "$2" "${@:3}" -- "$WORKLOADS/demo" >/dev/null; }
+rec() { "$ASSAY" record -q --source="pmu:$1" --max 6M --period 499 -o "$2" "${@:3}" -- "$STATIC/demo" >/dev/null; }
 rec skylake a.db && rec skylake b.db && rec zen2 c.db && rec zen2 d.db --seed 7
 check_json "the same twice" 'all(l["distance"] < 0.05 and l["verdict"] == "agree" for l in d["levels"]) and d["verdict"] == "they agree down to the instruction"' \
     "$ASSAY" trust --json a.db b.db
@@ -169,7 +169,7 @@ check_json "two that carry their errors: as far apart as these explain" "d['mode
 check "text" "$ASSAY" trust a.db c.db
 "$ASSAY" record -q --source=pmu:skylake --max 100k -o other.db -- "$WORKLOADS/qualify" bias iterations=1000 >/dev/null 2>&1
 check_fails 125 'a.db is of demo, other.db of qualify' "two programs" "$ASSAY" trust a.db other.db
-"$ASSAY" record -q --source=pmu:skylake --period 900M --max 10k -o none.db -- "$WORKLOADS/demo" >/dev/null 2>&1
+"$ASSAY" record -q --source=pmu:skylake --period 900M --max 10k -o none.db -- "$STATIC/demo" >/dev/null 2>&1
 check_fails 125 'none.db: it has no samples' "a profile without samples" "$ASSAY" trust none.db
 check_fails 125 'none.db: it has no samples' "… one of two" "$ASSAY" trust a.db none.db
 check_stdout_equals "nothing is known of how wrong such samples are: this way of sampling was not measured" "a series of latencies" \
@@ -178,12 +178,12 @@ check_fails 0 'again has no effect: .*count the same' "nothing to run for profil
 check_json "one of them: its error is known" "d['way'] is None and d['about'].startswith('compared with everything') and ${levels}['instruction']['error'] < 0.1 and d['verdict'].startswith('believe it down to the instruction')" \
     "$ASSAY" trust --json a.db
 check "… as text" "$ASSAY" trust a.db
-"$ASSAY" record -q --source=model --core skylake-like --samplers nci,software --period 101 --random --max 300k -o ways.db -- "$WORKLOADS/demo" >/dev/null 2>&1
+"$ASSAY" record -q --source=model --core skylake-like --samplers nci,software --period 101 --random --max 300k -o ways.db -- "$STATIC/demo" >/dev/null 2>&1
 check_json "two series of one run" "[p['sampler'] for p in d['profiles']] == ['nci', 'software'] and all(0 <= l['distance'] <= 1 for l in d['levels'])" \
     "$ASSAY" trust --json --series nci --series software ways.db ways.db
 check_status 2 "a series that is not there" "$ASSAY" trust --series nothing ways.db
 check_stderr_line 'its error was measured in its own run' "… so there is nothing to run again" "$ASSAY" trust --again a.db
-check "an exact one" "$ASSAY" record -q --source=model --max 1M -o exact.db -- "$WORKLOADS/demo"
+check "an exact one" "$ASSAY" record -q --source=model --max 1M -o exact.db -- "$STATIC/demo"
 check_json "… has no error" "all(l['error'] == 0 for l in d['levels'])" "$ASSAY" trust --json exact.db
 check_stderr_line 'absent.db' "no such profile" "$ASSAY" trust a.db absent.db
 check_stderr_line "one sampler or two profiles" "three" "$ASSAY" trust a.db b.db c.db

@@ -6,7 +6,7 @@
 
 whatif() { "$ASSAY" whatif "$@"; }
 compare() { "$ASSAY" compare "$@"; }
-demo=$WORKLOADS/demo
+demo=$STATIC/demo
 cd "$TMP" || exit 1
 
 # What holds knows beside near.
@@ -17,7 +17,7 @@ def e(document, name):
 
 # ---- lines of their own ----------------------------------------------------------------------------------------------
 # On the core whose hand-overs of lines were held against a real one; there, too, an addition in memory takes a cycle as long as nobody else has the line.
-lines=$WORKLOADS/lines real="--core zen4-like"
+lines=$STATIC/lines real="--core zen4-like"
 check "parts of a variable on lines of their own" whatif --json -o apart.json $real --deterministic --separate counters -- "$lines" counters 4 100000
 holds "… do not wait for each other any more" 'd["experiments"][0]["causes"][0]["separate"] == "counters" and
     d["experiments"][0]["speedup"] > 1.3' apart.json

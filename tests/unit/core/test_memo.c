@@ -150,11 +150,11 @@ static double assert_machine(const char *machine, const char *changes)
     double most = 0;
     /* Under sanitizers an odd machine gets every second mix. */
     size_t step = UNIT_SANITIZED && changes ? 2 : 1;
-    for (size_t mix = machines++ % step; mix < sizeof mixes / sizeof *mixes; mix += step)
-        for (uint64_t seed = 1; seed <= (UNIT_SANITIZED ? 1 : 2); seed++) {
-            double known = assert_same(machine, changes, &mixes[mix], seed, 0);
-            most = known > most ? known : most;
-        }
+    for (size_t mix = machines++ % step; mix < sizeof mixes / sizeof *mixes; mix += step) {
+        uint64_t seed = UNIT_SANITIZED ? 1 : 2; /* a full run has this test on both builds */
+        double known = assert_same(machine, changes, &mixes[mix], seed, 0);
+        most = known > most ? known : most;
+    }
     return most;
 }
 
