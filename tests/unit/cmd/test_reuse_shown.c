@@ -175,6 +175,24 @@ static void test_exact(void **state)
     as_reuse_free(none);
 }
 
+/* A sample of the lines has no caches with sets; here all of them are in it. */
+static void test_sampled(void **state)
+{
+    _Atomic uint64_t threshold = UINT64_MAX;
+    struct as_reuse_options how = options();
+    how.shape.sampled = true;
+    how.threshold = &threshold;
+    how.most = 8;
+    how.thinnest = 4;
+    struct as_reuse *two = run(&how, true);
+    as_reuse_adjust(two, 151, 152);
+    FILE *out = unit_golden_begin();
+    struct as_reuse_shown shown = make_shown(&how, two);
+    show_two(&shown, "a sample", out);
+    unit_golden_check(out, "reuse_sampled.txt");
+    as_reuse_free(two);
+}
+
 static struct as_reuse_estimate estimate(void)
 {
     static const uint64_t distances[] = {0, 1, 5, 5, 100, 3000};
@@ -309,6 +327,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_estimates),
-                                       cmocka_unit_test(test_sizes), cmocka_unit_test(test_how)};
+                                       cmocka_unit_test(test_sampled), cmocka_unit_test(test_sizes),
+                                       cmocka_unit_test(test_how)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
