@@ -230,11 +230,15 @@ static void good_requests(void **state)
     assert_true(as_pmu_request_add(&request, "load-latency=30", 6, &err));
     assert_true(as_pmu_request_add(&request, as_pmu_default_event(&pmu), 7, &err));
     assert_true(as_pmu_request_check(&request, &err));
+    assert_int_equal(request.counters[0].threshold, 0); /* not about latencies */
     assert_string_equal(as_pmu_counter_name(&request, 0, name, sizeof name), "loads:ppu");
     assert_false(request.counters[0].kernel);
     assert_int_equal(request.counters[1].threshold, 30);
     assert_string_equal(as_pmu_counter_name(&request, 2, name, sizeof name), "instructions:ppp");
     assert_true(request.counters[2].precise_dist);
+    request.n = 0;
+    assert_true(as_pmu_request_add(&request, "load-latency", 6, &err));
+    assert_int_equal(request.counters[0].threshold, 3); /* the least that the processor takes */
 }
 
 /* What a unit of another make lacks is refused by name. */
