@@ -68,7 +68,8 @@ static bool has_room(struct writer *writer, uint64_t words)
 
 /* ---- rings ---- */
 
-/* How many of those before number n go behind `floor`. They go in order. */
+/* How many of those before number n go behind `floor`. They go in order. Not by as_search (base/search.h), whose branches nobody can predict:
+ * with it here and in count_flights gzip took 8 % longer. */
 static uint64_t count_behind(const struct ring *ring, uint64_t n, uint64_t floor)
 {
     uint64_t low = 0, high = ring->limit;

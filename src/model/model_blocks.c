@@ -2,15 +2,20 @@
 #include "base/host_stream.h"
 #include "model/model_inside.h"
 
-/* A core may run apart if only its own thread depends on its time and nobody is told what it does. */
+bool as_model_set_apart(struct as_model *model, struct model_thread *own)
+{
+    if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
+        model->stopped > as_core_time(own->seat.core))
+        return false;
+    model->apart = model->taking = own;
+    return true;
+}
+
 static __attribute__((noinline)) void go_apart(struct as_model *model, struct model_thread *own)
 {
     model->calm = model->apart_for = 0;
-    if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
-        model->stopped > as_core_time(own->seat.core))
-        return;
-    model->apart = model->taking = own;
-    model->chains.core = own->seat.core;
+    if (as_model_set_apart(model, own))
+        model->chains.core = own->seat.core;
 }
 
 /* Makes room for n records in the thread's batch. */

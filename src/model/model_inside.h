@@ -245,6 +245,8 @@ void as_model_trail(void *context, struct as_thread *thread, const struct as_tra
 
 /* ---- model_blocks.c ---- */
 
+/* The thread's core runs apart from now on, if it may: only its own thread depends on its time and nobody is told what it does. */
+bool as_model_set_apart(struct as_model *model, struct model_thread *own);
 /* Runs a block that comes through `ahead`, on that one's host thread. */
 void as_model_run_apart(void *context, const struct as_body_run *run, uint32_t path);
 bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* an as_ahead_announce */

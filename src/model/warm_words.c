@@ -179,9 +179,6 @@ void as_model_warm_begin(struct as_model *model, struct model_thread *own)
     if (__builtin_expect(model->apart != NULL, 1))
         return;
     as_model_warm_in_place(model, own);
-    if (!model->ahead || model->n_cores != 1 || (model->on_transfer && model->shared) ||
-        model->stopped > as_core_time(own->seat.core))
-        return;
-    model->apart = model->taking = own;
-    model->warm.apart = true;
+    if (as_model_set_apart(model, own))
+        model->warm.apart = true;
 }
