@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_BY_CLOCK = 512, IDLE_MILLISECONDS = 20 };
+enum { READ_AT_ONCE = 4 * AS_WIRE_CHUNK, READ_GATED = 1024, READ_BY_CLOCK = 512, IDLE_MILLISECONDS = 20 };
 
 void as_reader_init(struct as_reader *reader, struct as_child *child, const struct as_engine_options *options)
 {
@@ -300,6 +300,14 @@ static bool read_closely(struct as_reader *reader, uint32_t lane, uint32_t state
     return true;
 }
 
+/* Where gates are closed, a thread may wait at its own meanwhile: it is looked at more often. */
+static size_t choose_at_once(const struct as_reader *reader, uint64_t limit, bool closely)
+{
+    if (limit == UINT64_MAX)
+        return reader->gear.possible ? READ_GATED : READ_AT_ONCE;
+    return closely ? AS_CLOSE_WORDS : READ_BY_CLOCK;
+}
+
 static bool read_all_lanes(struct as_reader *reader, bool *progress)
 {
     if (!as_reader_read_code(reader, progress))
@@ -320,7 +328,7 @@ static bool read_all_lanes(struct as_reader *reader, bool *progress)
     if (closely && !as_read_closely(reader, progress))
         return false;
     uint64_t limit = timed ? clock_limit(reader, closely ? AS_CLOSE_SLACK : SLACK) : UINT64_MAX;
-    reader->at_once = limit == UINT64_MAX ? READ_AT_ONCE : closely ? AS_CLOSE_WORDS : READ_BY_CLOCK;
+    reader->at_once = choose_at_once(reader, limit, closely);
     uint32_t used = atomic_load(&reader->wire->lanes_used);
     for (uint32_t i = 0; i < used && !reader->regions.over; i++) {
         uint32_t state = atomic_load(&reader->wire->lanes[i].state);
