@@ -101,7 +101,10 @@ static size_t number_of(const struct as_wire_lane *lane)
 /* Acquires what as_lane_give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
-    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= as_wire_ring_words(number_of(lane));
+    /* Threads are kept together as far as they have been read: one that may have fellows gets no more room than they. */
+    bool alone = as_plugin.wire->gated && atomic_load(&as_plugin.wire->cheap_switch);
+    size_t room = alone ? as_wire_ring_words(number_of(lane)) : AS_WIRE_RING;
+    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= room;
 }
 
 static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
