@@ -296,7 +296,8 @@ struct as_sink {
     void (*iterated)(void *context, struct as_thread *thread, const struct as_insn *insn);
     void (*syscall)(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6]);
     void (*syscall_return)(void *context, struct as_thread *thread, uint32_t number, int64_t result);
-    void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted); /* to a handler */
+    /* To a handler. A sink with `passed` is told of signals in counted stretches, too, and then of the block that comes next. */
+    void (*signal)(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted);
     /* The thread's process has mapped or unmapped memory that processes can share, or was forked with it; wherever that is. */
     void (*mapping)(void *context, struct as_thread *thread, const struct as_mapping *mapping);
     void (*signal_return)(void *context, struct as_thread *thread);

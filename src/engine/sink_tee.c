@@ -158,13 +158,13 @@ static void on_syscall_return(void *context, struct as_thread *thread, uint32_t 
 static void on_signal(void *context, struct as_thread *thread, uint32_t number, uint64_t interrupted)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, wants(tee, branch->sink), signal, number, interrupted);
+    TELL_ALL(tee, thread, wants(tee, branch->sink) || branch->sink->passed, signal, number, interrupted);
 }
 
 static void on_signal_return(void *context, struct as_thread *thread)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, wants(tee, branch->sink), signal_return);
+    TELL_ALL(tee, thread, wants(tee, branch->sink) || branch->sink->passed, signal_return);
 }
 
 static void on_mapping(void *context, struct as_thread *thread, const struct as_mapping *mapping)

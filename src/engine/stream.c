@@ -61,8 +61,9 @@ static inline void pass(struct as_stream *stream, struct as_block_exec *exec)
 {
     bool leaves = exec->block->outcome == AS_OUTCOME_LEAVES;
     exec->near = stream->regions->left <= as_region_run_near(stream->regions);
-    if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves || exec->near))
+    if (!stream->sink->passed || !(exec->n_words || exec->registers || leaves || exec->near || stream->lands))
         return;
+    stream->lands = false;
     if (exec->near && !stream->near)
         as_ways_report(stream);
     stream->near = exec->near;
@@ -198,6 +199,15 @@ static void on_syscall(struct as_stream *stream, uint32_t number, const uint64_t
         stream->sink->syscall(stream->context, &stream->thread, number, args);
 }
 
+/* Whether a sink is told of signals: one that is given what passes a sieve follows calls in counted stretches, too. It is then told of the
+ * block that comes next, wherever that is. */
+static bool tells_signals(struct as_stream *stream)
+{
+    bool told = as_stream_is_told(stream);
+    stream->lands = !told && stream->sink->passed;
+    return told || stream->lands;
+}
+
 /* A sigreturn that finds another signal on its way has done nothing: QEMU delivers that one, and executes the call again. */
 static void on_syscall_return(struct as_stream *stream, uint32_t number, int64_t result)
 {
@@ -205,7 +215,7 @@ static void on_syscall_return(struct as_stream *stream, uint32_t number, int64_t
     bool told = as_stream_is_told(stream);
     if (as_is_sigreturn(stream->thread.image->arch, number) && result != QEMU_RESTARTS) {
         stream->in_sigreturn = true;
-        if (stream->sink->signal_return && told)
+        if (tells_signals(stream) && stream->sink->signal_return)
             stream->sink->signal_return(stream->context, &stream->thread);
     }
     if (stream->sink->syscall_return && (told || stream->sink->all_calls))
@@ -218,7 +228,7 @@ static void on_signal(struct as_stream *stream, uint32_t number, uint64_t interr
     if (stream->interrupted_reps.len < DEEPEST)
         *as_vec_push(&stream->interrupted_reps) = stream->rep_address;
     stream->rep_address = 0;
-    if (stream->sink->signal && as_stream_is_told(stream))
+    if (tells_signals(stream) && stream->sink->signal)
         stream->sink->signal(stream->context, &stream->thread, number, interrupted);
 }
 
@@ -411,7 +421,8 @@ static void end_block(struct as_stream *stream, const uint64_t *words, size_t fr
 static inline size_t on_block_word(struct as_stream *stream, const uint64_t *words, size_t from, size_t at, size_t n)
 {
     bool countable = stream->sink->tally || stream->sink->words || !as_stream_is_told(stream);
-    if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
+    if (stream->block && stream->carry.len == 0 && countable && !stream->lands &&
+        as_ways_follow(stream, words, &from, at, n))
         return from;
     if (stream->continues && stream->block && stream->carry.len == 0 &&
         finish_iteration(stream, words + from, at - from, (uint32_t)words[at]))

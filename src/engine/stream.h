@@ -64,6 +64,8 @@ struct as_stream {
     uint64_t rep_address; /* the thread last executed the rep instruction there */
     bool told; /* the block before was reported to the sink, to its end (kept up to date where that may matter) */
     bool in_sigreturn;
+    bool
+        lands; /* in a counted stretch: the block at hand is where a signal led to, or where the thread goes on behind a handler */
     const struct as_block *left; /* for as_sink.cut: the last execution was of it, to its end; NULL: none */
     uint64_t led;                /* … and led there; 0: not known */
     struct as_causal causal;

@@ -173,6 +173,13 @@ static inline void begin(struct as_model *model, struct model_thread *own)
     as_model_warm_begin(model, own);
 }
 
+/* The path that the thread is on is asked for again: a signal has led it elsewhere, or it is back. */
+static void begin_path(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    (void)as_call_tracker_begin(model->calls, thread, exec);
+    ((struct model_thread *)thread->user)->followed = true;
+}
+
 /* Follows a transfer. Its accesses are those that passed the sieve, so which of them is the return address is not known. */
 static void follow(struct as_model *model, struct as_thread *thread, const struct as_block_exec *exec)
 {
@@ -181,7 +188,7 @@ static void follow(struct as_model *model, struct as_thread *thread, const struc
     bare.words = NULL;
     bare.n_words = 0;
     if (__builtin_expect(!own->followed, 0))
-        (void)as_call_tracker_begin(model->calls, thread, &bare);
+        begin_path(model, thread, &bare);
     own->path = 0;
     own->followed = true;
     as_call_tracker_end(model->calls, thread, &bare);
@@ -201,6 +208,8 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
     as_model_warm_end(model);
     if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES)
         follow(model, thread, exec);
+    else if (__builtin_expect(!own->followed, 0))
+        begin_path(model, thread, exec);
 }
 
 void as_model_trail(void *context, struct as_thread *thread, const struct as_trail *trail)

@@ -65,6 +65,18 @@ for row in json.load(open("calls.json"))["rows"]:
         share = row["share"] / sum(r["share"] for r in json.load(open("calls.json"))["rows"] if r["function"] == "leaf")
 assert share > 0.99, share
 END
+gcc -O1 "$SOURCE/tests/cli/faults_between.c" -o faults
+check "handlers between regions" "$ASSAY" record -q --sampled --budget 2M --sample-period 100k -o faults.db -- ./faults
+"$ASSAY" report --json --calls --limit 0 faults.db >calls.json
+check "… leave the path on which they came" python3 - <<'END'
+import json
+path, below_main, work = [], 0, 0
+for row in json.load(open("calls.json"))["rows"]:
+    path = path[:row["depth"]] + [row["function"]]
+    work += row["share"] if path[-1] == "work" else 0
+    below_main += row["share"] if path[-2:] == ["main", "work"] else 0
+assert work > 0.8 and below_main > 0.99 * work, (work, below_main)
+END
 in_series="SELECT sum(units) FROM times JOIN series ON series.id = times.series WHERE name"
 whole="($in_series IN ('replicate 3', 'replicate common', 'replicate alike')) * 1.0 / ($in_series = 'sampled')"
 check_same "a replicate and what all have in common are about the whole" 1 "$(one long.db "SELECT $whole BETWEEN 0.7 AND 1.3")"

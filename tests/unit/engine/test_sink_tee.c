@@ -218,6 +218,26 @@ static void calls_outside_of_regions(void **state)
     as_sink_tee_free(tee);
 }
 
+/* … and of signals who follows calls there, by what passes a sieve. */
+static void signals_outside_of_regions(void **state)
+{
+    struct as_sink follows = everything;
+    follows.passed = hear_block;
+    follows.tally = NULL;
+    struct listener a = {.name = 'a'}, b = {.name = 'b'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    void *context;
+    as_sink_tee_add(tee, &everything, &a);
+    as_sink_tee_add(tee, &follows, &b);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    struct as_thread thread = {.number = 1};
+    sink->stretch(context, &(struct as_stretch){.mode = AS_MODE_COUNT});
+    tell(sink, context, &thread);
+    assert_string_equal(a.text, "S");
+    assert_string_equal(b.text, "S!.");
+    as_sink_tee_free(tee);
+}
+
 /* A sink may look at calls alone: it is left out where executions are told, in each kind of stretch, and the others are not. */
 static void without_blocks(void **state)
 {
@@ -243,9 +263,10 @@ static void without_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everyone_is_told),         cmocka_unit_test(tallies_need_all_of_them),
-        cmocka_unit_test(words_need_all_of_them),   cmocka_unit_test(alone_it_is_passed_on),
-        cmocka_unit_test(calls_outside_of_regions), cmocka_unit_test(without_blocks),
+        cmocka_unit_test(everyone_is_told),           cmocka_unit_test(tallies_need_all_of_them),
+        cmocka_unit_test(words_need_all_of_them),     cmocka_unit_test(alone_it_is_passed_on),
+        cmocka_unit_test(calls_outside_of_regions),   cmocka_unit_test(without_blocks),
+        cmocka_unit_test(signals_outside_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
