@@ -110,7 +110,9 @@ static void print_prediction(const struct as_points_shown *shown, FILE *out)
     fprintf(out, ", warmed by %s before each\n", shown->options->warm);
     for (size_t i = 0; i < shown->predict->results.len; i++)
         differs = shown->predict->results.data[i].differs > differs ? shown->predict->results.data[i].differs : differs;
-    if (differs > 0)
+    if (differs > 0.5)
+        fprintf(out, "The second run did something else than the first: the points do not stand for it.\n");
+    else if (differs > 0)
         fprintf(out,
                 "The second run did the same as the first in all points but for %.3f %% of a point's instructions.\n",
                 100 * differs);

@@ -4,6 +4,7 @@
 #include "base/text_lines.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LONGEST = 1 << 28 }; /* bytes of a line, which has every block of an interval */
 
@@ -137,6 +138,13 @@ static bool read_entries(struct as_vectors *vectors, const char *text)
     }
 }
 
+/* Behind the mark that some editors put in front of UTF-8. */
+static const char *behind_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, sizeof mark - 1) == 0 ? text + sizeof mark - 1 : text;
+}
+
 static bool read_line(struct as_vectors *vectors, const char *text, const char *name, size_t line, struct as_error *err)
 {
     if (text[0] != 'T')
@@ -154,7 +162,7 @@ bool as_vectors_read(struct as_vectors *vectors, FILE *in, const char *name, str
     struct as_lines lines = {.in = in, .name = name, .most = LONGEST};
     bool ok = true;
     for (const char *text; ok && (text = as_lines_next(&lines));)
-        ok = read_line(vectors, text, name, lines.number, err);
+        ok = read_line(vectors, lines.number == 1 ? behind_mark(text) : text, name, lines.number, err);
     ok = as_lines_end(&lines, ok, err);
     if (ok && vectors->list.len == 0)
         ok = as_error_set(

@@ -331,9 +331,13 @@ void as_record_sampled_quality(const struct as_record_series *all)
     add_rare(all);
     add_elapsed(all);
     if (summary->unseen_reads > 0)
-        as_store_add_quality(all->code->writer, "unseen_reads", summary->unseen_reads,
-                             "of the time is what reads of DRAM can cost that the regions have too few or too many of: "
-                             "the error allows for it. A shorter --sample-period lowers it");
+        as_store_add_quality(
+            all->code->writer, "unseen_reads", summary->unseen_reads,
+            as_sampled_phases(all->sampled)
+                ? "part of the time is what reads of DRAM can cost that the points have too few or too "
+                  "many of. A larger --per-phase or --max-k lowers it"
+                : "part of the time is what reads of DRAM can cost that the regions have too few or too "
+                  "many of: the error allows for it. A shorter --sample-period lowers it");
     if (summary->unseen)
         as_store_add_quality(
             all->code->writer, "unseen", (double)summary->unseen / (double)summary->instructions,

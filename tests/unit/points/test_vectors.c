@@ -64,6 +64,17 @@ static void test_reading(void **state)
     as_vectors_free(&vectors);
 }
 
+/* Some editors put a mark in front of the text: the first interval counts all the same. */
+static void test_byte_order_mark(void **state)
+{
+    static const char text[] = "\xef\xbb\xbfT:1:30\nT:2:7\n";
+    struct as_vectors vectors = {0};
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(read_text(text, sizeof text - 1, &vectors, &err));
+    assert_int_equal(vectors.list.len, 2);
+    as_vectors_free(&vectors);
+}
+
 static void test_foreign_files(void **state)
 {
     static const struct {
@@ -106,8 +117,8 @@ static void test_binary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intervals),     cmocka_unit_test(test_large_counts), cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_intervals),     cmocka_unit_test(test_large_counts),    cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_byte_order_mark), cmocka_unit_test(test_binary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
