@@ -150,6 +150,7 @@ await test("rows of a sampled run have error bars, and others none", async () =>
     const paths = data.paths.parent.length;
     data.series[0].errors = { functions: { row: [1, 1], share: [0.0123, 0.00001] }, instructions: { row: [4], share: [0.21] }, totals: { row: [1], share: [0.0345] },
         path_self: new Array(paths).fill(0.0456), path_total: new Array(paths).fill(0.0567) };
+    data.summary.error_estimate = 0.0117;
     const page = await openPage(pageFile("sampled", data), "#tab=functions");
     const column = (title) => page.locator("#panel-functions [role=columnheader]").allTextContents().then((all) => all.indexOf(title));
     assert.equal(await column("±"), 1);
@@ -164,6 +165,8 @@ await test("rows of a sampled run have error bars, and others none", async () =>
     assert.match(await page.textContent("#panel-flame .flame-detail"), /±5\.67 of the time .* ±4\.56 itself/);
     await page.click("#tab-summary");
     assert.ok((await page.textContent(".top-card")).includes("60.0 %±1.23copy"));
+    assert.match(await page.textContent(".facts"), /Cycles[^I]* ± 1\.17 %estimated from regions.*IPC[\d.]+ ± 1\.17 %/s);
+    assert.match(await page.textContent(".quality-card"), /Regions/);
     await page.goto(page.url().replace(/#.*/, "#function=copy"));
     await eventually(async () => assert.ok((await page.textContent("#panel-annotate")).includes("±21.0")));
     await page.close();

@@ -57,18 +57,25 @@ function fact(label: string, value: string, note?: string, title?: string): HTML
     return el("div", { class: "fact", title }, el("dt", {}, label), el("dd", {}, value, note && note !== value ? el("small", {}, note) : null));
 }
 
+/** Of a sampled run: half the 95 % interval of its cycles, as a part of them; 0 where every cycle was counted. */
+function estimateError(model: Model): number {
+    const error = model.data.summary.error_estimate;
+    return model.main.functionErrors && model.main === model.named && typeof error === "number" ? error : 0;
+}
+
 function facts(model: Model): HTMLElement {
-    const { summary } = model.data;
+    const { summary } = model.data, error = estimateError(model), range = error > 0 ? ` ± ${percent(error)}` : "";
     // A clock counts neither cycles nor instructions; 0 therefore means that they are not known.
     const known = (value: number | null | undefined): value is number => typeof value === "number" && (value > 0 || summary.source === "model");
     const counted = (label: string, value: number | null | undefined) =>
         known(value) ? fact(label, short(value), count(value)) : fact(label, "–", "not measured");
     const list = el("dl", { class: "facts" });
-    list.append(counted("Cycles", summary.cycles), counted("Instructions", summary.instructions));
+    list.append(range && known(summary.cycles) ? fact("Cycles", `${short(summary.cycles)}${range}`, "estimated from regions") : counted("Cycles", summary.cycles), counted("Instructions", summary.instructions));
     if (known(summary.cycles) && known(summary.instructions) && summary.cycles > 0)
-        list.append(fact("IPC", digits(summary.instructions / summary.cycles), "instructions per cycle"));
+        list.append(fact("IPC", `${digits(summary.instructions / summary.cycles)}${range}`, "instructions per cycle"));
+    // The elapsed time of several threads has an interval of its own, which a note gives.
     const byClock = model.unit === "ns" && summary.source !== "model";
-    if (known(summary.seconds)) list.append(fact("Time", seconds(summary.seconds), summary.source === "model" ? "on the modelled core" : byClock ? "elapsed" : undefined));
+    if (known(summary.seconds)) list.append(fact("Time", `${seconds(summary.seconds)}${(summary.threads ?? 1) > 1 ? "" : range}`, summary.source === "model" ? "on the modelled core" : byClock ? "elapsed" : undefined));
     // What the shares are of: a program that waits has less of it than of elapsed time.
     if (byClock && model.total > 0) list.append(fact("Processor time", seconds(model.total / 1e9), "of all threads"));
     if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));
@@ -173,7 +180,7 @@ function qualityCard({ model }: Context): HTMLElement {
     line("Sampler", model.main.exact ? `${model.main.label}: every cycle counted` : model.main.label);
     if (model.main.exact) line("Samples", "none: it covers every cycle");
     else {
-        line("Samples", [count(own.samples), own.period ? `one every ${clean(own.period, 60)}` : ""].filter(Boolean).join(", "));
+        line(estimateError(model) ? "Regions" : "Samples", [count(own.samples), own.period ? `one every ${clean(own.period, 60)}` : ""].filter(Boolean).join(", "));
         line("Lost", count(own.lost), worry(own.lost));
         line("Throttled", count(own.throttled), worry(own.throttled));
     }
