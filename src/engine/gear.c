@@ -135,11 +135,16 @@ static bool is_waiting(const struct as_reader *reader, uint32_t lane)
            as_gates_drained(&reader->wire->lanes[lane]);
 }
 
+static bool is_at_stop(const struct as_wire_lane *lane)
+{
+    return atomic_load(&lane->activity) == AS_WIRE_GATED &&
+           atomic_load(&lane->questions) == atomic_load(&lane->answers) &&
+           lane->instructions > atomic_load(&lane->stop_at);
+}
+
 static bool is_stopped(const struct as_reader *reader, uint32_t lane)
 {
-    return is_waiting(reader, lane) &&
-           atomic_load(&reader->wire->lanes[lane].questions) == atomic_load(&reader->wire->lanes[lane].answers) &&
-           reader->wire->lanes[lane].instructions > atomic_load(&reader->wire->lanes[lane].stop_at);
+    return is_waiting(reader, lane) && is_at_stop(&reader->wire->lanes[lane]);
 }
 
 static bool any_stopped(const struct as_reader *reader)
@@ -300,13 +305,6 @@ static uint32_t find_alone(const struct as_reader *reader)
         found = i;
     }
     return found;
-}
-
-static bool is_at_stop(const struct as_wire_lane *lane)
-{
-    return atomic_load(&lane->activity) == AS_WIRE_GATED &&
-           atomic_load(&lane->questions) == atomic_load(&lane->answers) &&
-           lane->instructions > atomic_load(&lane->stop_at);
 }
 
 static void give_alone(struct as_reader *reader, uint32_t lane, uint64_t more)

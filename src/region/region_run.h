@@ -87,8 +87,8 @@ uint64_t as_region_run_passes_left(const struct as_region_run *run);
 uint64_t as_region_run_lead(const struct as_region_run *run);
 /* Instructions up to the end of the region that is open or comes next; UINT64_MAX: not known. */
 uint64_t as_region_run_to_end(const struct as_region_run *run);
-/* What the run does once it has come to a count that lies ahead, if one thread executes all up to there. Returns false where that
- * is not known: regions begin by count alone, and `undecided` is not set. */
+/* What the run does once it has come to a count that lies ahead, if one thread executes all up to there. Returns false if that is not
+ * known. It is known where regions begin by count alone, as long as nothing about them is `undecided`. */
 struct as_region_prospect {
     uint64_t counted; /* instructions before the next border that are only counted; 0: it warms, settles or measures */
     uint64_t to_end;  /* … up to the end of the region that is open or comes next */
