@@ -25,6 +25,12 @@ uint32_t as_block_completed(struct as_stream *stream, const uint64_t *words, siz
 void as_block_check_accesses(struct as_stream *stream, struct as_block *block, const struct as_block_exec *exec);
 /* Whether `next` is QEMU's second try of an instruction of `block`. */
 bool as_block_is_second_try(const struct as_block *block, const struct as_block *next);
+/* Whether `next` comes where all of `block` leads to: it was executed whole. */
+static inline bool as_block_is_followed_by(const struct as_block *block, const struct as_block *next)
+{
+    bool leads = next->address == block->end || as_block_leads_to(block, next->address);
+    return leads && !__builtin_expect(next->n == 1 && as_block_is_second_try(block, next), 0);
+}
 /* Of the accesses of a block that a signal follows, how many are the block's own. */
 size_t as_block_without_frame(const struct as_block *block, const uint64_t *words, size_t n);
 

@@ -27,18 +27,11 @@ static void end_block(struct as_outlook *outlook, const struct as_block *block)
     outlook->inside = false;
 }
 
-/* Whether all of a block was executed if another one comes behind it. */
-static bool completes(const struct as_block *block, const struct as_block *next)
-{
-    return (next->address == block->end || as_block_leads_to(block, next->address)) &&
-           !(next->n == 1 && as_block_is_second_try(block, next));
-}
-
 static bool pass_block(struct as_outlook *outlook, const struct as_stream *stream, uint32_t number)
 {
     const struct as_block *next = as_code_table_block(stream->code, number);
     const struct as_block *block = outlook->inside ? at_hand(outlook, stream) : NULL;
-    if (!next || (block && !completes(block, next)))
+    if (!next || (block && !as_block_is_followed_by(block, next)))
         return false;
     if (block)
         end_block(outlook, block);

@@ -301,9 +301,7 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     if (stream->bare ? (block->flags & ~(uint32_t)AS_BLOCK_CHECKED) != 0
                      : block->flags != AS_BLOCK_CHECKED || !as_looks_complete(block, words, n))
         return false;
-    bool falls = next == block->end;
-    if ((!falls && !as_block_leads_to(block, next)) ||
-        __builtin_expect(next_block->n == 1 && as_block_is_second_try(block, next_block), 0))
+    if (!as_block_is_followed_by(block, next_block))
         return false;
     struct as_block_exec exec = {
         .block = block,
@@ -420,9 +418,8 @@ static void end_block(struct as_stream *stream, const uint64_t *words, size_t fr
  * accesses of the block begin that is current then; 0: the next block is not known. */
 static inline size_t on_block_word(struct as_stream *stream, const uint64_t *words, size_t from, size_t at, size_t n)
 {
-    bool countable = stream->sink->tally || stream->sink->words || !as_stream_is_told(stream);
-    if (stream->block && stream->carry.len == 0 && countable && !stream->lands &&
-        as_ways_follow(stream, words, &from, at, n))
+    bool countable = stream->sink->tally || stream->sink->words || (!as_stream_is_told(stream) && !stream->lands);
+    if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
         return from;
     if (stream->continues && stream->block && stream->carry.len == 0 &&
         finish_iteration(stream, words + from, at - from, (uint32_t)words[at]))
