@@ -104,8 +104,11 @@ print(d["load_accesses"], d["store_accesses"])')" "$(stat --from main --max 100k
 check "an observer that asks for accesses and occupancy" compare --samplers=none --max 100k --counters w.csv --observer "$example/waited_lines.so,100000" -- "$demo" 1
 check_same "… sees all loads" "$(stat --json --check --max 100k -- "$demo" 1 | python3 -c 'import json, sys; print(json.load(sys.stdin)["load_accesses"])')" \
     "$(awk '/^line / { on = 1; next } /^0x/ && on { loads += $2 } /further lines/ { loads += $1 } END { print loads }' "$LOGS/out")"
-check_same "… and how full the reorder buffer was" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at["rob"] * $at["cycles"]; cycles += $at["cycles"] } END { printf "%.1f", sum / cycles }' w.csv)" \
-    "$(awk '/^reorder buffer:/ { printf "%.1f", $3 }' "$LOGS/out")"
+# the file has three decimals and the observer two, so the two means differ by its rounding at most
+check_same "… and how full the reorder buffer was" same "$(awk -F, 'NR == FNR { if ($0 ~ /^reorder buffer:/) { split($0, word, " "); seen = word[3] } next }
+    FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { sum += $at["rob"] * $at["cycles"]; cycles += $at["cycles"] }
+    END { mean = sum / cycles; print (seen > 1 && seen - mean < 0.007 && mean - seen < 0.007 ? "same" : seen " and " mean) }' "$LOGS/out" w.csv)"
 check "the footprint as text" stat --footprint -- "$demo" 1
 check_same "… has its line" 1 "$(grep -cE '^  all( +[0-9]+){6} +[0-9.]+$' "$LOGS/out")"
 check_fails 2 "takes the core model's records; use it with assay compare" "an observer of the core model" \
