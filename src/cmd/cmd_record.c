@@ -33,7 +33,10 @@ struct record_command {
     const char *warm;
     struct as_sampled_options how;
     struct as_record_points_options points;
-    const char *point_warm;
+    /* As given, and what stands for "not given". */
+    const char *point_warm;                    /* NULL */
+    uint64_t point_interval, max_k, per_phase; /* 0 */
+    uint64_t jobs;                             /* UINT64_MAX */
     struct as_record_points chosen;
 };
 static const struct as_option options_table[] = {
@@ -120,7 +123,7 @@ static const struct as_option options_table[] = {
      .help = "The weights of the points of a file, as SimPoint writes them."},
     {.name = "point-interval",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct record_command, points.interval),
+     .offset = offsetof(struct record_command, point_interval),
      .value = "N",
      .min = 1000,
      .max = UINT64_C(10000000000),
@@ -133,14 +136,14 @@ static const struct as_option options_table[] = {
              "are kept warm in any case."},
     {.name = "max-k",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct record_command, points.max_k),
+     .offset = offsetof(struct record_command, max_k),
      .value = "N",
      .min = 1,
      .max = 1000,
      .help = "With --points=auto: find at most N phases (default 30)."},
     {.name = "per-phase",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct record_command, points.per_phase),
+     .offset = offsetof(struct record_command, per_phase),
      .value = "N",
      .min = 1,
      .max = AS_PLAN_PER_PHASE,
@@ -149,7 +152,7 @@ static const struct as_option options_table[] = {
          "phase unless N is 1, which gives no error bars."},
     {.name = "jobs",
      .type = AS_OPTION_U64,
-     .offset = offsetof(struct record_command, points.jobs),
+     .offset = offsetof(struct record_command, jobs),
      .value = "N",
      .max = 1024,
      .help = "Measure N simulation points at a time (default 0: one for each processor). The result is the same."},
@@ -416,10 +419,31 @@ static bool plan_sampling(struct record_command *command, struct as_error *err)
     return true;
 }
 
+/* Refuses options of simulation points that would have no effect: without --points, or with points of a file. */
+static bool check_points_used(const struct record_command *command, struct as_error *err)
+{
+    const char *points = command->points.points;
+    bool chosen = points && strcmp(points, "auto") == 0;
+    const struct {
+        const char *name, *needs;
+        bool unused;
+    } given[] = {{"max-k", "--points=auto", command->max_k && !chosen},
+                 {"per-phase", "--points=auto", command->per_phase && !chosen},
+                 {"point-interval", "--points", command->point_interval && !points},
+                 {"point-warm", "--points", command->point_warm && !points},
+                 {"jobs", "--points", command->jobs != UINT64_MAX && !points}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].unused)
+            return as_error_set_status(err, AS_EXIT_USAGE, "--%s needs %s", given[i].name, given[i].needs);
+    return true;
+}
+
 /* Whether simulation points go with the other options. */
 static bool check_points(const struct record_command *command, struct as_error *err)
 {
     const char *wrong = NULL;
+    if (!check_points_used(command, err))
+        return false;
     if (!command->points.points && !command->points.weights)
         return true;
     if (!command->points.points)
@@ -439,11 +463,21 @@ static bool check_points(const struct record_command *command, struct as_error *
     return !wrong || as_error_set_status(err, AS_EXIT_USAGE, "%s", wrong);
 }
 
+static void take_points_options(struct record_command *command)
+{
+    struct as_record_points_options *points = &command->points;
+    points->interval = command->point_interval ? command->point_interval : points->interval;
+    points->max_k = command->max_k ? command->max_k : points->max_k;
+    points->per_phase = command->per_phase ? command->per_phase : points->per_phase;
+    points->jobs = command->jobs != UINT64_MAX ? command->jobs : points->jobs;
+}
+
 static bool choose_points(struct record_command *command, char **argv, struct as_error *err)
 {
     struct as_progress progress;
     if (!command->points.points)
         return true;
+    take_points_options(command);
     command->points.seed = command->record.seed;
     command->points.core = command->record.core;
     command->points.set = &command->record.set;
@@ -451,7 +485,7 @@ static bool choose_points(struct record_command *command, char **argv, struct as
     command->points.meter = &as_progress_meter;
     command->points.meter_context = &progress;
     command->points.notices = as_notices_to_log;
-    if (!as_run_read_warm("point-warm", command->point_warm, &command->points.warm, err) ||
+    if ((command->point_warm && !as_run_read_warm("point-warm", command->point_warm, &command->points.warm, err)) ||
         !as_record_points_choose(&command->points, &command->chosen, err))
         return false;
     command->record.points = &command->chosen.plan;
@@ -508,7 +542,7 @@ static int run_record(int argc, char **argv)
         .run = AS_RUN_OPTIONS_DEFAULT,
         .how = AS_SAMPLED_DEFAULT,
         .points = AS_RECORD_POINTS_DEFAULT,
-        .point_warm = "1M",
+        .jobs = UINT64_MAX,
     };
     command.record.core = NULL; /* unless it is given, the program decides */
     command.unit = command.how.unit;

@@ -61,11 +61,8 @@ static void put_front(const struct as_sweep *sweep, FILE *out)
     as_sweep_trials front = {0};
     as_sweep_front(sweep, &front);
     fprintf(out, "\n  Pareto front: what no choice with this seed is both cheaper and better than\n");
-    for (size_t i = 0; i < front.len; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "  of the first %.0f %%", 100 * front.data[i]->coverage);
-        put_trial(sweep, front.data[i], front.data[i]->coverage < 1 ? name : "", out);
-    }
+    for (size_t i = 0; i < front.len; i++)
+        put_trial(sweep, front.data[i], "", out);
     as_vec_free(&front);
 }
 

@@ -75,7 +75,11 @@ static bool check_points(struct as_choice *choice, const char *name, const char 
             return as_error_set(err, "%s: interval %" PRIu32 " is there twice", name, choice->points.data[i].interval);
     }
     if (fabs(sum - 1) > slack)
-        return as_error_set(err, "%s: the weights sum to %g instead of 1", weights_name, sum);
+        return as_error_set(
+            err,
+            "%s: the weights of the points in %s sum to %g instead of 1, so these points do not stand for the "
+            "whole run: take the complete files that SimPoint wrote in one run, or make them again",
+            weights_name, name, sum);
     for (size_t i = 0; i < choice->points.len; i++)
         choice->points.data[i].weight /= sum;
     choice->k = (uint32_t)choice->points.len;

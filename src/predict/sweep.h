@@ -15,7 +15,7 @@ struct as_sweep_trial {
     uint64_t seed;
     double threshold, coverage, cpi, error; /* the error is a fraction, never negative */
     uint64_t simulated;
-    bool front; /* no other trial is both cheaper and better */
+    bool front; /* no other trial of the whole run is both cheaper and better */
 };
 
 struct as_sweep {
@@ -39,7 +39,8 @@ bool as_sweep_run(struct as_sweep *sweep, struct as_error *err) AS_MUST_CHECK;
 /* The second half of that: `sweep` has its truth and the CPI of each interval. */
 void as_sweep_try(struct as_sweep *sweep);
 void as_sweep_free(struct as_sweep *sweep);
-/* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. */
+/* By cost: a trial is on the front where it is better than all that cost less, and as good as any that cost the same. Trials that look at a
+ * part of the run are neither on it nor recommended: their points stand for that part, and no option chooses such points. */
 void as_sweep_find_front(struct as_sweep *sweep);
 
 /* The last two trials: what was asked for, and one point as long as those together. */

@@ -18,7 +18,7 @@ void as_sweep_find_front(struct as_sweep *sweep)
     struct as_sweep_trial **order = as_alloc_array(sweep->trials.len, sizeof *order);
     size_t n = 0;
     for (size_t i = 0; i < sweep->trials.len; i++)
-        if (as_sweep_is_own(sweep, &sweep->trials.data[i]))
+        if (as_sweep_is_own(sweep, &sweep->trials.data[i]) && sweep->trials.data[i].coverage == 1)
             order[n++] = &sweep->trials.data[i];
     qsort(order, n, sizeof *order, compare_trials);
     double cheaper = INFINITY; /* the least error of those that cost less … */

@@ -268,8 +268,9 @@ static char *basis_of(const struct as_record_series *all)
     size_t phases = as_sampled_phases(all->sampled);
     if (!phases)
         return as_format("%s", "");
-    return as_format(" from %" PRIu32 " simulation points of %zu phases", as_sampled_summary(all->sampled)->regions,
-                     phases);
+    uint32_t points = as_sampled_summary(all->sampled)->regions;
+    return as_format(" from %" PRIu32 " simulation point%s of %zu phase%s", points, points == 1 ? "" : "s", phases,
+                     phases == 1 ? "" : "s");
 }
 
 /* Whether the points were chosen in another run than this. */

@@ -216,6 +216,20 @@ echo "$(grep -c ^T two.bb) 0" >near.s
 echo "1 0" >near.w
 check_fails 125 "the program ends before the interval" "a point right behind the end" timeout -s KILL 100 "$ASSAY" record -q --points=near.s --point-weights=near.w \
     --point-interval 100k -o no.db -- ./two
+for option in --max-k=4 --per-phase=3 --point-interval=100k --point-warm=all --jobs=1; do
+    check_fails 2 "record: ${option%=*} needs --points" "${option%=*} without points" "$ASSAY" record -q "$option" -o no.db -- ./two
+done
+printf '1 0\n' >single.s
+printf '1 0\n' >single.w
+for option in --max-k=4 --per-phase=3; do
+    check_fails 2 "record: ${option%=*} needs --points=auto" "${option%=*} with points of a file" "$ASSAY" record -q "$option" \
+        --points=single.s --point-weights=single.w -o no.db -- ./two
+done
+check "a single point" "$ASSAY" record --points=single.s --point-weights=single.w --point-interval 100k -o single.db -- ./two
+check_same "… is told as one" 1 "$(grep -c ' from 1 simulation point of 1 phase;' <<<"$err")"
+printf '0.5 0\n' >half.w
+check_fails 125 "half.w: the weights of the points in single.s sum to 0.5 instead of 1.*make them again" "weights of a part of the points" \
+    "$ASSAY" record -q --points=single.s --point-weights=half.w -o no.db -- ./two
 check_fails 2 "belong together" "weights are missing" "$ASSAY" record -q --points=p.s -o no.db -- ./two
 check_fails 2 "no machine 'nosuch'" "a core that does not exist, before the first run" "$ASSAY" record -q --points=auto --point-interval 1G --core nosuch \
     -o no.db -- ./two

@@ -268,7 +268,7 @@ static void test_bad_files(void **state)
         {"7 0\n", "1 1\n", "w: no weight for group 0 of p"},
         {"7 0\n7 1\n", "0.5 0\n0.5 1\n", "p: interval 7 is there twice"},
         {"7 0\n8 0\n", "1 0\n", "p: group 0 has two points"},
-        {"7 0\n", "0.5 0\n", "w: the weights sum to 0.5 instead of 1"},
+        {"7 0\n", "0.5 0\n", "w: the weights of the points in p sum to 0.5 instead of 1, so"},
         {"7.5 0\n", "1 0\n", "p: 7.5 is not the number of an interval"},
         {"x 0\n", "1 0\n", "p:1: not a line of simulation points"},
         {"7 0\n", "-1 0\n", "w:1: not a line of weights"},

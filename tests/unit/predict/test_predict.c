@@ -98,9 +98,10 @@ static void on_the_front(void **state)
     add_trial(&bed, 200, 0.05);          /* its equal is on the front, too, and is shown once */
     add_trial(&bed, 50, 0.01)->seed = 2; /* of another seed: lucky, not good */
     add_trial(&bed, 400, 0.03);
-    add_trial(&bed, 350, 0.02); /* as good as one that costs less */
+    add_trial(&bed, 350, 0.02);                 /* as good as one that costs less */
+    add_trial(&bed, 90, 0.001)->coverage = 0.9; /* of a part of the run */
     as_sweep_find_front(&bed.sweep);
-    static const bool expected[] = {true, true, false, true, true, false, false, false};
+    static const bool expected[] = {true, true, false, true, true, false, false, false, false};
     for (size_t i = 0; i < bed.sweep.trials.len; i++)
         assert_int_equal(bed.sweep.trials.data[i].front, expected[i]);
     as_sweep_front(&bed.sweep, &front);
