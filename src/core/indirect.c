@@ -1,5 +1,9 @@
 /* See indirect.h. An entry is a tag, a target, a 2-bit confidence and a useful bit. A wrong target loses confidence
- * first and is replaced when there is none left. */
+ * first and is replaced when there is none left.
+ *
+ * An entry is useful once it was right where shorter histories would have been wrong; only then it keeps its place. If every
+ * right target counted, jumps that a short history knows would fill the long tables with entries that nobody needs, and
+ * those that need one would find no room. */
 #include "core/indirect.h"
 
 #include "base/alloc.h"
@@ -57,28 +61,38 @@ static void push_waiting(struct as_indirect *indirect)
     indirect->n_waiting = 0;
 }
 
+/* The table below `end` with the longest history that knows this jump; -1: none. */
+static int longest(const struct as_indirect *indirect, const struct as_indirect_lookup *lookup, int end)
+{
+    int i = end - 1;
+    for (; i >= 0; i--) {
+        const struct entry *entry = &indirect->tables[i][lookup->index[i]];
+        if (entry->target && entry->tag == lookup->tag[i])
+            break;
+    }
+    return i;
+}
+
+static uint64_t target_of(const struct as_indirect *indirect, const struct as_indirect_lookup *lookup, int table)
+{
+    return table < 0 ? lookup->base : indirect->tables[table][lookup->index[table]].target;
+}
+
 void as_indirect_predict(struct as_indirect *indirect, uint64_t address, uint64_t base,
                          struct as_indirect_lookup *lookup)
 {
     uint32_t key = as_history_key(address);
     if (indirect->n_waiting)
         push_waiting(indirect);
-    lookup->provider = -1;
-    lookup->target = base;
+    lookup->base = base;
     for (uint32_t group = 0; group < indirect->history.groups; group++) {
         as_lanes index = as_history_index(&indirect->history, group, key) & (uint16_t)indirect->mask;
         as_lanes tag = as_history_tag(&indirect->history, group, key) & (uint16_t)indirect->tag_mask;
         memcpy(&lookup->index[group * AS_HISTORY_LANES], &index, sizeof index);
         memcpy(&lookup->tag[group * AS_HISTORY_LANES], &tag, sizeof tag);
     }
-    for (int i = (int)indirect->count - 1; i >= 0; i--) {
-        const struct entry *entry = &indirect->tables[i][lookup->index[i]];
-        if (entry->target && entry->tag == lookup->tag[i]) {
-            lookup->provider = i;
-            lookup->target = entry->target;
-            return;
-        }
-    }
+    lookup->provider = longest(indirect, lookup, (int)indirect->count);
+    lookup->target = target_of(indirect, lookup, lookup->provider);
 }
 
 static void allocate(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target)
@@ -98,11 +112,17 @@ static void allocate(struct as_indirect *indirect, const struct as_indirect_look
             indirect->tables[i][j].useful = 0;
 }
 
-static void update_provider(struct entry *entry, uint64_t target)
+static bool needed(const struct as_indirect *indirect, const struct as_indirect_lookup *lookup)
 {
+    return target_of(indirect, lookup, longest(indirect, lookup, lookup->provider)) != lookup->target;
+}
+
+static void update_provider(struct as_indirect *indirect, const struct as_indirect_lookup *lookup, uint64_t target)
+{
+    struct entry *entry = &indirect->tables[lookup->provider][lookup->index[lookup->provider]];
     if (entry->target == target) {
         entry->confidence = (uint8_t)(entry->confidence + (entry->confidence < CONFIDENCE_MAX));
-        entry->useful = 1;
+        entry->useful = entry->useful || needed(indirect, lookup);
     } else if (entry->confidence > 0) {
         entry->confidence--;
     } else {
@@ -116,7 +136,7 @@ void as_indirect_update(struct as_indirect *indirect, const struct as_indirect_l
     if (lookup->target != target && lookup->provider < (int)indirect->count - 1)
         allocate(indirect, lookup, target);
     if (lookup->provider >= 0)
-        update_provider(&indirect->tables[lookup->provider][lookup->index[lookup->provider]], target);
+        update_provider(indirect, lookup, target);
 }
 
 void as_indirect_push(struct as_indirect *indirect, bool bit)

@@ -9,7 +9,7 @@ struct as_indirect_lookup {
     uint16_t index[AS_TAGE_TABLES_MAX];
     uint16_t tag[AS_TAGE_TABLES_MAX];
     int provider; /* table; -1: the base */
-    uint64_t target;
+    uint64_t target, base;
 };
 
 struct as_indirect;

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "core/branch_history.h"
+#include "core/indirect.h"
 #include "core/routes.h"
 #include "predictor_bed.h"
 
@@ -218,6 +219,49 @@ static void test_indirect_follows_branches(void **state)
     }
     assert_true(wrong < 50);
     as_predictor_free(predictor);
+}
+
+static uint64_t predict_target(struct as_indirect *indirect, uint64_t address, uint64_t base, uint64_t target)
+{
+    struct as_indirect_lookup lookup;
+    as_indirect_predict(indirect, address, base, &lookup);
+    as_indirect_update(indirect, &lookup, target);
+    return lookup.target;
+}
+
+/* The first address from here on whose entries lie at place 3 of tables of 16, as long as there is no history. */
+static uint64_t at_place(uint64_t address)
+{
+    while ((as_history_key(address) & 15) != 3)
+        address += 4;
+    return address;
+}
+
+/* A jump takes that place in a single table, and its entry is right once more where the base says `base`. Is another jump known
+ * when it comes a second time? */
+static bool finds_room(uint64_t base)
+{
+    struct as_machine machine;
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(as_machine_load("zen4-like", &machine, &err));
+    machine.predictor.indirect_tables = 1;
+    machine.predictor.indirect_entries = 4;
+    struct as_indirect *indirect = as_indirect_new(&machine);
+    uint64_t one = at_place(0x1000), other = at_place(0x2000);
+    predict_target(indirect, one, 0x500, 0x700); /* a wrong base: the jump gets an entry */
+    assert_int_equal(predict_target(indirect, one, base, 0x700), 0x700);
+    predict_target(indirect, other, 0x500, 0x800);
+    bool known = predict_target(indirect, other, 0x500, 0x800) == 0x800;
+    as_indirect_free(indirect);
+    return known;
+}
+
+/* An entry that only says what the base says, too, makes room for another; one that knows better stays. */
+static void test_useful_targets(void **state)
+{
+    (void)state;
+    assert_true(finds_room(0x700));
+    assert_false(finds_room(0x500));
 }
 
 /* Direct jumps at `count` adjacent places, in turn: how many of the second round were not in the BTB. */
@@ -591,6 +635,7 @@ int main(void)
         cmocka_unit_test(test_call_of_next),
         cmocka_unit_test(test_indirect),
         cmocka_unit_test(test_indirect_follows_branches),
+        cmocka_unit_test(test_useful_targets),
         cmocka_unit_test(test_btb_capacity),
         cmocka_unit_test(test_first_level_btb),
         cmocka_unit_test(test_btb_miss_of_branches),
