@@ -214,6 +214,10 @@ static void add_quality(struct as_store_writer *writer, const struct as_modelled
     if (engine->disagreements)
         as_store_add_quality(writer, "disagreements", engine->disagreements,
                              "blocks of code whose accesses differed from what the decoder expects");
+    if (engine->blind)
+        as_store_add_quality(writer, "blind", (double)engine->blind / (double)modelled->result.instructions,
+                             "part of the measured instructions, at starts of regions, ran before their accesses "
+                             "could be recorded: the model's caches know nothing of those");
     as_record_add_clock(writer, engine);
     add_symbol_quality(writer, as_model_engine(modelled->model));
 }

@@ -309,13 +309,12 @@ static void put_missing(const struct as_summary *summary, FILE *out, const struc
     static const struct {
         const char *key;
         double least;
-    } parts[] = {{"sampled", 0},       {"start_up", 0},         {"unseen", 0.001},
-                 {"warming", 0.005},   {"not_sampled", 0.2},    {"cut_chains", 0.01},
-                 {"lone_chains", 0.5}, {"not_unwound", 0.2},    {"unmatched_files", 0.2},
-                 {"nameless_1", 0.05}, {"nameless_2", 0.05},    {"nameless_3", 0.05},
-                 {"runs_differ", 0},   {"recorder", 0.01},      {"call_paths", 0.001},
-                 {"repeated", 0},      {"made_chains", 0.01},   {"guessed_names", 0.01},
-                 {"rare", 0.005},      {"unseen_reads", 0.005}, {"elapsed", 0}};
+    } parts[] = {{"sampled", 0},           {"start_up", 0},         {"unseen", 0.001},     {"warming", 0.005},
+                 {"not_sampled", 0.2},     {"cut_chains", 0.01},    {"lone_chains", 0.5},  {"not_unwound", 0.2},
+                 {"unmatched_files", 0.2}, {"nameless_1", 0.05},    {"nameless_2", 0.05},  {"nameless_3", 0.05},
+                 {"runs_differ", 0},       {"recorder", 0.01},      {"call_paths", 0.001}, {"repeated", 0},
+                 {"made_chains", 0.01},    {"guessed_names", 0.01}, {"rare", 0.005},       {"unseen_reads", 0.005},
+                 {"elapsed", 0},           {"blind", 0.001}};
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)

@@ -254,7 +254,9 @@ END
 gcc -O1 -static family.c -o family && cp family other
 parts=(--budget 50k --sample-period 50k --sample-unit 5k --sample-warm 5k)
 check "processes" "$ASSAY" record -q --budget 0 -o family_true.db -- ./family
-check "… sampled" "$ASSAY" record -q "${parts[@]}" -o family.db -- ./family
+check "… sampled" "$ASSAY" record "${parts[@]}" -o family.db -- ./family
+check_same "… whose profile says what the run said of accesses that were not recorded" \
+    "$(grep -c 'ran before their accesses could be recorded$' "$LOGS/err")" "$(one family.db "SELECT count(*) FROM quality WHERE key = 'blind' AND value > 0 AND value < 0.1")"
 for db in family_true family; do "$ASSAY" report --json --limit 0 --by process "$db.db" >"$db.json"; done
 named='sorted((r["process"], r["command"]) for r in'
 holds "… have their numbers and names" "$named d['rows']) == [(1, 'family'), (2, 'other'), (3, 'other'), (4, 'other')]" family_true.json
