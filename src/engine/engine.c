@@ -159,10 +159,7 @@ void as_engine_treat_as(struct as_engine *engine, enum as_mode mode)
 
 bool as_engine_is_single(const struct as_engine *engine)
 {
-    uint32_t used = atomic_load(&engine->reader.wire->lanes_used), threads = 0;
-    for (uint32_t i = 0; i < used; i++)
-        threads += engine->reader.streams[i] != NULL;
-    return threads == 1 && as_reader_count_alive(&engine->reader) == 1;
+    return as_reader_find_alone(&engine->reader) < AS_WIRE_LANES && as_reader_count_alive(&engine->reader) == 1;
 }
 
 const char *as_engine_qemu(const struct as_engine *engine, enum as_arch arch)

@@ -293,20 +293,6 @@ static uint64_t margin_of(const struct as_reader *reader, uint32_t threads)
     return can_hold(reader) ? MARGIN_HELD : MARGIN + MARGIN_OF_THREAD * threads;
 }
 
-/* The lane of the only thread; AS_WIRE_LANES: there are others, some of which may not have been read of yet. */
-static uint32_t find_alone(const struct as_reader *reader)
-{
-    uint32_t used = atomic_load(&reader->wire->lanes_used), found = AS_WIRE_LANES;
-    for (uint32_t i = 0; i < used; i++) {
-        if (atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_FREE || reader->wire->lanes[i].is_code)
-            continue;
-        if (found < AS_WIRE_LANES || !reader->streams[i])
-            return AS_WIRE_LANES;
-        found = i;
-    }
-    return found;
-}
-
 static void give_alone(struct as_reader *reader, uint32_t lane, uint64_t more)
 {
     atomic_store(&reader->wire->lanes[lane].stop_at, reader->wire->lanes[lane].instructions + more);
@@ -356,7 +342,7 @@ static bool drive_ahead(struct as_reader *reader, bool *changed)
 {
     struct as_region_prospect prospect;
     struct as_gear *gear = &reader->gear;
-    uint32_t lane = find_alone(reader);
+    uint32_t lane = as_reader_find_alone(reader);
     *changed = false;
     if (lane == AS_WIRE_LANES || !can_hold(reader) || gear->wanted || reader->regions.awaits != AS_POINT_NONE ||
         !as_region_run_foresee(&reader->regions, reader->regions.count, &prospect))

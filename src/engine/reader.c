@@ -495,7 +495,7 @@ static bool run_copy(struct as_reader *reader)
     return sound;
 }
 
-bool as_reader_run(struct as_reader *reader, struct as_error *err)
+static bool run(struct as_reader *reader, struct as_error *err)
 {
     unsigned rounds = 0;
     reader->regions.on_change = on_stretch;
@@ -532,6 +532,28 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err)
             wait_for_words(reader);
     }
     return true;
+}
+
+bool as_reader_run(struct as_reader *reader, struct as_error *err)
+{
+    bool ok = run(reader, err);
+    if (as_twin_is_copy(
+            reader)) /* its log did not come to an end: the original reports that, and what follows here is the original's */
+        _exit(AS_EXIT_FAILURE);
+    return ok;
+}
+
+uint32_t as_reader_find_alone(const struct as_reader *reader)
+{
+    uint32_t used = atomic_load(&reader->wire->lanes_used), found = AS_WIRE_LANES;
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load(&reader->wire->lanes[i].state) == AS_WIRE_FREE || reader->wire->lanes[i].is_code)
+            continue;
+        if (found < AS_WIRE_LANES || !reader->streams[i])
+            return AS_WIRE_LANES;
+        found = i;
+    }
+    return found;
 }
 
 uint32_t as_reader_count_alive(const struct as_reader *reader)

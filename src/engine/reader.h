@@ -47,6 +47,8 @@ bool as_reader_run(struct as_reader *reader, struct as_error *err) AS_MUST_CHECK
 void as_reader_end_threads(struct as_reader *reader);           /* reports to the sink that all have ended */
 uint64_t as_reader_progress(const struct as_reader *reader);    /* instructions executed so far, roughly */
 uint32_t as_reader_count_alive(const struct as_reader *reader); /* processes that still run */
+/* The lane of the only thread; AS_WIRE_LANES: there are others, some of which may not have been read of yet. */
+uint32_t as_reader_find_alone(const struct as_reader *reader);
 void as_reader_kill_all(const struct as_reader *reader);
 void as_reader_free(struct as_reader *reader);
 

@@ -146,8 +146,12 @@ static bool take_rings(struct as_reader *reader)
         return false;
     memcpy(wire, copy, size);
     free(copy);
-    for (uint32_t i = 0; i < used; i++)
+    for (uint32_t i = 0; i < used; i++) {
         atomic_store(&wire->lanes[i].published, reader->twin->sent[i]);
+        if (!wire->lanes[i].is_code && !reader->streams[i])
+            atomic_store(&wire->lanes[i].state,
+                         AS_WIRE_FREE); /* a thread that starts now: as_twin_pull ends the copy */
+    }
     return true;
 }
 
