@@ -123,14 +123,14 @@ static void print_prediction(const struct as_points_shown *shown, FILE *out)
 
 void as_points_text(const struct as_points_shown *shown, FILE *out)
 {
+    uint32_t blocks = shown->predict->vectors ? as_vectors_blocks(shown->predict->vectors) : 0;
     if (shown->predict->vectors)
-        fprintf(out, "\n%s: %s instructions, %s interval%s%s%s, %s blocks, %" PRIu32 " phase%s\n",
+        fprintf(out, "\n%s: %s instructions, %s interval%s%s%s, %s block%s, %" PRIu32 " phase%s\n",
                 shown->argv ? shown->argv[0] : shown->options->from_bb,
                 AS_COUNT(as_vectors_instructions(shown->predict->vectors)), AS_COUNT(shown->predict->vectors->list.len),
                 shown->predict->vectors->list.len == 1 ? "" : "s", shown->predict->collect ? " of " : "",
-                shown->predict->collect ? AS_COUNT(shown->options->interval) : "",
-                AS_COUNT(shown->predict->vectors->blocks), shown->predict->choice.k,
-                shown->predict->choice.k == 1 ? "" : "s");
+                shown->predict->collect ? AS_COUNT(shown->options->interval) : "", AS_COUNT(blocks),
+                blocks == 1 ? "" : "s", shown->predict->choice.k, shown->predict->choice.k == 1 ? "" : "s");
     if (shown->predict->choice.groups.len)
         print_course(shown, out);
     print_points(shown, out);
@@ -215,7 +215,7 @@ bool as_points_json(const struct as_points_shown *shown, FILE *out)
     if (shown->predict->vectors) {
         as_json_u64(json, "instructions", as_vectors_instructions(shown->predict->vectors));
         as_json_u64(json, "intervals", shown->predict->vectors->list.len);
-        as_json_u64(json, "blocks", shown->predict->vectors->blocks);
+        as_json_u64(json, "blocks", as_vectors_blocks(shown->predict->vectors));
     }
     as_json_u64(json, "interval", shown->options->interval);
     if (shown->predict->collect)

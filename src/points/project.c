@@ -11,25 +11,27 @@ static double direction(uint64_t seed, uint32_t block, uint32_t dimension)
     return (double)(bits >> 11) * 0x1p-52 - 1;
 }
 
-static double *make_directions(const struct as_cloud *cloud, uint32_t blocks, uint64_t seed)
+static void make_direction(const struct as_cloud *cloud, uint32_t block, uint64_t seed, double *along)
 {
-    double *directions = as_alloc_array((size_t)blocks + 1, cloud->stride * sizeof *directions);
-    for (uint32_t block = 1; block <= blocks; block++)
-        for (uint32_t d = 0; d < cloud->dims; d++)
-            directions[(size_t)block * cloud->stride + d] = direction(seed, block, d);
+    for (uint32_t d = 0; d < cloud->dims; d++)
+        along[d] = direction(seed, block, d);
+}
+
+/* All directions, or room for one where few of the blocks' numbers are used: a file of thirty bytes can name block 200,000,000. */
+static double *make_directions(const struct as_cloud *cloud, const struct as_vectors *vectors, uint64_t seed, bool *all)
+{
+    *all = vectors->blocks <= vectors->entries.len;
+    double *directions = as_alloc_array(*all ? (size_t)vectors->blocks + 1 : 1, cloud->stride * sizeof *directions);
+    for (uint32_t block = 1; *all && block <= vectors->blocks; block++)
+        make_direction(cloud, block, seed, directions + (size_t)block * cloud->stride);
     return directions;
 }
 
-static void project(const struct as_vectors *vectors, const struct as_vector *vector, const double *directions,
-                    uint32_t stride, double *restrict at)
+static void project(double share, const double *restrict along, uint32_t stride, double *restrict at)
 {
-    for (size_t i = vector->first; i < vector->end; i++) {
-        double share = (double)vectors->entries.data[i].count / (double)vector->instructions;
-        const double *restrict along = directions + (size_t)vectors->entries.data[i].block * stride;
-        for (uint32_t d = 0; d < stride; d += AS_STRIDE_STEP)
-            for (uint32_t lane = 0; lane < AS_STRIDE_STEP; lane++)
-                at[d + lane] += share * along[d + lane];
-    }
+    for (uint32_t d = 0; d < stride; d += AS_STRIDE_STEP)
+        for (uint32_t lane = 0; lane < AS_STRIDE_STEP; lane++)
+            at[d + lane] += share * along[d + lane];
 }
 
 double *as_vectors_project(const struct as_vectors *vectors, uint32_t dims, uint64_t seed, struct as_cloud *cloud)
@@ -39,10 +41,18 @@ double *as_vectors_project(const struct as_vectors *vectors, uint32_t dims, uint
     double *at = as_alloc_array(n, (stride + 1) * sizeof *at), *weights = at + n * stride;
     double sum = (double)as_vectors_instructions(vectors);
     *cloud = (struct as_cloud){.at = at, .weights = weights, .n = n, .dims = dims, .stride = stride};
-    double *directions = make_directions(cloud, vectors->blocks, seed);
+    bool all;
+    double *directions = make_directions(cloud, vectors, seed, &all);
     for (size_t i = 0; i < n; i++) {
-        project(vectors, &vectors->list.data[i], directions, stride, at + i * stride);
-        weights[i] = (double)vectors->list.data[i].instructions / sum;
+        const struct as_vector *vector = &vectors->list.data[i];
+        for (size_t entry = vector->first; entry < vector->end; entry++) {
+            uint32_t block = vectors->entries.data[entry].block;
+            double share = (double)vectors->entries.data[entry].count / (double)vector->instructions;
+            if (!all)
+                make_direction(cloud, block, seed, directions);
+            project(share, directions + (all ? (size_t)block * stride : 0), stride, at + i * stride);
+        }
+        weights[i] = (double)vector->instructions / sum;
     }
     free(directions);
     return at;

@@ -81,6 +81,19 @@ uint64_t as_vectors_instructions(const struct as_vectors *vectors)
     return sum;
 }
 
+uint32_t as_vectors_blocks(const struct as_vectors *vectors)
+{
+    uint8_t *seen = as_alloc_array((size_t)vectors->blocks / 8 + 1, sizeof *seen);
+    uint32_t blocks = 0;
+    for (size_t i = 0; i < vectors->entries.len; i++) {
+        uint32_t block = vectors->entries.data[i].block;
+        blocks += !(seen[block / 8] >> block % 8 & 1);
+        seen[block / 8] |= (uint8_t)(1 << block % 8);
+    }
+    free(seen);
+    return blocks;
+}
+
 /* ---- text ---- */
 
 bool as_vectors_write(const struct as_vectors *vectors, FILE *out)
@@ -95,9 +108,10 @@ bool as_vectors_write(const struct as_vectors *vectors, FILE *out)
     return !ferror(out);
 }
 
-/* Numbers above these are no block's, and no interval's: such a file is not what it seems. */
+/* Numbers above these are no block's, and no interval's: such a file is not what it seems. An entry counts to 2^32, so an interval costs
+ * little more memory than its line is long. */
 enum { MOST_BLOCKS = 1 << 28 };
-static const uint64_t most_executed = UINT64_C(1) << 48;
+static const uint64_t most_executed = UINT64_C(1) << 40;
 
 /* A decimal number at *text, which moves behind it. */
 static bool read_number(const char **text, uint64_t *number)
@@ -124,14 +138,14 @@ static void skip_fraction(const char **text)
 
 static bool read_entries(struct as_vectors *vectors, const char *text)
 {
-    uint64_t block, count;
+    uint64_t block, count, sum = 0;
     for (;;) {
         while (*text == ' ' || *text == '\t' || *text == '\r' || *text == '\n')
             text++;
         if (*text == '\0')
             return true;
         if (*text++ != ':' || !read_number(&text, &block) || block == 0 || block > MOST_BLOCKS || *text++ != ':' ||
-            !read_number(&text, &count) || count > most_executed)
+            !read_number(&text, &count) || count > most_executed || (sum += count) > most_executed)
             return false;
         skip_fraction(&text);
         as_vectors_add(vectors, (uint32_t)block, count);

@@ -43,6 +43,9 @@ void as_vectors_end(struct as_vectors *vectors);
 /* The instructions of all intervals. */
 uint64_t as_vectors_instructions(const struct as_vectors *vectors);
 
+/* How many blocks they have; numbers need not be without gaps. */
+uint32_t as_vectors_blocks(const struct as_vectors *vectors);
+
 /* The vectors as text. False: writing failed (errno). */
 bool as_vectors_write(const struct as_vectors *vectors, FILE *out) AS_MUST_CHECK;
 /* Reads a text. `name`: of the file, for messages. */

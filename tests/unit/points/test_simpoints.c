@@ -206,6 +206,16 @@ static void test_directions(void **state)
     /* The mean of 4,000 spreads by 0.0091, their squares' by 0.0047: six times that. */
     assert_float_equal(sum / (BLOCKS * DIMS), 0, 0.055);
     assert_float_equal(squares / (BLOCKS * DIMS), 1 / 3.0, 0.028);
+
+    struct as_vectors alone = {
+        0}; /* a number is not a place in a table: the last of these blocks, without the others */
+    struct as_cloud one;
+    as_vectors_add(&alone, BLOCKS, 7);
+    as_vectors_end(&alone);
+    double *again = as_vectors_project(&alone, DIMS, 3, &one);
+    assert_memory_equal(again, at + (size_t)(BLOCKS - 1) * cloud.stride, DIMS * sizeof *at);
+    free(again);
+    as_vectors_free(&alone);
     free(at);
     as_vectors_free(&vectors);
 }

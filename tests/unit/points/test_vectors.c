@@ -64,6 +64,17 @@ static void test_reading(void **state)
     as_vectors_free(&vectors);
 }
 
+/* Blocks are counted; their numbers are names. */
+static void test_blocks(void **state)
+{
+    static const char text[] = "T:268435456:5 :3:1\nT:1:5 :268435456:7\n";
+    struct as_vectors vectors = {0};
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(read_text(text, sizeof text - 1, &vectors, &err));
+    assert_int_equal(as_vectors_blocks(&vectors), 3);
+    as_vectors_free(&vectors);
+}
+
 /* Some editors put a mark in front of the text: the first interval counts all the same. */
 static void test_byte_order_mark(void **state)
 {
@@ -89,7 +100,8 @@ static void test_foreign_files(void **state)
         {"T:4294967297:3\n", "x.bb:1: not a frequency vector"},
         {"T:1:99999999999999999999999\n", "x.bb:1: not a frequency vector"},
         {"T:1:9223372036854775807\n", "x.bb:1: not a frequency vector"},
-        {"T:1:281474976710657\n", "x.bb:1: not a frequency vector"},
+        {"T:1:1099511627777\n", "x.bb:1: not a frequency vector"},
+        {"T:1:1099511627776 :2:1\n", "x.bb:1: not a frequency vector"},
         {"T\n", "x.bb:1: an interval without any instruction"},
         {"T:1:0\n", "x.bb:1: an interval without any instruction"},
     };
@@ -119,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals),     cmocka_unit_test(test_large_counts),    cmocka_unit_test(test_reading),
         cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_byte_order_mark), cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
