@@ -1,4 +1,4 @@
-/* Sample profiles as text and as binary, of a profile made by hand: two functions, of which one was inlined into the other. */
+/* Sample profiles as text, as binary and for GCC, of a profile made by hand: two functions, of which one was inlined into the other. */
 #include "blocks/autofdo_internal.h"
 
 #include "unit.h"
@@ -111,11 +111,38 @@ static void as_binary(void **state)
     free(text);
 }
 
+/* GCC's: words of 32 bits, counters as two. Lines that differ in the discriminator alone are one, with the largest count and all
+ * targets. */
+static void as_gcov(void **state)
+{
+    static const uint32_t functions[] = {
+        0xac000000u, 0, 2,    3, 0,           0, 2,   1, /* main: entered 3 times, two lines, one call inlined */
+        1 << 16,     0, 1000, 0, 2 << 16,     1, 70,  0, 7, 1, 0, 59, 0, /* one target: its kind, name and count */
+        3 << 16,     1, 1,    0, 1 << 16,     0, 100, 0, 7, 0, 1, 1,  0, /* leaf */
+        0,           0, 60,   1, 0xae000000u, 0, 0};
+    static const char names[] = "adcg\2\0\0\0\0\0\0\0\0\0\0\xaa\0\0\0\0\2\0\0\0\5\0\0\0main\0\5\0\0\0leaf";
+    add_line(&nodes[0], 2, 5, 70);
+    add_line(&nodes[0], 2, 6, 69);
+    nodes[1].lines.data[0].count = (uint64_t)1 << 32 | 60;
+    size_t size;
+    char *text = written(as_autofdo_write_gcov, &size);
+    assert_int_equal(size, sizeof names + sizeof functions);
+    assert_memory_equal(text, names, sizeof names);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        uint32_t word;
+        memcpy(&word, text + sizeof names + i * sizeof word, sizeof word);
+        if (word != functions[i])
+            fail_msg("word %zu is %u, not %u", i, word, functions[i]);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(as_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_binary, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(as_gcov, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
