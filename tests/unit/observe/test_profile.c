@@ -58,6 +58,20 @@ static const struct as_insn insns[] = {
     {.class_ = AS_CLASS_CALL, .flags = AS_INSN_STORE},
 };
 
+/* The same instructions are no confusion, whatever lies behind those that count. */
+static void same_instructions(void **state)
+{
+    struct as_confusion confusion = {0};
+    struct as_attribution said = {.n = 1, .ids = {3, 8}}, truth = {.n = 1, .ids = {3, 9}};
+    as_confusion_add(&confusion, &said, &truth, 7);
+    assert_int_equal(confusion.same, 7 * AS_CYCLE_UNITS);
+    truth.ids[0] = 4;
+    as_confusion_add(&confusion, &said, &truth, 5);
+    assert_int_equal(confusion.same, 7 * AS_CYCLE_UNITS);
+    assert_int_equal(confusion.total, 12 * AS_CYCLE_UNITS);
+    as_confusion_free(&confusion);
+}
+
 static void kinds_of_stalls(void **state)
 {
     static const enum as_stack_part want[] = {AS_STACK_ALU_STALL,  AS_STACK_LOAD_STALL, AS_STACK_STORE_STALL,
@@ -119,8 +133,13 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_up),          cmocka_unit_test(charge_shares),  cmocka_unit_test(unknown_group),
-        cmocka_unit_test(kinds_of_stalls), cmocka_unit_test(stack_of_a_run), cmocka_unit_test(classes),
+        cmocka_unit_test(add_up),
+        cmocka_unit_test(charge_shares),
+        cmocka_unit_test(unknown_group),
+        cmocka_unit_test(kinds_of_stalls),
+        cmocka_unit_test(stack_of_a_run),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(same_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,12 @@
 
 #include "assay/edge.h"
 #include "base/alloc.h"
+#include "observe/bundled.h"
 #include "observe/oracle.h"
 #include "pipe_gen.h"
 #include "sampler/sampling.h"
+
+#include <stdio.h>
 
 enum { STATICS = 60, STRETCH = 700, ROUNDS = 12, RECORDS = STRETCH * ROUNDS, BLOCK_MOST = 9, MOST_RUNS = 400 };
 
@@ -134,7 +137,7 @@ static void feed_runs(struct bed *bed, const struct as_observer *observer, void 
                                       .runs = copy,
                                       .last = last && at + piece == n_runs};
         observer->edges(self, &batch);
-        if (pipe_gen_below(&bed->gen, 6) == 0)
+        if (pipe_gen_below(&bed->gen, 6) == 0 && observer->forget)
             observer->forget(self);
     }
 }
@@ -239,8 +242,70 @@ static void samples_of_edges(void **state)
     }
 }
 
+/* ---- observers that write files ---- */
+
+static FILE *open_memory(void *context, const char *path)
+{
+    FILE **file = context;
+    return *file = tmpfile();
+}
+
+/* Path p has p + 1 frames. */
+static size_t frames_of(void *context, uint32_t path, const char **names, size_t n)
+{
+    static const char *const all[] = {"main", "middle", "leaf"};
+    for (size_t i = 0; i <= path && i < n; i++)
+        names[i] = all[(path - i) % 3];
+    return path + 1;
+}
+
+/* What an observer writes of the run: by records, or along edges. The caller frees. */
+static char *written_by(struct bed *bed, const struct as_observer *observer, bool edges)
+{
+    FILE *file = NULL, *said = tmpfile();
+    struct as_run_info run = pipe_gen_run(&bed->gen);
+    run.context = &file;
+    run.open = open_memory;
+    run.frames = frames_of;
+    void *self = observer->create(&run, "file");
+    assert_non_null(self);
+    if (edges) {
+        static struct as_edge_run runs[STRETCH];
+        for (uint32_t round = 0; round < ROUNDS; round++)
+            feed_runs(bed, observer, self, runs, fill_runs(bed, round, 5, runs), round == ROUNDS - 1);
+    } else
+        pipe_gen_feed(&bed->gen, observer, self, 1, bed->pipes, RECORDS, 300);
+    observer->finish(self, said);
+    observer->free(self);
+    assert_non_null(file);
+    size_t size = (size_t)ftell(file);
+    char *text = as_alloc(size + 1);
+    rewind(file);
+    assert_int_equal(fread(text, 1, size, file), size);
+    text[size] = '\0';
+    fclose(file);
+    fclose(said);
+    return text;
+}
+
+static void files_of_edges(void **state)
+{
+    const struct as_observer *const observers[] = {&as_calls_observer, &as_flame_observer};
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        for (size_t i = 0; i < 2; i++) {
+            struct bed *bed = make_bed(seed);
+            char *want = written_by(bed, observers[i], false), *got = written_by(bed, observers[i], true);
+            assert_true(strlen(want) > 40);
+            assert_string_equal(want, got);
+            free(want);
+            free(got);
+            free(bed);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(oracle_of_edges), cmocka_unit_test(samples_of_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(oracle_of_edges), cmocka_unit_test(samples_of_edges),
+                                       cmocka_unit_test(files_of_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
