@@ -113,9 +113,11 @@ static void sends(void **state)
 /* Ranks of another communicator are those of the world that they are there; who they are is asked once. */
 static void translates(void **state)
 {
+    MPI_Bcast(data, 0, FAKE_BYTE, 2, FAKE_WORLD);
     MPI_Send(data, 7, FAKE_BYTE, 0, 0, FAKE_TURNED);
     unsigned asked = fake_mpi_asked;
     MPI_Send(data, 7, FAKE_BYTE, 0, 0, FAKE_TURNED);
+    MPI_Bcast(data, 0, FAKE_BYTE, 2, FAKE_WORLD);
     assert_int_equal(fake_mpi_asked, asked);
     MESSAGES(OWN, 2, 0, 0, 0, 14);
     MPI_Send(data, 7, FAKE_BYTE, 3, 0, FAKE_TURNED); /* there is no such */
@@ -195,6 +197,18 @@ static void to_and_from_the_root(void **state)
     CONTRIBUTES(0, 0, 5, 0);
     MPI_Scan(data, data, 5, FAKE_BYTE, 0, FAKE_TURNED); /* it is the last there */
     CONTRIBUTES(0, 0, 0, 0);
+    MPI_Reduce(data, data, 2, FAKE_BYTE, 0, 1, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 2);
+    MPI_Reduce(data, data, 2, FAKE_BYTE, 0, 0, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 0);
+    MPI_Bcast(data, 3, FAKE_BYTE, 0, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 3);
+    MPI_Allreduce(data, data, 5, FAKE_BYTE, 0, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 5);
+    MPI_Scan(data, data, 4, FAKE_BYTE, 0, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 4);
+    MPI_Alltoall(data, 2, FAKE_BYTE, data, 2, FAKE_BYTE, FAKE_FIRST);
+    CONTRIBUTES(0, 0, 0, 2);
     MPI_Bcast(data, 6, FAKE_BYTE, 0, FAKE_OTHERS); /* between communicators nothing is counted */
     CONTRIBUTES(0, 0, 0, 0);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,6 +143,22 @@ static void test_foreign(void **state)
         image.ehdr.e_machine = cases[i].data == ELFDATA2MSB ? __builtin_bswap16(cases[i].machine) : cases[i].machine;
         expect_bad_image(&image, cases[i].part);
     }
+}
+
+/* Of this machine or of another one; what is no program is neither. */
+static void test_here(void **state)
+{
+    struct utsname machine;
+    struct image image = good_image();
+    assert_int_equal(uname(&machine), 0);
+    bool x86 = strcmp(machine.machine, "x86_64") == 0;
+    assert_int_equal(as_program_is_foreign(put("own", &image, sizeof image, 0755), NULL, &error), !x86);
+    image.ehdr.e_machine = EM_RISCV;
+    assert_int_equal(as_program_is_foreign(put("other", &image, sizeof image, 0755), NULL, &error),
+                     strcmp(machine.machine, "riscv64") != 0);
+    assert_int_equal(error.status, AS_EXIT_CANNOT_RUN);
+    assert_non_null(strstr(error.message, x86 ? "is for riscv64, and this machine is x86_64" : "is for "));
+    assert_false(as_program_is_foreign("/nonexistent/program", NULL, &error));
 }
 
 static void test_types(void **state)
@@ -379,6 +396,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_good),
         cmocka_unit_test(test_dynamic),
         cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_here),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_corrupt),
         cmocka_unit_test(test_truncated),

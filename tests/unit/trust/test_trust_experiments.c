@@ -3,9 +3,7 @@
 #include "unit.h"
 
 #include "base/alloc.h"
-#include "base/random.h"
 #include "trust/trust.h"
-#include "unit_golden.h"
 
 #include <math.h>
 
@@ -909,99 +907,6 @@ static void probes_are_scaled(void **state)
     assert_int_equal(as_trust_probe(&least, "distance", "loads", 31).options.iterations, 100);
 }
 
-/* ---- all of them ---- */
-
-/* Numbers that follow from the probe alone, and are right for none: near what a right sampler would say, and off by as much as a bad one. */
-static void play_anything(const struct as_trust_probe *probe, struct as_trust_result *result)
-{
-    uint64_t seed = as_random_hash(probe->period ^ (uint64_t)probe->options.nops << 32) + probe->seed + probe->handler;
-    for (size_t e = 0; e < probe->n_events; e++) {
-        struct as_trust_counts *counts = &result->counts[e];
-        seed += strlen(probe->events[e]);
-        counts->happened = probe->options.iterations * (1 + as_random_below(&seed, 3));
-        counts->samples =
-            (uint64_t)((double)counts->happened / (double)probe->period * (0.8 + 0.5 * as_random_fraction(&seed)));
-        for (size_t i = 0; i < result->code.n_labels; i++) {
-            counts->at[i] = counts->samples / result->code.n_labels + as_random_below(&seed, 1 + counts->samples / 4);
-            counts->loads_at[i] = counts->at[i] / 2;
-        }
-        counts->loads = counts->samples / 3 + as_random_below(&seed, 20);
-        counts->l1_misses = counts->loads / 4;
-        counts->locked = counts->loads / 5;
-        counts->stores = counts->samples / 6;
-        counts->branches = counts->samples / 7 + as_random_below(&seed, 20);
-        counts->taken = counts->branches / 2;
-        counts->returns = counts->branches / 9;
-        counts->locked_in_user = counts->locked / 2;
-        counts->loads_elsewhere = as_random_below(&seed, 50);
-        counts->nanoseconds = (double)counts->samples * 1e6;
-    }
-    result->cycles = probe->options.iterations * 20 + as_random_below(&seed, 10000);
-    result->instructions = probe->options.iterations * 15;
-    result->seconds = 0.5 + 0.1 * as_random_fraction(&seed);
-    for (size_t i = 0; i < AS_HANDLER_COUNT; i++)
-        result->overhead[i] = 0.1 * (double)(i + 1) * as_random_fraction(&seed);
-    result->overhead_spread = 0.01;
-    result->bytes = 64 * (1 + as_random_below(&seed, 10000));
-}
-
-/* What is not a number has no sign. */
-static double plain(double value)
-{
-    return isnan(value) ? fabs(value) : value;
-}
-
-static void write_experiment(struct as_trust_subject *subject, const struct as_trust_experiment *experiment, FILE *out)
-{
-    struct as_trust_report report = run(subject, experiment->name, play_anything);
-    fprintf(out, "%s: %d runs\n", experiment->name, (int)subject->runs);
-    for (size_t i = 0; i < report.rows.len; i++) {
-        const struct as_trust_row *row = &report.rows.data[i];
-        fprintf(out, "  %s, %s: %.5g of %.5g %s, off by %.4f, spread %.4f, chance %.4f\n", row->what, row->setting,
-                plain(row->got), plain(row->expected), as_trust_unit_names[row->unit], plain(row->error),
-                plain(row->spread), plain(row->chance));
-    }
-    for (size_t i = 0; i < report.verdicts.len; i++)
-        fprintf(out, "  => %s\n", report.verdicts.data[i]);
-    as_trust_report_free(&report);
-}
-
-static void write_shadows(struct as_trust_subject *subject, FILE *out)
-{
-    for (size_t i = 0; i < AS_TRUST_SHADOWS; i++) {
-        struct as_trust_shadow shadow = {0};
-        struct as_error err = AS_ERROR_INIT;
-        if (!as_trust_has_shadow(subject, i))
-            continue;
-        play = play_anything;
-        assert_true(as_trust_find_shadow(subject, i, &shadow, &err));
-        fprintf(out, "shadow of %s in %s: %u nops,%s%s %d samples, %.4g cycles, %.4f to %.4f, fair %.4f, cost %.4f\n",
-                shadow.event, shadow.kernel, shadow.nops, shadow.even ? " even," : "", shadow.few ? " few," : "",
-                (int)shadow.samples, shadow.cycles, shadow.before, shadow.after, shadow.fair, shadow.cost);
-    }
-}
-
-/* Everything that each kind of subject supports, against tests/golden/trust_played.txt. */
-static void all_experiments(void **state)
-{
-    FILE *out = unit_golden_begin();
-    for (int kind = 0; kind < AS_PMU_KINDS + 2; kind++) {
-        struct as_trust_subject subject = subject_of(kind < AS_PMU_KINDS ? (enum as_pmu_kind)kind : AS_PMU_PEBS);
-        subject.timer = kind == AS_PMU_KINDS;
-        subject.machine = kind == AS_PMU_KINDS + 1;
-        unit_golden_section(out, "%s",
-                            subject.timer     ? "a clock"
-                            : subject.machine ? "a machine's unit"
-                                              : as_pmu_kind_names[kind]);
-        for (size_t i = 0; i < as_trust_experiments_count; i++)
-            if (as_trust_supports(&subject, &as_trust_experiments[i]))
-                write_experiment(&subject, &as_trust_experiments[i], out);
-        if (kind == AS_PMU_PEBS)
-            write_shadows(&subject, out);
-    }
-    unit_golden_check(out, "trust_played.txt");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1033,7 +938,6 @@ int main(void)
         cmocka_unit_test(too_few_for_a_shadow),
         cmocka_unit_test(kernels_of_shadows),
         cmocka_unit_test(probes_are_scaled),
-        cmocka_unit_test(all_experiments),
         cmocka_unit_test(rest_is_no_error),
         cmocka_unit_test(few_samples_tell_nothing),
         cmocka_unit_test(chance_explains_functions),
