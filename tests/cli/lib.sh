@@ -21,9 +21,9 @@
 #   by_chance FUNCTION                                                # checks of what samples hit, or of how threads met
 #
 # What there is: $ASSAY the program under test; $RECORDER the same, to make profiles with that it then reads (where $ASSAY is of
-# the sanitizer build, of the plain one, which takes a third of the time); $BUILD its build directory, $WORKLOADS where the build
-# puts the workloads, $STATIC those that are linked statically, which take a third of the time of the others to start, and among them
-# `nothing`; $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
+# the sanitizer build, of the plain one, which takes a third of the time); $BUILD its build directory, $WORKLOADS where the
+# plain build puts the workloads, $STATIC those that are linked statically, which take a third of the time of the others to start, and
+# among them `nothing`; $SOURCE the source tree, $TMP an empty directory that is also the working directory and goes away at the
 # end. After each check, $out and $err hold what the command printed and $status how it ended. Standard input of
 # commands is /dev/null unless the caller redirects it (check … <file does). A function works as a command:
 #   piped() { echo in | "$ASSAY" stat -q -- cat; };  check_stdout_equals in "stdin passes" piped
@@ -54,7 +54,7 @@ same_variables() {
 same_size() {
     local size
     export ASSAY_TEST_PADDING=''
-    size=$(($(env -u _ -0 | wc -c) + ${#ASSAY} + 2 * ${#BUILD}))
+    size=$(($(env -u _ -0 | wc -c) + ${#ASSAY} + 2 * (${#WORKLOADS} - 10)))
     ASSAY_TEST_PADDING=$(printf '%*s' $((size < 6144 ? 6144 - size : 0)) '')
 }
 [ -n "${any_environment-}" ] || same_variables
@@ -66,7 +66,10 @@ ASSAY=$(cd "$(dirname "$ASSAY")" && pwd)/$(basename "$ASSAY")
 RECORDER=${RECORDER:-$ASSAY}
 export -n RECORDER
 BUILD=$(dirname "$ASSAY")
-WORKLOADS=$BUILD/workloads STATIC=$BUILD/workloads/static
+# A sanitizer build has no workloads: they would be the same.
+WORKLOADS=$(dirname "$RECORDER")/workloads
+[ -d "$WORKLOADS/static" ] || WORKLOADS=$SOURCE/build/workloads
+STATIC=$WORKLOADS/static
 export ASSAY BUILD WORKLOADS STATIC SOURCE LC_ALL=C
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/assay-test.XXXXXX") || exit 1
