@@ -54,11 +54,11 @@ export function pageFile(name, data, deflated = true) {
 export { template };
 
 const PATIENCE = 120000; // milliseconds, which end what hangs: a busy machine must not meet them
-const idle = []; // plain pages that tests are done with
+const idle = []; // pages that tests are done with
 
 /** A page that collects console messages, exceptions, dialogs and requests for anything but its file. */
-async function newPage(options) {
-    const page = await browser.newPage({ viewport: VIEWPORT, ...options });
+async function newPage() {
+    const page = await browser.newPage({ viewport: VIEWPORT });
     page.setDefaultTimeout(PATIENCE);
     page.on("console", (message) => page.trouble.push(`console: ${message.type()}: ${message.text()}`));
     page.on("pageerror", (error) => page.trouble.push(`exception: ${error.message}`));
@@ -70,21 +70,22 @@ async function newPage(options) {
     return page;
 }
 
-/** A page without options is used again, as a new one is half of what a test costs: empty, as large as before, with nothing kept. */
+/** A page is used again, as a new one is half of what a test costs: empty, with nothing kept. */
 function keepFor(page) {
     page.close = async () => {
         await page.evaluate(() => localStorage.clear());
         await page.mouse.move(0, 0);
         await page.goto("about:blank");
-        await page.setViewportSize(VIEWPORT);
         idle.push(page);
     };
     return page;
 }
 
-/** Opens a page from disk. What goes wrong in it is in its `trouble`. */
-export async function openPage(file, hash = "", options = null) {
-    const page = options !== null ? await newPage(options) : (idle.pop() ?? keepFor(await newPage({})));
+/** Opens a page from disk, in another size or with other wishes of its user where `options` has them. What goes wrong in it is in its `trouble`. */
+export async function openPage(file, hash = "", { viewport = VIEWPORT, colorScheme = null, reducedMotion = null } = {}) {
+    const page = idle.pop() ?? keepFor(await newPage());
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ media: null, colorScheme, reducedMotion });
     page.trouble = [];
     page.address = `file://${file}`;
     await page.goto(`${page.address}${hash}`);
