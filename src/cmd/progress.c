@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ static void add_line(struct as_progress *progress, double seconds, const char *t
     if (progress->gap < MOST_SECONDS)
         progress->gap = 2 * progress->gap < MOST_SECONDS ? 2 * progress->gap : MOST_SECONDS;
     progress->next += progress->gap;
-    as_log_note("%s for %.0f s: %s", progress->writing ? "writing the profile" : "running", seconds, text);
+    as_log_note("%s for %.0f s: %s", progress->then ? progress->then : "running", seconds, text);
 }
 
 /* Seconds since the start, if it is time for a line; else 0. */
@@ -80,28 +81,52 @@ void as_progress_update(struct as_progress *progress, uint64_t executed, uint64_
         add_line(progress, seconds, text);
 }
 
+/* Whether it is time for a line about what is done now that the program has ended. */
+static double seconds_if_due_then(struct as_progress *progress, const char *what)
+{
+    if (!progress->then) {
+        begin(progress, 0, isatty(STDERR_FILENO));
+        progress->then = what;
+    }
+    return seconds_if_due(progress);
+}
+
+static void show_then(struct as_progress *progress, double seconds, const char *text)
+{
+    char line[128];
+    snprintf(line, sizeof line, "%s: %s", progress->then, text);
+    if (progress->terminal)
+        redraw(progress, line);
+    else
+        add_line(progress, seconds, text);
+}
+
 void as_progress_write(struct as_progress *progress, uint64_t rows)
 {
     char text[64];
-    if (!progress->writing) {
-        begin(progress, 0, isatty(STDERR_FILENO)); /* the program has ended */
-        progress->writing = true;
-    }
-    double seconds = seconds_if_due(progress);
+    double seconds = seconds_if_due_then(progress, "writing the profile");
     if (seconds <= 0)
         return;
-    snprintf(text, sizeof text, "%s%.1f M rows", progress->terminal ? "writing the profile: " : "", (double)rows / 1e6);
-    if (progress->terminal)
-        redraw(progress, text);
-    else
-        add_line(progress, seconds, text);
+    snprintf(text, sizeof text, "%.1f M rows", (double)rows / 1e6);
+    show_then(progress, seconds, text);
+}
+
+void as_progress_try(struct as_progress *progress, uint64_t ways, uint64_t of)
+{
+    char text[64];
+    double seconds = seconds_if_due_then(progress, "choosing points");
+    if (seconds <= 0)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " ways", ways, of);
+    show_then(progress, seconds, text);
 }
 
 void as_progress_end(struct as_progress *progress)
 {
     if (progress->shown)
         fputs("\r\033[K", stderr);
-    progress->shown = progress->on = progress->writing = false;
+    progress->shown = progress->on = false;
+    progress->then = NULL;
 }
 
 void as_progress_tick(void *context)
@@ -126,12 +151,18 @@ static void write_rows(void *context, uint64_t rows)
     as_progress_write(context, rows);
 }
 
+static void tried(void *context, uint64_t ways, uint64_t of)
+{
+    as_progress_try(context, ways, of);
+}
+
 static void end(void *context)
 {
     as_progress_end(context);
 }
 
-const struct as_meter as_progress_meter = {.start = start, .update = update, .write = write_rows, .end = end};
+const struct as_meter as_progress_meter = {
+    .start = start, .update = update, .write = write_rows, .tried = tried, .end = end};
 
 bool as_progress_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
 {

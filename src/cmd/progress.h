@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 struct as_progress {
-    bool on, terminal, shown, writing;
+    bool on, terminal, shown;
+    const char *then; /* what is done behind the run, NULL: nothing yet */
     double started, next;
     double gap;    /* seconds between the last line of a log and the next */
     uint64_t goal; /* measured instructions, 0: unknown */
@@ -22,6 +23,8 @@ void as_progress_start(struct as_progress *progress, uint64_t goal);
 void as_progress_update(struct as_progress *progress, uint64_t executed, uint64_t measured);
 /* The same for a profile that is written behind a run, or without one: it starts by itself. */
 void as_progress_write(struct as_progress *progress, uint64_t rows);
+/* The same for ways to choose simulation points. */
+void as_progress_try(struct as_progress *progress, uint64_t ways, uint64_t of);
 void as_progress_end(struct as_progress *progress); /* erases the line */
 
 /* The same for a run in the engine: as_engine_options.tick, with a watch as its context, once it has the engine. */

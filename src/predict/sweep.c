@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OTHER_SEEDS = 10 };
+enum { OTHER_SEEDS = 10, THRESHOLDS = 21, COVERAGES = 10, FEWEST = 4 /* of the longest intervals */ };
 
 /* Intervals that points are chosen from. */
 struct choices {
@@ -178,6 +178,24 @@ static struct as_chooser *chooser_for(const struct as_sweep *sweep, const struct
     return as_chooser_new(&part, &how);
 }
 
+/* Whether intervals are joined by so many: as long as there are a few of them then. */
+static bool is_length(const struct as_sweep *sweep, uint32_t joined)
+{
+    return joined == 1 || joined * FEWEST <= sweep->cpi.len;
+}
+
+/* Choosing for thousands of intervals takes minutes. */
+static void tell(const struct as_sweep *sweep)
+{
+    const struct as_predict_request *request = sweep->predict->request;
+    size_t lengths = 0;
+    while (is_length(sweep, UINT32_C(1) << lengths))
+        lengths++;
+    size_t each = AS_POINTS_DIMS_MOST + 1 + THRESHOLDS + COVERAGES + OTHER_SEEDS, last = 2;
+    if (request->meter)
+        request->meter->tried(request->meter_context, sweep->trials.len, lengths * each * request->choose.max_k + last);
+}
+
 static void try_with(struct as_sweep *sweep, const struct choices *from, struct as_chooser *chooser,
                      struct as_sweep_trial trial)
 {
@@ -186,6 +204,7 @@ static void try_with(struct as_sweep *sweep, const struct choices *from, struct 
     as_chooser_choose(chooser, &how, &choice);
     predict(sweep, from, &choice, &trial);
     *as_vec_push(&sweep->trials) = trial;
+    tell(sweep);
     as_choice_free(&choice);
 }
 
@@ -220,7 +239,7 @@ static void try_thresholds(struct as_sweep *sweep, const struct choices *from, s
     trial.sweep = "interval";
     try_phases(sweep, from, chooser, trial);
     trial.sweep = "threshold";
-    for (int i = 0; i <= 20; i++) {
+    for (int i = 0; i < THRESHOLDS; i++) {
         trial.threshold = i * 0.05;
         try_phases(sweep, from, chooser, trial);
     }
@@ -230,7 +249,7 @@ static void try_thresholds(struct as_sweep *sweep, const struct choices *from, s
 static void try_coverages(struct as_sweep *sweep, const struct choices *from, struct as_sweep_trial trial)
 {
     trial.sweep = "coverage";
-    for (int i = 1; i <= 10; i++) {
+    for (int i = 1; i <= COVERAGES; i++) {
         trial.coverage = i * 0.1;
         struct as_chooser *chooser = chooser_for(sweep, from, &trial);
         try_phases(sweep, from, chooser, trial);
@@ -253,8 +272,7 @@ static void try_seeds(struct as_sweep *sweep, const struct choices *from, struct
 /* The sweeps for each length, with longer intervals as long as there are a few of them. */
 static void try_lengths(struct as_sweep *sweep, struct as_sweep_trial usual)
 {
-    enum { FEWEST = 4 };
-    for (usual.joined = 1; usual.joined == 1 || usual.joined * FEWEST <= sweep->cpi.len; usual.joined *= 2) {
+    for (usual.joined = 1; is_length(sweep, usual.joined); usual.joined *= 2) {
         struct choices choices;
         join(sweep, usual.joined, &choices);
         try_dims(sweep, &choices, usual);
@@ -296,6 +314,8 @@ void as_sweep_try(struct as_sweep *sweep)
     try_one(sweep, &own, usual);
     try_long_point(sweep, usual);
     free_choices(&own);
+    if (sweep->predict->request->meter)
+        sweep->predict->request->meter->end(sweep->predict->request->meter_context);
 }
 
 bool as_sweep_run(struct as_sweep *sweep, struct as_error *err)

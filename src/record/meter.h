@@ -1,4 +1,4 @@
-/* Reports the progress of a run, and of writing its profile, to a caller that displays it. All calls come from the thread that
+/* Reports the progress of a run, and of what is done with it then, to a caller that displays it. All calls come from the thread that
  * runs the program. */
 #ifndef AS_RECORD_METER_H
 #define AS_RECORD_METER_H
@@ -10,7 +10,9 @@ struct as_meter {
     /* Instructions that were executed, and how many of them were measured, which the goal is of. */
     void (*update)(void *context, uint64_t executed, uint64_t measured);
     void (*write)(void *context, uint64_t rows); /* of the profile, so far */
-    void (*end)(void *context);                  /* of the run, and of writing */
+    /* Ways to choose points that were tried, of so many. */
+    void (*tried)(void *context, uint64_t ways, uint64_t of);
+    void (*end)(void *context); /* of the run, of writing, of trying */
 };
 
 /* Starts a program in the engine and runs it to its end; all of it counts as measured. `meter` may be NULL. The caller frees the

@@ -157,7 +157,9 @@ void _start(void)
 }
 END
 gcc -O1 -static -nostdlib -ffreestanding -fno-pic -no-pie one.c -o one
-check "a sweep whose last interval is short" "$ASSAY" points sweep -q --interval 500k --max-k 1 -- ./one
+check "a sweep whose last interval is short" env ASSAY_PROGRESS=0.00001 "$ASSAY" points sweep --interval 500k --max-k 1 -- ./one
+check_same "… tells how many ways there are while it tries them" "$(grep -o '[0-9]* ways to choose points' <<<"$out" | cut -d' ' -f1)" \
+    "$(sed -n 's/^assay: choosing points for [0-9]* s: [0-9]* of \([0-9]*\) ways$/\1/p' <<<"$err" | sort -u)"
 cat >last.py <<'END'
 import re, sys
 adds, part = re.search(r" ([-+][\d.]+) % +([-+][\d.]+) % _start$", sys.stdin.read(), re.M).groups()
