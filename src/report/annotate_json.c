@@ -67,7 +67,7 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
     if (insn->data)
         as_json_string(json, "data", insn->data);
     as_json_bool(json, "recorded", insn->recorded);
-    if (view->summary.exact)
+    if (view->summary.exact || view->summary.sampled)
         as_json_u64(json, "executions", insn->row.executions);
     else
         as_json_u64(json, "samples", insn->row.samples);
@@ -78,6 +78,8 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
     as_json_double(json, "time", as_view_cycles(view, insn->row.units));
     as_json_double(json, "cycles", as_view_cycles(view, insn->row.units)); /* the original name of the field */
     as_json_double(json, "share", as_ratio(insn->row.units, annotation->rows.total));
+    if (annotation->has_errors)
+        as_json_double(json, "share_error", insn->error);
     as_json_double(json, "function_share", as_ratio(insn->row.units, annotation->units));
     as_components_json(view, &insn->row, json, "components");
     json_events(annotation, json, &insn->row);

@@ -20,7 +20,7 @@ static const char *short_name(const char *path)
     return slash ? slash + 1 : path ? path : "?";
 }
 
-enum { SHARE = 10, TAB = 4, SOURCE_MIN = 4, NAME_MIN = 4 };
+enum { SHARE = 10, ERROR = 8, TAB = 4, SOURCE_MIN = 4, NAME_MIN = 4 };
 
 static unsigned indent_of(const char *text)
 {
@@ -84,6 +84,18 @@ static void put_share(const struct as_annotation *annotation, FILE *out, const s
     as_term_heat(out, term, share);
     fprintf(out, "%c%6.2f %% ", share >= WORST_SHARE ? '*' : ' ', 100 * share);
     as_term_plain(out, term);
+}
+
+/* The error bar of an instruction, of the function's time as its share is. Lines have none. */
+static void put_error(const struct as_annotation *annotation, FILE *out, const struct as_note_insn *insn)
+{
+    double part = as_ratio(annotation->units, annotation->rows.total);
+    if (!annotation->has_errors)
+        return;
+    if (insn && insn->row.units && part > 0)
+        fprintf(out, "%*.2f  ", ERROR - 2, 100 * insn->error / part);
+    else
+        fprintf(out, "%*s", ERROR, "");
 }
 
 /* Returns the columns that are left. */
@@ -177,6 +189,7 @@ static const struct as_store_row_part *main_event(const struct as_store_row *row
 
 /* Columns of a listing. */
 struct layout {
+    unsigned first; /* the columns of the share and its error */
     unsigned count, text, bar;
     unsigned runs;   /* the column of blocks' counts; 0: there is none */
     unsigned events; /* the column of the main event's name; 0: there is no room for it */
@@ -247,7 +260,9 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
 {
     bool wide = term->width >= AS_TERM_WIDE;
     unsigned longest = TEXT_MIN;
-    struct layout layout = {.count = counts_executions(annotation) ? 10 : 7, .bar = wide ? BAR : BAR_NARROW};
+    struct layout layout = {.first = SHARE + (annotation->has_errors ? ERROR : 0),
+                            .count = counts_executions(annotation) ? 10 : 7,
+                            .bar = wide ? BAR : BAR_NARROW};
     layout.runs = runs_width(annotation);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         size_t count = strlen(AS_COUNT(count_of(annotation, &annotation->insns.data[i])));
@@ -255,7 +270,8 @@ static struct layout lay_out(const struct as_annotation *annotation, const struc
         longest = longest_text(annotation, &annotation->insns.data[i], longest);
     }
     layout.arrows = as_arrows_new(annotation->insns.data, annotation->insns.len);
-    unsigned used = SHARE + layout.runs + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
+    unsigned used =
+        layout.first + layout.runs + layout.count + 1 + as_arrows_width(layout.arrows) + OFFSET + 1 + layout.bar;
     if (used + TEXT_MIN > term->width) { /* bars are dropped first if there is no room */
         used -= 1 + layout.bar;
         layout.bar = 0;
@@ -297,6 +313,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
     char offset[24];
     add_text(annotation, &text, insn);
     put_share(annotation, out, term, insn->row.units);
+    put_error(annotation, out, insn);
     put_runs(annotation, out, term, layout, insn);
     fprintf(out, "%*s ", (int)layout->count, count ? AS_COUNT(count) : "");
     as_arrows_put(layout->arrows, out, term, index, false);
@@ -377,9 +394,10 @@ static void put_line(const struct as_annotation *annotation, FILE *out, const st
     const struct as_note_insn *insn = &annotation->insns.data[index];
     if (insn->file == AS_STORE_NONE || !insn->line)
         return;
-    unsigned used = SHARE + layout->runs + layout->count + 1 + as_arrows_width(layout->arrows);
+    unsigned used = layout->first + layout->runs + layout->count + 1 + as_arrows_width(layout->arrows);
     const uint64_t *indent = as_map_get(&layout->indents, group_of(annotation, insn));
     put_share(annotation, out, term, run_units(annotation, index));
+    put_error(annotation, out, NULL);
     put_runs(annotation, out, term, layout, NULL);
     fprintf(out, "%*s ", (int)layout->count, "");
     as_arrows_put(layout->arrows, out, term, index, true);
@@ -400,8 +418,9 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
     const char *runs = !layout.runs ? "" : annotation->runs_are_time ? "block time" : "block runs";
     find_indents(annotation, &layout);
     as_term_bold(out, term, true);
-    fprintf(out, "\n  share   %*s%s%*s\n", layout.runs ? (int)layout.runs - 1 : 0, runs, layout.runs ? " " : "",
-            (int)layout.count, counts_executions(annotation) ? "executions" : "samples");
+    fprintf(out, "\n  share   %s%*s%s%*s\n", annotation->has_errors ? "    +-  " : "",
+            layout.runs ? (int)layout.runs - 1 : 0, runs, layout.runs ? " " : "", (int)layout.count,
+            counts_executions(annotation) ? "executions" : "samples");
     as_term_bold(out, term, false);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];
@@ -427,10 +446,11 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
         as_show_in(out, term, shown, term->width, false);
         fputc('\n', out);
     }
-    as_str_addf(&text, "%s%s(%s): %.2f %% of the %s; the shares below are of this part", fits ? shown : "",
+    as_str_addf(&text, "%s%s(%s): %.2f %% of the %s; the shares below are of this part%s", fits ? shown : "",
                 fits ? " " : "", AS_SHOW(as_view_module(annotation->view, function->module)),
                 100 * as_ratio(annotation->units, annotation->rows.total),
-                AS_SHOW(as_summary_noun(&annotation->view->summary)));
+                AS_SHOW(as_summary_noun(&annotation->view->summary)),
+                annotation->has_errors ? ", and so is +-, half the 95 % interval of an instruction" : "");
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);
     as_str_free(&text);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "view/module_check.h"
+#include "view/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,6 +69,19 @@ static struct as_legend legend_of(const struct as_annotation *annotation)
     return legend;
 }
 
+/* Half the 95 % intervals of the rows; NULL: not known, or a failure. */
+static bool read_errors(const struct as_annotation *annotation, double **errors, struct as_error *err)
+{
+    struct as_rows list = {.view = annotation->view,
+                           .level = AS_STORE_BY_INSTRUCTION,
+                           .function = &annotation->function,
+                           .rows = annotation->rows};
+    bool ok = as_row_errors_make(&list, err);
+    *errors = list.errors;
+    free(list.once);
+    return ok;
+}
+
 static bool add_times(struct as_annotation *annotation, struct as_error *err)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
@@ -78,8 +92,10 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
     query.threads = view->threads;
     query.events = view->events;
     query.function = annotation->function;
-    if (!as_store_query(view->store, &query, &annotation->rows, err))
+    double *errors = NULL;
+    if (!as_store_query(view->store, &query, &annotation->rows, err) || !read_errors(annotation, &errors, err))
         return false;
+    annotation->has_errors = errors != NULL;
     struct as_map rows = {0};
     for (size_t i = 0; i < annotation->rows.n; i++)
         *as_map_put(&rows, annotation->rows.rows[i].id) = i + 1;
@@ -88,10 +104,13 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
         uint64_t *index = as_map_get(&rows, insn->row.id);
         if (index)
             insn->row = annotation->rows.rows[*index - 1];
+        if (index && errors)
+            insn->error = errors[*index - 1];
         annotation->units += insn->row.units;
         annotation->most = insn->row.units > annotation->most ? insn->row.units : annotation->most;
     }
     as_map_free(&rows);
+    free(errors);
     annotation->legend = legend_of(annotation);
     return true;
 }

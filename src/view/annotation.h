@@ -20,8 +20,9 @@ struct as_note_insn {
     uint32_t file, line;           /* file: of as_annotation_file */
     uint32_t chain, n_chain;       /* in as_annotation.chains: inlined functions that it comes from, innermost first */
     struct as_store_row row;       /* its time; all 0 if it has none */
-    double runs;                   /* of its basic block (as_annotation_count_runs); NAN: not known */
-    bool starts;                   /* … which begins here */
+    double error; /* half the 95 % interval of its share of the program, if the annotation has errors */
+    double runs;  /* of its basic block (as_annotation_count_runs); NAN: not known */
+    bool starts;  /* … which begins here */
 };
 
 struct as_note_line {
@@ -41,6 +42,7 @@ struct as_annotation {
     struct as_store_rows rows;
     struct as_legend legend;
     uint64_t units, most;    /* units of the function, and of its largest instruction */
+    bool has_errors;         /* a sampled run: what its rows' errors are is known */
     bool has_runs;           /* blocks were counted */
     bool runs_are_time;      /* by where the time went, not by how often they ran */
     double most_runs;        /* of the function's blocks */

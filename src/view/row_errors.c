@@ -17,7 +17,13 @@ static bool read_rows(const struct as_rows *list, uint32_t series, struct as_sto
     struct as_view view = *list->view;
     view.series = series;
     view.has_events = false;
-    return as_view_rows(&view, list->level, rows, err);
+    if (!list->function)
+        return as_view_rows(&view, list->level, rows, err);
+    struct as_store_query query = AS_STORE_QUERY_INIT;
+    query.series = series;
+    query.level = list->level;
+    query.function = *list->function;
+    return as_store_query(view.store, &query, rows, err);
 }
 
 /* What tells rows of one level apart: a file has many lines, and what has no function or file is there once for each

@@ -24,6 +24,7 @@ struct as_rows_order {
 struct as_rows {
     const struct as_view *view;
     enum as_store_level level;
+    const uint32_t *function; /* of this one alone; NULL: of all */
     struct as_store_rows rows;
     struct as_legend legend;
     struct as_rows_order order;

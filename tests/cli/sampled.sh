@@ -138,8 +138,21 @@ check_same "… and says so" 1 "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'are in th
 check "sorted by executions" "$ASSAY" report --sort executions long.db
 check_status 2 "there are no samples to sort by" "$ASSAY" report --sort samples long.db
 check "annotate" "$ASSAY" annotate walk long.db
-check_same "… with executions, which are exact" 1 "$(grep -c '^ *share .*executions$' <<<"$out")"
+check_same "… with executions, which are exact, and error bars" 1 "$(grep -c '^ *share  *+-  *executions$' <<<"$out")"
 check_same "… that are shown" 1 "$(grep -cE ' [0-9][0-9,]* +[^ ]* *\+0x0 ' <<<"$out")"
+"$ASSAY" annotate --json walk long.db >walk.json
+"$ASSAY" report --json --limit 0 --by instruction long.db >insns.json
+check "… in JSON, those of a report by instruction" python3 - <<'END'
+import json
+load = lambda name: json.load(open(name))["rows"]
+report = {row["address"]: row for row in load("insns.json")}
+rows = [row for row in load("walk.json") if row["time"]]
+assert len(rows) > 3 and any(row["share_error"] for row in rows)
+for row in rows:
+    assert all(row[key] == report[row["address"]][key] for key in ("share", "share_error", "executions")), row
+END
+check "annotate in an exact profile" "$ASSAY" annotate walk true.db
+check_same "… has no error bars" 0 "$(grep -c '^ *share .*+-' <<<"$out")"
 check "call paths" "$ASSAY" report --calls long.db
 check_same "… with what is known of them" 1 "$(grep -c '^note: which paths lead to a function is known in the regions alone' <<<"$out")"
 check "the page" "$ASSAY" report --html page.html long.db
