@@ -115,7 +115,7 @@ static const struct as_option options_table[] = {
      .value = "auto|FILE",
      .help = "Measure simulation points, intervals that stand for phases of the program, and estimate all of it from "
              "them: those of a file as SimPoint writes it, or (auto) those that a first run of the program gives. For "
-             "programs with one thread that do the same in every run."},
+             "programs that do the same in every run: with one thread, or with --deterministic."},
     {.name = "point-weights",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct record_command, points.weights),
