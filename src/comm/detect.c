@@ -1,6 +1,5 @@
 /* See detect.h. A thread's record is made when it starts and changed only by calls for that thread; what others read of it
- * is atomic. Nothing here waits or locks, and nothing is allocated but the list of detections, and that only for a machine
- * that calls on one thread. */
+ * is atomic. Nothing here waits or locks, and nothing is allocated but the list of detections: machines call from one thread. */
 #include "comm/detect.h"
 
 #include "base/random.h"
@@ -89,7 +88,6 @@ static void start_thread(void *context, uint32_t number, uint32_t process)
     thread->number = number;
     thread->process = process;
     thread->seed = as_random_hash(detect->options.seed ^ as_random_hash(number));
-    as_vec_reserve((void **)&thread->detections.data, &thread->detections.cap, 1, sizeof *thread->detections.data);
     atomic_store_explicit(&detect->threads[number], thread, memory_order_release); /* to find_thread */
 }
 
@@ -170,14 +168,6 @@ static struct as_lens_access access_of(const struct as_board_entry *entry)
                                    .time = entry->time};
 }
 
-static void keep(const struct as_detect *detect, struct thread *thread, const struct as_detection *detection)
-{
-    if (thread->detections.len < thread->detections.cap || detect->lens.ops->serial)
-        *as_vec_push(&thread->detections) = *detection;
-    else
-        thread->counts.dropped++;
-}
-
 static void count_pair(const struct as_detect *detect, struct thread *thread, const struct as_board_entry *entry,
                        const struct as_lens_access *access, uint64_t count)
 {
@@ -189,7 +179,7 @@ static void count_pair(const struct as_detect *detect, struct thread *thread, co
     known.counted = entry->time;
     learn(thread, &known);
     as_board_mark(detect->board, entry, thread->number);
-    keep(detect, thread, &detection);
+    *as_vec_push(&thread->detections) = detection;
 }
 
 /* ---- watching ---- */

@@ -68,7 +68,6 @@ struct as_detect_counts {
     uint64_t armed, trapped;                       /* lines that were watched; … on which a trap came */
     uint64_t refused;                              /* the machine gave no register */
     uint64_t unseen;                               /* samples of threads whose number is too large */
-    uint64_t dropped;                              /* detections that were counted and not kept */
 };
 
 struct as_detect;

@@ -9,9 +9,9 @@
  * sample or trap arms does not trap on it.
  *
  * Threading: calls for one thread never overlap. Calls for different threads may, and may come in signal handlers of the
- * threads concerned. So `sample` and `trap` must not allocate, lock or wait; thread_start may allocate. A machine that
- * calls from one thread alone declares that (`serial`). The client may call the machine's functions from within its own, for
- * any thread, and at no other time.
+ * threads concerned. So `sample` and `trap` must not lock or wait; where they allocate, they are for machines that call from
+ * one thread alone, as both of this folder do. The client may call the machine's functions from within its own, for any
+ * thread, and at no other time.
  */
 #ifndef AS_LENS_LENS_H
 #define AS_LENS_LENS_H
@@ -82,7 +82,6 @@ enum as_lens_how { AS_LENS_COUNTED, AS_LENS_TIMED, AS_LENS_ASSUMED };
 
 struct as_lens_ops {
     const char *name;
-    bool serial;
     /* Arms a free register of a thread. */
     enum as_lens_result (*arm)(void *context, uint32_t thread, const struct as_lens_watch *watch,
                                struct as_lens_ref *ref);

@@ -254,14 +254,8 @@ static uint32_t registers(void *context)
     return n < AS_LENS_REGISTERS ? n : AS_LENS_REGISTERS;
 }
 
-static const struct as_lens_ops modelled_ops = {.name = "model",
-                                                .serial = true,
-                                                .arm = arm,
-                                                .move = move,
-                                                .disarm = disarm,
-                                                .counts = counts,
-                                                .time = now,
-                                                .registers = registers};
+static const struct as_lens_ops modelled_ops = {
+    .name = "model", .arm = arm, .move = move, .disarm = disarm, .counts = counts, .time = now, .registers = registers};
 
 struct as_lens as_modelled_lens_open(struct as_modelled_lens *lens)
 {

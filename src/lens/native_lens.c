@@ -331,7 +331,6 @@ static uint32_t registers(void *context)
 }
 
 static const struct as_lens_ops native_ops = {.name = "native",
-                                              .serial = true,
                                               .arm = arm,
                                               .move = move,
                                               .disarm = disarm,

@@ -258,7 +258,6 @@ static uint32_t registers(void *context)
 }
 
 const struct as_lens_ops as_traced_lens_ops = {.name = "traced",
-                                               .serial = true,
                                                .arm = arm,
                                                .move = move,
                                                .disarm = disarm,

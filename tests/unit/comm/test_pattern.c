@@ -99,6 +99,16 @@ static uint64_t short_chain(size_t a, size_t b)
     return b == 0 ? 100 : a - b == 1 ? 1000 : 0;
 }
 
+/* Exactly four fifths of what one has are with another: it is not with several. */
+static uint64_t mostly_with_one(size_t a, size_t b)
+{
+    return a == 1 && b == 0 ? 4000 : a == 2 && b == 0 ? 1000 : a == 2 && b == 1 ? 100 : 0;
+}
+static uint64_t hardly_with_several(size_t a, size_t b)
+{
+    return a == 2 && b == 0 ? 1001 : mostly_with_one(a, b);
+}
+
 static void names(void **state)
 {
     const struct {
@@ -122,6 +132,8 @@ static void names(void **state)
         {short_pairs, AS_PATTERN_PAIRS},
         {short_pair, AS_PATTERN_PAIR},
         {short_chain, AS_PATTERN_NEIGHBOUR},
+        {mostly_with_one, AS_PATTERN_IRREGULAR},
+        {hardly_with_several, AS_PATTERN_MASTER},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(as_pattern_name(find(cases[i].talk).pattern), as_pattern_name(cases[i].pattern));

@@ -72,7 +72,6 @@ static uint32_t registers(void *context)
 }
 
 static const struct as_lens_ops ops = {.name = "script",
-                                       .serial = true,
                                        .arm = arm,
                                        .move = move,
                                        .disarm = disarm,
