@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <math.h>
-
 static struct as_flow *flow;
 
 static int set_up(void **state)
