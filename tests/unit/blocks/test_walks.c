@@ -199,6 +199,8 @@ static void write_runs(const struct as_flow *flow, FILE *out)
     for (size_t i = 0; i < runs.len; i++)
         fprintf(out, "run %d to %d: %d\n", (int)runs.data[i].start, (int)runs.data[i].end, (int)runs.data[i].count);
     as_vec_free(&runs);
+    as_bolt_write_aggregated(flow, 0, out);
+    as_bolt_write_profgen(flow, 0, out);
 }
 
 static void write_estimates(const struct walk *walk, struct as_cfg *cfg, FILE *out)
