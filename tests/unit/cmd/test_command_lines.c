@@ -1,5 +1,5 @@
 /* What every verb says of its options, against tests/golden/command_lines.txt: each option with values that are wrong, at a limit or
- * missing, each with a good one, and each pair of them that is answered otherwise than the two alone. The program and the files that
+ * missing, each with a good one, and each pair of them that is answered otherwise than the two alone; and of verbs, and of words that are completed. The program and the files that
  * command lines name are not there, so nothing runs. */
 #include "unit.h"
 
@@ -141,7 +141,68 @@ static void write_verb(FILE *out, const struct as_command *command)
         }
 }
 
-/* In a process of its own, whose outputs are captured. */
+/* ---- verbs, and what can come next ---- */
+
+enum { MOST_WORDS = 8 };
+static const char *const others[][MOST_WORDS] = {
+    {0},
+    {"recrod"},
+    {"--nonsense"},
+    {"help", "repotr"},
+    {"-h"},
+    {"help"},
+    {"--complete"},
+    {"--complete", "re"},
+    {"--complete", "-"},
+    {"--complete", "help", "c"},
+    {"--complete", "stat", "--"},
+    {"--complete", "stat", "--j"},
+    {"--complete", "stat", "-"},
+    {"--complete", "stat", ""},
+    {"--complete", "report", ""},
+    {"--complete", "stat", "--", "ls", "x"},
+    {"--complete", "stat", "--json", "ls", "x"},
+    {"--complete", "stat", "--json", "--m"},
+    {"--complete", "stat", "--max", "1", ""},
+    {"--complete", "stat", "--max", "1"},
+    {"--complete", "compare", "--core", ""},
+    {"--complete", "compare", "--core", "boom-t"},
+    {"--complete", "compare", "--core", "=", "zen"},
+    {"--complete", "compare", "--core", "="},
+    {"--complete", "compare", "--samplers", "tip,t"},
+    {"--complete", "compare", "--samplers", "="},
+    {"--complete", "compare", "--pics-of", "tea"},
+    {"--complete", "compare", "--events", "ST-"},
+    {"--complete", "report", "--event", "FL"},
+    {"--complete", "whatif", "--ideal", ""},
+    {"--complete", "export", "--to", ""},
+    {"--complete", "record", "--source", ""},
+    {"--complete", "record", "-o", ""},
+    {"--complete", "record", "--symfs", ""},
+    {"--complete", "script", "--class", "l"},
+    {"--complete", "comm", "--source", ""},
+    {"--complete", "nonsense", ""},
+};
+
+static void write_others(FILE *out)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char *argv[MOST_WORDS + 2] = {"assay"};
+        int argc = 1;
+        fputs("-- assay", out);
+        for (; others[i][argc - 1]; argc++)
+            fprintf(out, " '%s'", argv[argc] = (char *)others[i][argc - 1]);
+        assert_int_equal(ftruncate(captured, 0), 0);
+        lseek(captured, 0, SEEK_SET);
+        fprintf(out, ": %d\n", run_assay(argc, argv));
+        fflush(stdout);
+        char text[1 << 14];
+        ssize_t n = pread(captured, text, sizeof text, 0);
+        fwrite(text, 1, n > 0 ? (size_t)n : 0, out);
+    }
+}
+
+/* In a process of its own, whose outputs are captured. `command` NULL: all that is of no verb. */
 static void write_apart(FILE *out, const struct as_command *command)
 {
     FILE *written = tmpfile();
@@ -154,7 +215,10 @@ static void write_apart(FILE *out, const struct as_command *command)
         dup2(captured, 2);
         clearenv();
         setenv("PATH", NOWHERE, 1);
-        write_verb(written, command);
+        if (command)
+            write_verb(written, command);
+        else
+            write_others(written);
         fflush(written);
         _exit(0);
     }
@@ -165,7 +229,7 @@ static void write_apart(FILE *out, const struct as_command *command)
         fputc(c, out);
     fclose(written);
     if (status != 0)
-        fail_msg("assay %s ended with %#x", command->name, (unsigned)status);
+        fail_msg("assay %s ended with %#x", command ? command->name : "", (unsigned)status);
 }
 
 static void test_command_lines(void **state)
@@ -175,6 +239,8 @@ static void test_command_lines(void **state)
         unit_golden_section(out, "assay %s", commands[i]->name);
         write_apart(out, commands[i]);
     }
+    unit_golden_section(out, "verbs, and what can come next");
+    write_apart(out, NULL);
     unit_golden_check(out, "command_lines.txt");
 }
 
