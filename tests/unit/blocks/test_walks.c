@@ -7,6 +7,7 @@
 #include "blocks/derive.h"
 #include "blocks/estimate.h"
 #include "blocks/loops.h"
+#include "blocks/propeller.h"
 #include "graph.h"
 
 #include "unit.h"
@@ -22,7 +23,7 @@ static const char *const programs[] = {
     "4b2 2j3 5i b0 r",                              /* a diamond that goes round */
     "2b3 3i j4 2i b2 b0 r",                         /* a cycle with two entries */
     "3b2 2i r | 2i c 4b4 c b3 2i r",                /* calls from two places */
-    "2b2 r 4i r | i x 2j8 3j8 j8 b4 r",             /* a jump table */
+    "2b2 r 4i r | i x 2j9 3j9 j9 b4 r",             /* a jump table */
     "2b1 c 3b2 r | 3i c i b5 r",                    /* recursion */
     "i b3 2i b5 3i j1 b0 r",                        /* two ways round, of which one leaves */
     "3b2 i 2b4 3i b6 i b0 2r | 2i c b8 3i c b8 i r" /* all of it */
@@ -79,7 +80,7 @@ static void leave(struct walk *walk)
     else if (block->last_class == AS_CLASS_JUMP)
         go(walk, as_cfg_find_start(walk->cfg, 0, block->target), AS_EDGE_TAKEN, false);
     else if (block->last_class == AS_CLASS_JUMP_INDIRECT)
-        go(walk, own->first + own->n - 1 - (uint32_t)as_random_below(&walk->seed, 4), AS_EDGE_INDIRECT, false);
+        go(walk, own->first + own->n - 1 - (uint32_t)as_random_below(&walk->seed, 5), AS_EDGE_INDIRECT, false);
     else if (block->last_class == AS_CLASS_CALL && walk->depth < DEPTH) {
         walk->calls[walk->depth++] = walk->at + 1;
         go(walk, 0, AS_EDGE_CALL, false);
@@ -201,6 +202,8 @@ static void write_runs(const struct as_flow *flow, FILE *out)
     as_vec_free(&runs);
     as_bolt_write_aggregated(flow, 0, out);
     as_bolt_write_profgen(flow, 0, out);
+    as_bolt_write_fdata(flow, 0, out);
+    as_propeller_write_order(flow, 0, out);
 }
 
 static void write_estimates(const struct walk *walk, struct as_cfg *cfg, FILE *out)
@@ -255,9 +258,19 @@ static struct as_flow *derived_of(const struct as_flow *truth)
     return flow;
 }
 
+/* For tools that know functions by their symbols. */
+static void name_functions(struct as_cfg *cfg)
+{
+    static const char *const names[] = {"first", "main", "third"};
+    struct as_cfg_module *m = as_cfg_get(cfg, 0);
+    for (size_t i = 0; i < m->functions.len; i++)
+        m->functions.data[i].linkage = names[i];
+}
+
 static void write_all(size_t program, FILE *out)
 {
     struct as_cfg *cfg = graph_make(programs[program]);
+    name_functions(cfg);
     struct walk walk;
     walk_through(&walk, cfg, program);
     unit_golden_section(out, "%s", programs[program]);
