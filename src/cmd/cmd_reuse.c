@@ -82,6 +82,7 @@ static void plan(struct session *session)
     session->analysis.shape.sampled = options->method == AS_REUSE_LINES;
     session->analysis.threshold = &session->threshold;
     session->analysis.most = options->lines;
+    session->analysis.nearest = AS_SAMPLE_NEAR;
     session->analysis.thinnest = THINNEST;
     session->threshold = UINT64_MAX;
     session->analysis.shape.distinct = options->method == AS_REUSE_WATCH; /* what it is to be held against */
@@ -176,6 +177,11 @@ static bool run_engine(struct session *session, struct as_error *err)
         (session->options->json || session->options->csv || session->options->html) && !session->options->output;
     options->observed = true;
     options->causal = is_ordered(session->options);
+    if (session->analysis.shape.sampled) {
+        options->blocks_only = true;
+        options->sample = &session->threshold;
+        options->sample_shift = session->analysis.shape.shift;
+    }
     options->environment = session->environment;
     options->tick = tick;
     options->tick_context = session;

@@ -281,7 +281,8 @@ struct as_sink {
      * correctly. */
     void (*tally)(void *context, struct as_thread *thread, const struct as_block *block, const struct as_tally *tally);
     /* If this is given, accesses must be recorded. Whole executions of such blocks are then reported here at once,
-     * still as words, instead of one by one. */
+     * still as words, instead of one by one. Where they are a sample (as_engine_options.sample), with the accesses that there are:
+     * words of blocks without any are left out, and all are counted by `tally` as well. */
     void (*words)(void *context, struct as_thread *thread, const struct as_exec_words *words);
     /* Whole executions from the block at hand on are offered here before they are reported by `block`. The sink takes those of blocks
      * whose number it knows from as_block_exec, that have the accesses which they had then and lead where they can lead
@@ -343,6 +344,10 @@ struct as_sink {
     void (*foresee)(void *context, struct as_thread *thread, const struct as_mapping *mapping);
 };
 
+/* Where accesses are a sample: what is nearer than so many granules cannot be told apart. An instruction accesses two of them at most,
+ * but for those that vary, of which all accesses are reported. */
+enum { AS_SAMPLE_NEAR = 64 };
+
 struct as_engine_options {
     char *const *argv;  /* the program and its arguments */
     const char *qemu;   /* NULL: found on PATH by architecture */
@@ -359,9 +364,14 @@ struct as_engine_options {
     bool no_follow;                   /* programs that the program executes run untraced */
     char *const *environment;         /* the program's; NULL: ours */
     bool blocks_only; /* leave out the accesses that the code determines: much faster, as_accesses then sees few */
-    bool stacks;      /* … but not those by which the stacks of call paths are told apart */
-    bool observed;    /* other threads of ours work on what the sink is given, and need the processors too */
-    const char *debug_path;           /* see struct as_space_options */
+    /* … but not those to a sample of the granules (of 1 << sample_shift bytes), and all that lie in two of them. A granule is sampled if its
+     * number, of the address's 48 bits, times AS_RANDOM_STEP is at most *sample, which may fall while the program runs. There may be
+     * more; and of a process with one thread there are fewer, once *sample has fallen: plugin/sample_filter.h. NULL: no sample */
+    const _Atomic uint64_t *sample;
+    uint32_t sample_shift;
+    bool stacks;            /* … but not those by which the stacks of call paths are told apart */
+    bool observed;          /* other threads of ours work on what the sink is given, and need the processors too */
+    const char *debug_path; /* see struct as_space_options */
     void (*tick)(void *tick_context); /* called now and then, for progress; may be NULL */
     void *tick_context;
     /* Called when a stretch has begun, after the sink; there as_engine_twin may be called. NULL: not. */

@@ -68,12 +68,25 @@ static bool starts_region(const struct as_regions *regions, uint32_t landmark)
     return false;
 }
 
+_Static_assert(AS_SAMPLE_NEAR >= 2 * AS_WIRE_SAMPLE_RECENT, "two granules an instruction");
+
+void as_gear_sample(struct as_wire_header *wire, const struct as_engine_options *options)
+{
+    if (options->sample)
+        atomic_store_explicit(&wire->sample_threshold, atomic_load_explicit(options->sample, memory_order_relaxed),
+                              memory_order_relaxed);
+}
+
 void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options *options)
 {
     bool in_turn = options->quantum && options->deterministic;
     wire->gated = !options->blocks_only && !in_turn && has_gaps(options->regions);
     wire->watches_markers = wire->gated && starts_at_marker(options->regions);
-    atomic_store(&wire->record_accesses, options->blocks_only ? AS_WIRE_VARYING : AS_WIRE_ALL);
+    wire->sample_shift = options->sample_shift;
+    as_gear_sample(wire, options);
+    atomic_store(&wire->record_accesses, options->sample        ? AS_WIRE_SAMPLED
+                                         : options->blocks_only ? AS_WIRE_VARYING
+                                                                : AS_WIRE_ALL);
     atomic_store(&wire->asks, wire->gated); /* until the reader knows better */
 }
 

@@ -48,6 +48,8 @@ struct as_gear {
     double not_before; /* the next time to try */
 };
 
+/* The sample of the granules as it is now (as_engine_options.sample). */
+void as_gear_sample(struct as_wire_header *wire, const struct as_engine_options *options);
 /* Before the program starts: whether its run is to be switched, and how it begins. */
 void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options *options);
 void as_gear_init(struct as_reader *reader);

@@ -512,6 +512,7 @@ static bool run(struct as_reader *reader, struct as_error *err)
             continue;
         }
         look_outside(reader);
+        as_gear_sample(reader->wire, reader->options);
         bool child_ended = atomic_load(&reader->child->ended);
         if (!read_all_lanes(reader, &progress))
             return as_error_set(err,

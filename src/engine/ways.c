@@ -170,9 +170,31 @@ static void pass_words(struct as_stream *stream, uint32_t id, const uint64_t *wo
 /* Whether what passes a sieve is told, and when. */
 enum sieved { NOT_SIEVED, TELLS_PASSED, TELLS_LATER };
 
+/* Executions whose accesses are a sample: those that have any. */
+struct kept {
+    uint64_t words[AS_WORDS_MOST];
+    size_t n, accesses;
+};
+
+/* Returns false where there is no room. */
+static inline bool keep(const struct as_stream *stream, struct kept *kept, uint32_t id, const uint64_t *words, size_t n)
+{
+    struct as_block *block = as_code_table_block(stream->code, id);
+    if (n + 1 > AS_WORDS_MOST - kept->n)
+        return false;
+    if (__builtin_expect(!block->codes, 0))
+        block->codes = as_access_codes_new(block, NULL, 0);
+    kept->words[kept->n++] = id;
+    for (size_t i = 0; i < n; i++)
+        kept->words[kept->n++] = words[i];
+    kept->accesses += n;
+    return true;
+}
+
 /* The fast path. words[walk->from - 1] is the block's own word, if accesses are recorded. */
 static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
-                                                         size_t n, bool recorded, enum sieved sieved, struct walk *walk)
+                                                         size_t n, bool recorded, enum sieved sieved, struct kept *kept,
+                                                         struct walk *walk)
 {
     struct as_ways *all = stream->ways.data;
     size_t from = walk->from;
@@ -202,6 +224,8 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
             ways = &all[id];
             way = ways->next[1] == word;
         }
+        if (kept && at > from && !keep(stream, kept, id, words + from, at - from))
+            break;
         if (sieved && ways->hop)
             as_hops_add(stream, ways->hop, id, (uint32_t)word);
         if (sieved == TELLS_PASSED && at > from)
@@ -220,13 +244,29 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
 static __attribute__((noinline)) void follow_bare(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
                                                   struct walk *walk)
 {
-    follow(stream, words, at, n, false, NOT_SIEVED, walk);
+    follow(stream, words, at, n, false, NOT_SIEVED, NULL, walk);
+}
+
+static __attribute__((noinline)) void follow_sampled(struct as_stream *stream, const uint64_t *words, size_t at,
+                                                     size_t n, struct walk *walk)
+{
+    struct kept kept;
+    size_t from = walk->from;
+    kept.n = kept.accesses = 0;
+    follow(stream, words, at, n, false, NOT_SIEVED, &kept, walk);
+    if (walk->from != from)
+        stream->sink->words(stream->context, &stream->thread,
+                            &(struct as_exec_words){.words = kept.words,
+                                                    .n = kept.n,
+                                                    .accesses = kept.accesses,
+                                                    .instructions = walk->instructions,
+                                                    .blocks = &stream->code->by_id});
 }
 
 static __attribute__((noinline)) void follow_sieved(struct as_stream *stream, const uint64_t *words, size_t at,
                                                     size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, false, TELLS_PASSED, walk);
+    follow(stream, words, at, n, false, TELLS_PASSED, NULL, walk);
 }
 
 /* The last part of a sieved stretch: the sink is told all executions at once. */
@@ -237,7 +277,7 @@ static __attribute__((noinline)) void follow_near(struct as_stream *stream, cons
     size_t from = walk->from;
     if (!stream->near) /* before the first of them comes all that was only counted */
         as_ways_report(stream);
-    follow(stream, words, at, n, false, TELLS_LATER, walk);
+    follow(stream, words, at, n, false, TELLS_LATER, NULL, walk);
     trail.n = walk->from - from;
     if (trail.n)
         stream->sink->trail(stream->context, &stream->thread, &trail);
@@ -246,7 +286,7 @@ static __attribute__((noinline)) void follow_near(struct as_stream *stream, cons
 static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, const uint64_t *words, size_t at,
                                                       size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, true, NOT_SIEVED, walk);
+    follow(stream, words, at, n, true, NOT_SIEVED, NULL, walk);
 }
 
 /* Whether executions of the block's kind can be counted now: they are not reported, or sums are enough. */
@@ -301,6 +341,8 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
         follow_near(stream, words, at, n, &walk);
     else if (sieved)
         follow_sieved(stream, words, at, n, &walk);
+    else if (stream->sink->words && as_stream_is_told(stream))
+        follow_sampled(stream, words, at, n, &walk);
     else
         follow_bare(stream, words, at, n, &walk);
     if (walk.from == *from)

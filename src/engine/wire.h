@@ -36,7 +36,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 19,
+    AS_WIRE_VERSION = 20,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used … */
@@ -121,9 +121,14 @@ enum as_wire_activity {
 enum as_wire_accesses {
     AS_WIRE_VARYING, /* those of instructions that do not access the same every time */
     AS_WIRE_ALL,
-    AS_WIRE_SIEVED, /* … and of the others those that pass a sieve: engine/sieve.h */
-    AS_WIRE_COARSE, /* … a coarse sieve, but for those of instructions that only access the stack */
+    AS_WIRE_SIEVED,  /* … and of the others those that pass a sieve: engine/sieve.h */
+    AS_WIRE_COARSE,  /* … a coarse sieve, but for those of instructions that only access the stack */
+    AS_WIRE_SAMPLED, /* … those that may touch sampled granules: plugin/sample_filter.h */
 };
+
+enum { AS_WIRE_SAMPLE_RECENT = 32 }; /* instructions: see AS_SAMPLE_NEAR (engine.h) */
+#define AS_WIRE_SAMPLE_STEP                                                                                            \
+    UINT64_C(0x9e3779b97f4a7c15) /* AS_RANDOM_STEP of src/base, which the plugin does not have */
 
 enum as_wire_stamps {
     AS_WIRE_STAMPED = 1,
@@ -147,6 +152,7 @@ struct as_wire_lane {
         looks[2]; /* while it keeps close to the others (plugin/thread_step.h): what its last two blocks loaded, … */
     uint64_t close_until; /* … up to so many of its instructions it keeps close to the others: plugin/thread_step.h */
     uint64_t line_at;     /* … when it gets here, it looks at the line of those that wait */
+    uint64_t before;      /* AS_WIRE_SAMPLED: the word of its last access (plugin/sample_filter.c) */
     uint32_t reserves;    /* its block has a load-reserved, and the next one belongs to it: plugin/thread_step.h */
 
     _Alignas(64) _Atomic uint64_t published; /* words since the lane was claimed */
@@ -180,9 +186,11 @@ struct as_wire_header {
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
-    uint32_t in_step;           /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
-    uint32_t stamped;           /* blocks have stamps: enum as_wire_stamps; 0: none */
-    _Atomic uint32_t several;   /* the program has made a thread or a process: before that, stamps stand still */
+    uint32_t in_step;      /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
+    uint32_t stamped;      /* blocks have stamps: enum as_wire_stamps; 0: none */
+    uint32_t sample_shift; /* AS_WIRE_SAMPLED: of a granule's bytes, and … */
+    _Atomic uint64_t sample_threshold; /* … whose number times AS_WIRE_SAMPLE_STEP is at most that: it is sampled */
+    _Atomic uint32_t several;          /* the program has made a thread or a process: before that, stamps stand still */
     _Atomic uint64_t quantum;   /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
     _Atomic uint32_t orders;    /* atomics are executed in the order of simulated time: engine/pace.h */
     _Atomic uint32_t processor; /* the host's where threads wait for that, + 1; 0: anywhere (engine/meeting_place.h) */

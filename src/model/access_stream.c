@@ -204,7 +204,8 @@ static __attribute__((noinline)) void make_physical(const struct as_shared_range
 {
     const uint64_t mask = (UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1;
     for (size_t i = 0; i < n; i++)
-        words[i] = (words[i] & ~mask) | as_shared_physical(shared, words[i] & mask);
+        if (as_access_kind(words[i])) /* not the number of a block */
+            words[i] = (words[i] & ~mask) | as_shared_physical(shared, words[i] & mask);
 }
 
 /* ---- what is seen comes behind what was written ---- */
@@ -294,10 +295,6 @@ static void add_block(struct as_access_stream *stream, struct as_thread *thread,
 {
     const struct as_block *block = exec->block;
     struct access_thread *own = thread->user;
-    if (stream->sample.threshold && !as_access_sample_meets(&stream->sample, own->shared, exec)) {
-        advance(own, exec);
-        return;
-    }
     bool whole = exec->end - exec->first == block->n && !block->n_hints && exec->n_words <= stream->batch;
     if (__builtin_expect(!whole, 0)) {
         add_slowly(stream, thread, exec);
@@ -424,6 +421,44 @@ static void on_words(void *context, struct as_thread *thread, const struct as_ex
         as_access_buffer_add_words(stream->buffer, words);
     }
     ((struct access_thread *)thread->user)->time.executed += words->instructions;
+}
+
+/* ---- a sample of the granules ---- */
+
+/* An execution that is reported by itself. Its accesses are those that the engine passed on. */
+static void on_sampled_block(void *context, struct as_thread *thread, const struct as_block_exec *exec)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    if (!own->time.runs)
+        as_clocks_go_on(&stream->clocks, &own->time);
+    as_access_sample_count(&stream->sample, exec);
+    if (as_access_sample_meets(&stream->sample, own->shared, exec->words, exec->n_words))
+        add_block(stream, thread, exec);
+    else
+        advance(own, exec);
+}
+
+static void on_sampled_tally(void *context, struct as_thread *thread, const struct as_block *block,
+                             const struct as_tally *tally)
+{
+    struct as_access_stream *stream = context;
+    as_access_sample_count_runs(&stream->sample, block, tally->runs);
+}
+
+/* Of these executions the tallies tell, too. */
+static void on_sampled_words(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    if (words->accesses) {
+        as_access_sample_count_borders(&stream->sample, words);
+        prepare(stream, thread, words->n);
+        as_access_buffer_add_words(stream->buffer, words);
+        if (__builtin_expect(own->shared->n, 0))
+            make_physical(own->shared, stream->buffer->words + stream->buffer->n_words - words->n, words->n);
+    }
+    own->time.executed += words->instructions;
 }
 
 /* ---- threads and their clocks ---- */
@@ -566,18 +601,20 @@ static void on_mapping(void *context, struct as_thread *thread, const struct as_
 }
 
 #define FUNCTIONS                                                                                                      \
-    .thread_start = on_thread_start, .thread_end = on_thread_end, .block = on_block, .syscall = on_syscall,            \
+    .thread_start = on_thread_start, .thread_end = on_thread_end, .syscall = on_syscall,                               \
     .syscall_return = on_syscall_return, .signal = on_signal, .signal_return = on_signal_return, .clock = clock_of,    \
     .mapping = on_mapping
 
-const struct as_sink as_access_stream_sink = {FUNCTIONS};
-static const struct as_sink words_sink = {FUNCTIONS, .words = on_words};
+const struct as_sink as_access_stream_sink = {FUNCTIONS, .block = on_block};
+static const struct as_sink words_sink = {FUNCTIONS, .block = on_block, .words = on_words};
+static const struct as_sink sampled_sink = {FUNCTIONS, .block = on_sampled_block, .tally = on_sampled_tally,
+                                            .words = on_sampled_words};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {
-    return stream->calls || stream->sample.threshold || stream->shared || stream->moved || stream->words
-               ? &as_access_stream_sink
-               : &words_sink;
+    if (stream->sample.threshold)
+        return &sampled_sink;
+    return stream->calls || stream->shared || stream->moved || stream->words ? &as_access_stream_sink : &words_sink;
 }
 
 void as_access_stream_follow_calls(struct as_access_stream *stream)
@@ -612,6 +649,7 @@ void as_access_stream_free(struct as_access_stream *stream)
         return;
     if (stream->buffer)
         as_fanout_give_back(stream->fanout, (struct as_buffer *)stream->buffer);
+    as_vec_free(&stream->sample.counts);
     for (size_t i = 0; i < stream->codes.len; i++)
         free(stream->codes.data[i]);
     for (size_t i = 0; i < stream->clocks.all.len; i++)

@@ -7,6 +7,7 @@
 #include "engine/sieve.h"
 #include "engine/stamp.h"
 #include "engine/wire.h"
+#include "plugin/access_word.h"
 #include "plugin/block_traits.h"
 #include "plugin/code.h"
 #include "plugin/code_sets.h"
@@ -15,6 +16,7 @@
 #include "plugin/lane.h"
 #include "plugin/one_processor.h"
 #include "plugin/qemu_plugin_api.h"
+#include "plugin/sample_filter.h"
 #include "plugin/shared.h"
 #include "plugin/signal_handlers.h"
 #include "plugin/thread_step.h"
@@ -243,24 +245,15 @@ void as_on_watched(unsigned vcpu, void *userdata, void *cpu)
         as_lane_ask(vcpu);
 }
 
-/* The fast way relies on how QEMU lays out `info`; install() checks that against QEMU's own accessors. */
-static inline uint64_t access_word(qemu_plugin_meminfo_t info, uint64_t address, const void *userdata)
-{
-    enum { SIZE_AT = 4, KIND_AT = 16, SIZE_AND_KIND = 7 << SIZE_AT | 3 << KIND_AT };
-    _Static_assert(AS_WIRE_SIZE_SHIFT - SIZE_AT == 62 - KIND_AT, "one shift for both");
-    return (address & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1)) | (uintptr_t)userdata |
-           (uint64_t)(info & SIZE_AND_KIND) << (AS_WIRE_SIZE_SHIFT - SIZE_AT);
-}
-
 static void on_access_fast(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
-    as_lane_stream(as_lane_of[vcpu], access_word(info, address, userdata));
+    as_lane_stream(as_lane_of[vcpu], as_access_word(info, address, userdata));
 }
 
 /* … of a block with a stamp. */
 static void on_access_stamped(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
 {
-    as_lane_push(as_lane_of[vcpu], access_word(info, address, userdata));
+    as_lane_push(as_lane_of[vcpu], as_access_word(info, address, userdata));
 }
 
 static void on_access_slow(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)
@@ -327,6 +320,10 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
 /* What accesses of an instruction pass through that are not all reported; NULL: none is. Lines of the stack stay in the first cache. */
 static qemu_mem_cb choose_sieve(const uint8_t *bytes, size_t size)
 {
+    if (as_plugin.recording == AS_WIRE_SAMPLED && info_is_known)
+        return as_sample_may_split(as_plugin.arch, bytes, size) ? as_sample_piece : as_sample_access;
+    if (as_plugin.recording == AS_WIRE_SAMPLED)
+        return on_access_slow;
     if (as_plugin.recording == AS_WIRE_SIEVED)
         return on_access_sieved;
     if (as_plugin.recording != AS_WIRE_COARSE || as_insn_only_stack(as_plugin.arch, bytes, size))
@@ -408,6 +405,7 @@ static void note_clone(unsigned vcpu, uint64_t flags)
     if (!makes_thread(flags))
         return;
     makes_first = !atomic_exchange(&threaded, true);
+    as_sample_note_thread();
     if (makes_first)
         flags_before = code_flags(vcpu);
     atomic_store(&as_plugin.wire->cheap_switch, 0);
@@ -511,6 +509,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
         push_name(lane);
     if (number == numbers->sigaction && call_args[0] == SIGINT && result == 0)
         as_handlers_note_interrupt(call_args[1]);
+    if (as_plugin.recording == AS_WIRE_SAMPLED)
+        as_sample_note_syscall(number, call_args, result);
     if (number == numbers->mmap || number == numbers->munmap || number == numbers->mremap)
         as_code_maps_changed();
 }

@@ -462,6 +462,8 @@ static void merge_sockets(struct as_reuse *reuse)
 static void tell_least(struct as_reuse *reuse, struct as_reuse_view *view)
 {
     uint64_t least = reuse->options.shape.sampled && reuse->scale ? UINT64_C(4) << reuse->scale : 0;
+    if (least && least < reuse->options.nearest)
+        least = reuse->options.nearest;
     view->distances.least = view->times.least = view->all.least = least;
     for (size_t i = 0; i < view->pairs.len; i++)
         for (uint32_t octave = 1; octave < AS_DISTANCE_OCTAVES; octave++)

@@ -22,6 +22,8 @@ struct as_reuse_options {
     struct as_reuse_shape shape;
     uint32_t sockets; /* 1 or more */
     uint32_t jobs;    /* host threads beside the observer's own; 0: none */
+    uint32_t
+        nearest; /* … a sample and not all: distances below that are not told apart, because accesses may be missing */
     /* Where the granules are a sample (shape.sampled): those whose hash is below *threshold. It begins at UINT64_MAX, all of
      * them, and is halved whenever more than `most` granules are tracked, down to 1 of 1 << thinnest. */
     _Atomic uint64_t *threshold;

@@ -376,6 +376,42 @@ sys.exit(any(abs(a - b) > a / 1000 for a, b in zip(*counts)) and f"{counts[0]} a
 END
 }
 check "lines: vectors and atomics are one access each, at times of two lines" same_counts every.json lines.json
+"$ASSAY" reuse --json --from main --method lines --lines 128 -- ./vectors >lines.json
+check "lines: so they are where most are left out" python3 - <<'END'
+import json
+every, lines = (json.load(open(name)) for name in ("every.json", "lines.json"))
+assert lines["rate"] <= 1 / 8, lines["rate"]
+for name in ("accesses", "touches"):
+    assert abs(lines[name] - every[name]) <= every[name] / 1000, (name, every[name], lines[name])
+END
+cat >moves.c <<'END'
+#define _GNU_SOURCE
+#include <sys/mman.h>
+enum { BYTES = 4 << 20, MOVES = 4 };
+static volatile char sum;
+int main(void)
+{
+    char *room = mmap(0, (MOVES + 1L) * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = mmap(room, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (int move = 0; move <= MOVES; move++) {
+        for (int i = 0; i < BYTES; i += 16)
+            sum += at[i];
+        if (move < MOVES)
+            at = mremap(at, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, room + (move + 1L) * BYTES);
+    }
+    madvise(at, BYTES, MADV_DONTNEED);
+    for (int i = 0; i < BYTES; i += 16)
+        sum += at[i];
+}
+END
+gcc -O1 -o moves moves.c
+"$ASSAY" reuse --json -q --from main --method lines -- ./moves >lines.json
+check "lines: memory that moves is the same, and what it drops comes anew" python3 - <<'END'
+import json
+d = json.load(open("lines.json"))
+lines = (4 << 20) // 64
+assert d["rate"] <= 1 / 16 and abs(d["cold"] - 2 * lines) < lines / 10, (d["rate"], d["cold"], lines)
+END
 check_stderr_line 'granularity of 64 or more' "lines have 64 bytes" "$ASSAY" reuse --method lines --granularity 8 -- true
 
 # Memory that moves is the same memory; memory that is mapped where other memory was is not.

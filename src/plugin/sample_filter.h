@@ -1,0 +1,25 @@
+/* Accesses to a sample of the granules (AS_WIRE_SAMPLED), chosen where they are made: what is not reported costs the reader nothing.
+ *
+ * Reported is an access
+ *  - to a sampled granule, unless the process has one thread and has accessed the granule in the last few instructions: then it lies
+ *    behind so few others that no cache of AS_SAMPLE_NEAR granules (engine.h) has lost it. Only once the sample is not all granules any more.
+ *  - to memory whose name may not be its address: the reader knows names (model/moved_memory.h) and chooses by them. Such are
+ *    pages that were unmapped, moved, dropped or mapped over.
+ *  - that lies in two granules, with both of its pieces where QEMU makes it in pieces, so that granules can be counted.
+ */
+#ifndef AS_PLUGIN_SAMPLE_FILTER_H
+#define AS_PLUGIN_SAMPLE_FILTER_H
+
+#include "plugin/lane.h"
+#include "plugin/qemu_plugin_api.h"
+
+/* Callbacks of instructions: those that QEMU may make in pieces, and all others. */
+bool as_sample_may_split(enum as_arch arch, const uint8_t *bytes, size_t size);
+void as_sample_piece(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
+void as_sample_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
+/* The process has a second thread, from now on: others may take granules away from it. */
+void as_sample_note_thread(void);
+/* Behind a system call that returned `result`. */
+void as_sample_note_syscall(int64_t number, const uint64_t args[AS_WIRE_SYSCALL_ARGS], int64_t result);
+
+#endif
