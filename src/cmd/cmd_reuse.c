@@ -167,6 +167,17 @@ static bool open_session(struct session *session, struct as_error *err)
 
 /* ---- the run ---- */
 
+/* The sample's sums are those of the run. */
+static void adjust(struct session *session)
+{
+    struct as_access_sum seen = as_access_stream_seen(session->stream, 0);
+    as_reuse_adjust(session->exact, seen.accesses, seen.touches);
+    for (size_t i = 0; i < as_reuse_count_threads(session->exact); i++) {
+        seen = as_access_stream_seen(session->stream, as_reuse_get_thread(session->exact, i)->number);
+        as_reuse_adjust_thread(session->exact, i, seen.accesses, seen.touches);
+    }
+}
+
 static bool run_engine(struct session *session, struct as_error *err)
 {
     struct as_engine_options *options = &session->engine_options;
@@ -195,9 +206,8 @@ static bool run_engine(struct session *session, struct as_error *err)
     if (ok) {
         as_access_stream_finish(session->stream);
         as_fanout_report(session->fanout, stderr);
-        struct as_access_sum seen = as_access_stream_seen(session->stream);
         if (session->analysis.shape.sampled)
-            as_reuse_adjust(session->exact, seen.accesses, seen.touches);
+            adjust(session);
     }
     as_progress_end(&session->progress);
     return ok;

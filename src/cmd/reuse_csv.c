@@ -89,11 +89,12 @@ static void csv_counts(FILE *out, const char *what, const struct as_reuse_counts
     const struct {
         const char *name;
         uint64_t value;
+        bool unknown;
     } all[] = {{"accesses", counts->accesses},
                {"touches", counts->touches},
                {"reuses", counts->reuses},
-               {"temporal", counts->temporal},
-               {"spatial", counts->reuses - counts->temporal},
+               {"temporal", counts->temporal, counts->left_out},
+               {"spatial", counts->reuses - counts->temporal, counts->left_out},
                {"cold", counts->cold},
                {"after_invalidation", counts->after_invalidation},
                {"invalidations", counts->invalidations},
@@ -101,7 +102,8 @@ static void csv_counts(FILE *out, const char *what, const struct as_reuse_counts
                {"false_sharing", counts->false_sharing}};
     enum { OF_SHARED = 2 };
     for (size_t i = 0; i < sizeof all / sizeof *all - (shared ? 0 : OF_SHARED); i++)
-        print_row(out, what, 0, 0, 0, (double)all[i].value, all[i].name);
+        if (!all[i].unknown)
+            print_row(out, what, 0, 0, 0, (double)all[i].value, all[i].name);
 }
 
 static void csv_caches(const struct as_reuse_shown *shown, FILE *out)

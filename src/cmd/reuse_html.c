@@ -45,7 +45,8 @@ static void put_facts(const struct as_reuse_shown *shown, FILE *out)
         if (counts->touches != counts->accesses)
             put_fact(out, "touches of granules: some accesses lie in two", counts->touches, 0);
         put_fact(out, "reuses in threads", counts->reuses, counts->touches);
-        put_fact(out, "of the same bytes (temporal)", counts->temporal, counts->reuses);
+        if (!counts->left_out)
+            put_fact(out, "of the same bytes (temporal)", counts->temporal, counts->reuses);
         put_fact(out, "first touches", counts->cold, counts->touches);
         put_fact(out, "invalidations by other threads' stores", counts->invalidations, counts->touches);
         if (sockets) {
@@ -248,6 +249,10 @@ static void put_title(const struct as_reuse_shown *shown, FILE *out)
 void as_reuse_show_html(const struct as_reuse_shown *shown, FILE *out)
 {
     put_title(shown, out);
+    if (shown->exact && !shown->estimate && !as_reuse_all_threads(shown->exact)->counts.touches) {
+        fprintf(out, "<p>No access was seen.</p></body></html>\n");
+        return;
+    }
     put_facts(shown, out);
     put_advice(shown, out);
     as_reuse_chart_histograms(shown, out);

@@ -40,8 +40,13 @@ void as_reuse_json_counts(struct as_json *json, const struct as_reuse_counts *co
     as_json_u64(json, "accesses", counts->accesses);
     as_json_u64(json, "touches", counts->touches);
     as_json_u64(json, "reuses", counts->reuses);
-    as_json_u64(json, "temporal", counts->temporal);
-    as_json_u64(json, "spatial", counts->reuses - counts->temporal);
+    if (counts->left_out) {
+        as_json_null(json, "temporal");
+        as_json_null(json, "spatial");
+    } else {
+        as_json_u64(json, "temporal", counts->temporal);
+        as_json_u64(json, "spatial", counts->reuses - counts->temporal);
+    }
     as_json_u64(json, "cold", counts->cold);
     as_json_u64(json, "after_invalidation", counts->after_invalidation);
     as_json_u64(json, "invalidations", counts->invalidations);

@@ -44,7 +44,8 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
     if (counts->touches != counts->accesses)
         print_number(out, "touches of granules: some accesses lie in two", counts->touches, 0);
     print_number(out, "reuses in threads", counts->reuses, counts->touches);
-    print_number(out, "  of the same bytes (temporal)", counts->temporal, counts->reuses);
+    if (!counts->left_out)
+        print_number(out, "  of the same bytes (temporal)", counts->temporal, counts->reuses);
     print_number(out, "first touches", counts->cold, counts->touches);
     print_number(out, "invalidations: stores of another thread between use and reuse", counts->invalidations,
                  counts->touches);

@@ -46,7 +46,8 @@ static uint32_t count_block(struct as_access_sample *sample, const struct as_blo
 }
 
 /* Counts the accesses that the words alone tell of, and the second granules of all. */
-static void count_words(struct as_access_sample *sample, const struct as_block_exec *exec)
+static void count_words(const struct as_access_sample *sample, struct as_access_sum *seen,
+                        const struct as_block_exec *exec)
 {
     struct as_access access;
     for (struct as_accesses all = as_accesses_of(exec); as_accesses_next(&all, &access);) {
@@ -54,19 +55,21 @@ static void count_words(struct as_access_sample *sample, const struct as_block_e
         uint64_t more = (last >> sample->shift) - (access.address >> sample->shift);
         bool tells = exec->block->insns[access.index]->flags & AS_INSN_VARIES ||
                      access.kind > (AS_ACCESS_LOAD | AS_ACCESS_STORE);
-        sample->seen.accesses += tells;
-        sample->seen.touches += tells + more;
+        seen->accesses += tells;
+        seen->touches += tells + more;
     }
 }
 
-void as_access_sample_count_runs(struct as_access_sample *sample, const struct as_block *block, uint64_t runs)
+void as_access_sample_count_runs(struct as_access_sample *sample, struct as_access_sum *seen,
+                                 const struct as_block *block, uint64_t runs)
 {
     uint64_t accesses = runs * count_block(sample, block);
-    sample->seen.accesses += accesses;
-    sample->seen.touches += accesses;
+    seen->accesses += accesses;
+    seen->touches += accesses;
 }
 
-void as_access_sample_count(struct as_access_sample *sample, const struct as_block_exec *exec)
+void as_access_sample_count(struct as_access_sample *sample, struct as_access_sum *seen,
+                            const struct as_block_exec *exec)
 {
     uint64_t accesses = 0;
     if (exec->end - exec->first == exec->block->n)
@@ -74,10 +77,10 @@ void as_access_sample_count(struct as_access_sample *sample, const struct as_blo
     else
         for (uint32_t i = exec->first; i < exec->end; i++)
             accesses += count_of(exec->block->insns[i]);
-    sample->seen.accesses += accesses;
-    sample->seen.touches += accesses;
+    seen->accesses += accesses;
+    seen->touches += accesses;
     if (exec->n_words || exec->registers)
-        count_words(sample, exec);
+        count_words(sample, seen, exec);
 }
 
 /* Whether an access may lie in two granules: one of them, or with the piece before it. */
@@ -92,7 +95,8 @@ static bool may_cross(const struct as_access_sample *sample, const uint64_t *wor
     return crosses;
 }
 
-void as_access_sample_count_borders(struct as_access_sample *sample, const struct as_exec_words *words)
+void as_access_sample_count_borders(struct as_access_sample *sample, struct as_access_sum *seen,
+                                    const struct as_exec_words *words)
 {
     for (size_t at = 0; at < words->n;) {
         struct as_block_exec exec = {.block = as_block_pages_get(words->blocks, (uint32_t)words->words[at]),
@@ -100,7 +104,7 @@ void as_access_sample_count_borders(struct as_access_sample *sample, const struc
         exec.end = exec.block->n;
         exec.n_words = as_access_words_count(words->words + at, words->n - at);
         if (may_cross(sample, exec.words, exec.n_words))
-            count_words(sample, &exec);
+            count_words(sample, seen, &exec);
         at += 1 + exec.n_words;
     }
 }

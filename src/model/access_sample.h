@@ -11,7 +11,6 @@
 struct as_access_sample {
     const _Atomic uint64_t *threshold; /* threshold of the sampled granules; NULL: all accesses are passed on */
     uint32_t shift;
-    struct as_access_sum seen;
     AS_VEC(uint32_t) counts; /* by block index: the accesses of a whole execution, + 1; 0: not known yet */
 };
 
@@ -20,12 +19,15 @@ struct as_access_sample {
 bool as_access_sample_meets(const struct as_access_sample *sample, const struct as_shared_ranges *shared,
                             const uint64_t *words, size_t n);
 
-/* Counts the accesses of an execution, and the granules of them. Its words are those of instructions that do not access the same
+/* Adds to *seen the accesses of an execution, and the granules of them. Its words are those of instructions that do not access the same
  * every time, of accesses that lie in two granules, and of others. */
-void as_access_sample_count(struct as_access_sample *sample, const struct as_block_exec *exec);
+void as_access_sample_count(struct as_access_sample *sample, struct as_access_sum *seen,
+                            const struct as_block_exec *exec);
 /* The same of whole executions of a block that always accesses the same; but not … */
-void as_access_sample_count_runs(struct as_access_sample *sample, const struct as_block *block, uint64_t runs);
+void as_access_sample_count_runs(struct as_access_sample *sample, struct as_access_sum *seen,
+                                 const struct as_block *block, uint64_t runs);
 /* … the second granules of those of their accesses that lie in two. */
-void as_access_sample_count_borders(struct as_access_sample *sample, const struct as_exec_words *words);
+void as_access_sample_count_borders(struct as_access_sample *sample, struct as_access_sum *seen,
+                                    const struct as_exec_words *words);
 
 #endif

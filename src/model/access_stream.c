@@ -12,6 +12,7 @@
 struct access_thread {
     struct as_access_clock time;
     uint32_t tree;
+    struct as_access_sum seen;             /* of a sample: all accesses */
     uint64_t called;                       /* clock at its last system call */
     uint64_t node;                         /* node of the call path last reported to observers; UINT64_MAX: none yet */
     const struct as_shared_ranges *shared; /* of its process */
@@ -38,6 +39,7 @@ struct as_access_stream {
     struct as_map births;                   /* by process and tid: the clock at which the thread was made */
 
     struct as_access_sample sample;
+    AS_VEC(struct as_access_sum) seen; /* by thread number: of threads that have ended */
 
     struct as_access_buffer *buffer;
     size_t batch;                    /* its capacity in words */
@@ -185,9 +187,30 @@ void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift
     stream->sample = (struct as_access_sample){.threshold = threshold, .shift = shift};
 }
 
-struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream)
+static void add_seen(struct as_access_sum *sum, const struct as_access_sum *seen)
 {
-    return stream->sample.seen;
+    sum->accesses += seen->accesses;
+    sum->touches += seen->touches;
+}
+
+struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream, uint32_t thread)
+{
+    struct as_access_sum sum = {0};
+    for (size_t i = 0; i < stream->seen.len; i++)
+        if (!thread || i == thread)
+            add_seen(&sum, &stream->seen.data[i]);
+    for (size_t i = 0; i < stream->clocks.all.len; i++)
+        if (!thread || stream->clocks.all.data[i]->number == thread)
+            add_seen(&sum, &((const struct access_thread *)stream->clocks.all.data[i])->seen);
+    return sum;
+}
+
+static void keep_seen(struct as_access_stream *stream, const struct as_thread *thread)
+{
+    const struct access_thread *own = thread->user;
+    while (stream->seen.len <= thread->number)
+        *as_vec_push(&stream->seen) = (struct as_access_sum){0};
+    add_seen(&stream->seen.data[thread->number], &own->seen);
 }
 
 static __attribute__((noinline)) void tell_path(struct as_access_stream *stream, const struct as_thread *thread,
@@ -432,7 +455,7 @@ static void on_sampled_block(void *context, struct as_thread *thread, const stru
     struct access_thread *own = thread->user;
     if (!own->time.runs)
         as_clocks_go_on(&stream->clocks, &own->time);
-    as_access_sample_count(&stream->sample, exec);
+    as_access_sample_count(&stream->sample, &own->seen, exec);
     if (as_access_sample_meets(&stream->sample, own->shared, exec->words, exec->n_words))
         add_block(stream, thread, exec);
     else
@@ -443,7 +466,8 @@ static void on_sampled_tally(void *context, struct as_thread *thread, const stru
                              const struct as_tally *tally)
 {
     struct as_access_stream *stream = context;
-    as_access_sample_count_runs(&stream->sample, block, tally->runs);
+    struct access_thread *own = thread->user;
+    as_access_sample_count_runs(&stream->sample, &own->seen, block, tally->runs);
 }
 
 /* Of these executions the tallies tell, too. */
@@ -452,7 +476,7 @@ static void on_sampled_words(void *context, struct as_thread *thread, const stru
     struct as_access_stream *stream = context;
     struct access_thread *own = thread->user;
     if (words->accesses) {
-        as_access_sample_count_borders(&stream->sample, words);
+        as_access_sample_count_borders(&stream->sample, &own->seen, words);
         prepare(stream, thread, words->n);
         as_access_buffer_add_words(stream->buffer, words);
         if (__builtin_expect(own->shared->n, 0))
@@ -544,6 +568,7 @@ static void on_thread_end(void *context, struct as_thread *thread)
         end_turn(stream);
     *as_vec_push(&stream->ended) = thread->number;
     stream->executed += own->time.executed;
+    keep_seen(stream, thread);
     if (stream->calls)
         as_call_tracker_thread_end(stream->calls, thread);
     as_clocks_stop(&stream->clocks, &own->time);
@@ -650,6 +675,7 @@ void as_access_stream_free(struct as_access_stream *stream)
     if (stream->buffer)
         as_fanout_give_back(stream->fanout, (struct as_buffer *)stream->buffer);
     as_vec_free(&stream->sample.counts);
+    as_vec_free(&stream->seen);
     for (size_t i = 0; i < stream->codes.len; i++)
         free(stream->codes.data[i]);
     for (size_t i = 0; i < stream->clocks.all.len; i++)

@@ -47,11 +47,12 @@ uint64_t as_access_stream_executed(const struct as_access_stream *stream);
  * of 1 << shift bytes, 64 or more, is sampled if its number (of the address's 48 bits) times AS_RANDOM_STEP is at most
  * the threshold, which may fall while the program runs. */
 void as_access_stream_set_sample(struct as_access_stream *stream, uint32_t shift, const _Atomic uint64_t *threshold);
-/* All accesses, whether passed on or not, and the granules of them: an access may lie in two. */
+/* All accesses of a thread (0: of all) where they are a sample, whether passed on or not, and the granules of them: an access may lie in
+ * two. */
 struct as_access_sum {
     uint64_t accesses, touches;
 };
-struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream);
+struct as_access_sum as_access_stream_seen(const struct as_access_stream *stream, uint32_t thread);
 /* The sink takes the stream as context. as_access_stream_choose_sink returns a faster one where executions need not be
  * looked at one by one: calls are not followed, granules not sampled, and the order is that of clocks alone, all of which must be
  * known by then. */

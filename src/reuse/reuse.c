@@ -465,6 +465,7 @@ static void tell_least(struct as_reuse *reuse, struct as_reuse_view *view)
     if (least && least < reuse->options.nearest)
         least = reuse->options.nearest;
     view->distances.least = view->times.least = view->all.least = least;
+    view->counts.left_out = least > 0;
     for (size_t i = 0; i < view->pairs.len; i++)
         for (uint32_t octave = 1; octave < AS_DISTANCE_OCTAVES; octave++)
             if (as_distances_joins(&view->distances, octave)) {
@@ -490,24 +491,47 @@ void as_reuse_finish(struct as_reuse *reuse)
         merge_sockets(reuse);
 }
 
+/* Takes touches away from the distances that are not told apart, the shortest first. Returns how many there were. */
+static uint64_t take_away(struct as_distances *distances, uint64_t touches)
+{
+    uint64_t left = touches;
+    for (uint32_t bin = 0; left && (bin == 0 || as_distance_low(bin) < distances->least); bin++) {
+        uint64_t taken = left < distances->bins[bin] ? left : distances->bins[bin];
+        distances->bins[bin] -= taken;
+        left -= taken;
+    }
+    return touches - left;
+}
+
 static void adjust(struct as_reuse_view *view, uint64_t touches)
 {
     struct as_distances *distances = view->shared ? &view->all : &view->distances;
     int64_t more = (int64_t)(touches - view->counts.touches);
-    int64_t least = -(int64_t)distances->bins[0]; /* no bin is less than empty */
-    more = more < least ? least : more;
-    distances->bins[0] += (uint64_t)more;
+    if (more < 0)
+        more = -(int64_t)take_away(distances, (uint64_t)-more);
+    else
+        distances->bins[0] += (uint64_t)more;
     distances->total += (uint64_t)more;
     view->counts.touches += (uint64_t)more;
     *(view->shared ? &view->counts.other : &view->counts.reuses) += (uint64_t)more;
+}
+
+void as_reuse_adjust_thread(struct as_reuse *reuse, size_t index, uint64_t accesses, uint64_t touches)
+{
+    struct as_reuse_view *view = reuse->threads.data[index]->shown.view;
+    adjust(view, touches);
+    view->counts.accesses = accesses;
 }
 
 void as_reuse_adjust(struct as_reuse *reuse, uint64_t accesses, uint64_t touches)
 {
     adjust(reuse->all, touches);
     reuse->all->counts.accesses = accesses;
-    if (reuse->all_sockets)
-        adjust(reuse->all_sockets, touches);
+    reuse->all->counts.left_out = reuse->all->distances.least > 0;
+    if (!reuse->all_sockets)
+        return;
+    adjust(reuse->all_sockets, touches);
+    reuse->all_sockets->counts.left_out = reuse->all->counts.left_out;
 }
 
 static void finish(void *self, FILE *out)

@@ -46,6 +46,8 @@ void as_reuse_finish(struct as_reuse *reuse);
 /* Of a sample, after finish: the run made so many accesses and touches in all. What the sample has more or less of them than its granules
  * should, is that of hot granules, which are few: it is put to or taken from the shortest distance (as SHARDS does). */
 void as_reuse_adjust(struct as_reuse *reuse, uint64_t accesses, uint64_t touches);
+/* … and a thread, by its place among them. */
+void as_reuse_adjust_thread(struct as_reuse *reuse, size_t index, uint64_t accesses, uint64_t touches);
 uint32_t as_reuse_scale(const struct as_reuse *reuse); /* one of 1 << scale granules is sampled */
 /* The same as an observer: its self is the struct as_reuse, and its free frees it. */
 extern const struct as_observer as_reuse_observer;

@@ -27,6 +27,7 @@ struct as_reuse_counts {
     uint64_t accesses, touches, cold;
     uint64_t after_invalidation; /* touches of what another's store had invalidated */
     uint64_t reuses, temporal;   /* that the rules call reuse, and those of them from the same offset on */
+    bool left_out;               /* accesses are: which reuses are temporal is not known */
     uint64_t other;              /* in a shared cache: pairs of one core, which are the thread's */
     uint64_t invalidations;      /* uses whose next event was another's store */
     uint64_t false_sharing;      /* in a shared cache: spatial pairs of two threads, the first of which wrote */

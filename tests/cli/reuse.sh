@@ -383,6 +383,8 @@ every, lines = (json.load(open(name)) for name in ("every.json", "lines.json"))
 assert lines["rate"] <= 1 / 8, lines["rate"]
 for name in ("accesses", "touches"):
     assert abs(lines[name] - every[name]) <= every[name] / 1000, (name, every[name], lines[name])
+    assert lines["by_thread"][0][name] == lines[name], name
+assert lines["temporal"] is None and lines["spatial"] is None
 END
 cat >moves.c <<'END'
 #define _GNU_SOURCE
@@ -523,6 +525,10 @@ done
 check_json "12 threads in the shared cache" "$one_outcome" "$ASSAY" reuse --json --method watch --shared --registers 2 --period 500 -- ./hard t
 check_json "12 threads, exactly" "$each_touch"' and len(d["by_thread"]) == 13' "$ASSAY" reuse --json -- ./hard t
 check_json "an empty program, watched" "$one_outcome" "$ASSAY" reuse --json --method watch -- ./empty
+printf '.globl _start\n_start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n' >nothing.s
+gcc -nostdlib -static -o nothing nothing.s
+"$ASSAY" reuse -q --html -o nothing.html -- ./nothing
+check "a program without an access has no ratios on its page" sh -c 'grep -q "No access was seen" nothing.html && ! grep -q "0.000 %" nothing.html'
 check_json "an empty program, exactly" "$each_touch" "$ASSAY" reuse --json -- ./empty
 check_status 134 "a program that dies" "$ASSAY" reuse --json --method watch --period 100 -- ./hard d
 

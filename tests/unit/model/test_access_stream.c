@@ -325,8 +325,8 @@ static void sampled_granules(void **state)
     }
     assert_true(got.right && at == got.all.len && n_sampled > EXECUTIONS / 32 && got.all.len < EXECUTIONS / 4);
     enum { RETURNS = EXECUTIONS / 2 }; /* of every second block: the code says that they load, whatever was passed on */
-    assert_int_equal(as_access_stream_seen(stream).accesses, EXECUTIONS + RETURNS);
-    assert_int_equal(as_access_stream_seen(stream).touches, touches + RETURNS);
+    assert_int_equal(as_access_stream_seen(stream, 0).accesses, EXECUTIONS + RETURNS);
+    assert_int_equal(as_access_stream_seen(stream, 1).touches, touches + RETURNS);
     as_vec_free(&want.all);
     as_vec_free(&got.all);
     as_access_stream_free(stream);
