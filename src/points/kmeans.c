@@ -14,9 +14,9 @@
 double as_cloud_distance2(const double *a, const double *b, uint32_t stride)
 {
     double parts[AS_STRIDE_STEP] = {0};
-    for (uint32_t i = 0; i < stride; i += AS_STRIDE_STEP)
-        for (uint32_t lane = 0; lane < AS_STRIDE_STEP; lane++) {
-            double apart = a[i + lane] - b[i + lane];
+    for (const double *end = a + stride; a < end; a += AS_STRIDE_STEP, b += AS_STRIDE_STEP)
+        for (size_t lane = 0; lane < AS_STRIDE_STEP; lane++) {
+            double apart = a[lane] - b[lane];
             parts[lane] += apart * apart;
         }
     return (parts[0] + parts[1]) + (parts[2] + parts[3]);

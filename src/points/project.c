@@ -29,9 +29,9 @@ static double *make_directions(const struct as_cloud *cloud, const struct as_vec
 
 static void project(double share, const double *restrict along, uint32_t stride, double *restrict at)
 {
-    for (uint32_t d = 0; d < stride; d += AS_STRIDE_STEP)
-        for (uint32_t lane = 0; lane < AS_STRIDE_STEP; lane++)
-            at[d + lane] += share * along[d + lane];
+    for (const double *end = along + stride; along < end; along += AS_STRIDE_STEP, at += AS_STRIDE_STEP)
+        for (size_t lane = 0; lane < AS_STRIDE_STEP; lane++)
+            at[lane] += share * along[lane];
 }
 
 double *as_vectors_project(const struct as_vectors *vectors, uint32_t dims, uint64_t seed, struct as_cloud *cloud)
