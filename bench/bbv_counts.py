@@ -5,7 +5,7 @@
 
 By default bench/kernels with each of its cases. Functions of the program have to agree to the instruction. Libraries need not: Valgrind preloads
 some of its own, and reports another processor, for which ld.so and libc choose other code; their sum is shown. Exits with 1 where a function
-differs. _init, behind which calls of libraries go (.plt), and _fini, of which the program's end may cut the last, are left out.
+differs. _init, behind which calls of libraries go (.plt), and what the program executes at its end, of which the last may be cut, are left out.
 """
 import argparse
 import bisect
@@ -19,7 +19,7 @@ import tempfile
 VALGRIND_BASE = 0x108000  # where Valgrind maps position-independent programs
 INTERVAL = 1000           # what the program's end cuts off is not written: less than this
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-LIBRARIES, LEFT_OUT = "(libraries)", ("_init", "_fini")
+LIBRARIES, LEFT_OUT = "(libraries)", ("_init", "_fini", "__do_global_dtors_aux", "deregister_tm_clones")
 
 
 def functions_of(program):
