@@ -10,6 +10,7 @@
  *
  * Not modelled: the network between cores as a resource, races of two requests, inclusion of private lines in the LLC.
  */
+#include "core/memory_hit.h"
 #include "core/uncore.h"
 
 #include "base/alloc.h"
@@ -206,33 +207,27 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn)
  * of order. Each would otherwise have the line to itself, and it would move more often than it can. */
 enum { OUT_OF_ORDER = 500 };
 
-/* The way of a message between a core and what is shared. The directory hears of a line's arrival so much later, and a core of a request
- * for its line so much after the directory has served it: together they are the cycles that a core keeps a line at least. */
-static uint64_t way_to_core(const struct as_memory *memory)
+/* From the arrival of a line until it leaves again for a request that waits at the directory: the directory hears of the arrival, and the
+ * core of the request. That of one that does not wait takes as long from the core that asks to the one that has the line. */
+static uint64_t way_to_owner(const struct as_memory *memory)
 {
-    return memory->uncore->coherence.hold / 2;
+    return memory->uncore->coherence.hold;
 }
 
-static uint64_t way_to_directory(const struct as_memory *memory)
-{
-    return memory->uncore->coherence.hold - way_to_core(memory);
-}
-
-/* When a request at `cycle` is served: not while the line is on its way to a core that asked before, nor before the directory has heard that
- * it has arrived. */
+/* When a request at `cycle` would have been made if it had not had to wait: not before the line has arrived at a core that asked before. Then
+ * the directory hears of that, which takes as long as the request would: one that waits there has made its way. */
 static uint64_t turn_of(const struct as_memory *memory, const struct as_directory_entry *entry, uint64_t cycle)
 {
     if (cycle + OUT_OF_ORDER < entry->asked)
         return cycle;
-    uint64_t free = entry->ready ? entry->ready + way_to_directory(memory) : 0;
-    return free > cycle ? free : cycle;
+    return entry->ready > cycle ? entry->ready : cycle;
 }
 
 /* … so that the request comes to the core that has the line behind what that one wrote, if the model is ahead there. */
 static uint64_t turn_behind(struct as_memory *memory, struct as_memory *other, const struct as_directory_entry *entry,
                             uint64_t cycle)
 {
-    uint64_t turn = turn_of(memory, entry, cycle), comes = turn + way_to_core(memory);
+    uint64_t turn = turn_of(memory, entry, cycle), comes = turn + way_to_owner(memory);
     const struct as_written *written = other ? written_by(other, entry->key - 1) : NULL;
     bool ahead = written && written->cycle >= comes && written->cycle < comes + OUT_OF_ORDER;
     return ahead ? turn + (written->cycle + 1 - comes) : turn;
@@ -240,14 +235,26 @@ static uint64_t turn_behind(struct as_memory *memory, struct as_memory *other, c
 
 /* ---- lines that leave ---- */
 
-/* Before the copy changes. One that may only be read is gone at once. */
+/* Before the copy changes. One that may only be read is gone at once, for those that ask whether it stays. */
 static void leave_at(struct as_memory *core, uint64_t line, uint64_t until)
 {
     uint32_t slot = as_tags_find(&core->l1d.tags, line);
-    if (slot == AS_TAGS_NONE || !core->l1d.tags.entries[slot].owned)
+    if (slot == AS_TAGS_NONE)
         return;
+    const struct as_entry *entry = &core->l1d.tags.entries[slot];
     core->leaving[core->n_leaving++ % AS_LEAVING] =
-        (struct as_leaving){.line = line + 1, .since = core->l1d.tags.entries[slot].ready, .until = until};
+        (struct as_leaving){.line = line + 1, .since = entry->owned ? entry->ready : until, .until = until};
+}
+
+uint64_t as_memory_lost(const struct as_memory *memory, uint64_t address)
+{
+    uint64_t line = as_memory_line(memory, address);
+    for (uint32_t i = 1; i <= AS_LEAVING && i <= memory->n_leaving; i++) {
+        const struct as_leaving *leaving = &memory->leaving[(memory->n_leaving - i) % AS_LEAVING];
+        if (leaving->line == line + 1)
+            return leaving->until;
+    }
+    return UINT64_MAX;
 }
 
 bool as_coherence_stays(const struct as_memory *memory, uint64_t cycle, uint64_t line)
@@ -348,7 +355,7 @@ static struct as_fill share(struct as_memory *memory, struct as_directory_entry 
     bool dirty = source && protocol == AS_PROTOCOL_MOESI; /* the O's copy is */
     if (owner) {
         bool stays = protocol == AS_PROTOCOL_MOESI;
-        leave_at(owner, line, turn + way_to_core(memory));
+        leave_at(owner, line, turn + way_to_owner(memory));
         dirty = downgrade(owner, line, !stays);
         if (dirty && !stays)
             as_cache_put(owner->llc, line, fill.done, true);
@@ -382,7 +389,7 @@ static struct gone drop_others(struct as_memory *memory, struct as_directory_ent
         struct as_memory *other = uncore->cores[i];
         set_side(&gone.side, other, line);
         gone.far |= other->socket != memory->socket;
-        leave_at(other, line, turn + way_to_core(memory));
+        leave_at(other, line, turn + way_to_owner(memory));
         gone.dirty |= drop(other, line);
     }
     memory->wish.dirty |= gone.dirty;
@@ -529,7 +536,7 @@ uint64_t as_memory_turn(struct as_memory *memory, uint64_t cycle)
     if (!entry || !owner_of(memory, entry))
         return cycle;
     uint64_t asks = cycle + memory->l1d.latency + (memory->has_l2 ? memory->l2.latency : 0);
-    return turn_of(memory, entry, asks) + way_to_core(memory);
+    return turn_of(memory, entry, asks) + way_to_owner(memory);
 }
 
 /* ---- cores ---- */

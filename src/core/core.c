@@ -361,6 +361,11 @@ uint64_t as_core_turn(const struct as_core *core)
     return as_memory_turn(core->memory, as_core_time(core));
 }
 
+uint64_t as_core_lost(const struct as_core *core, uint64_t address)
+{
+    return as_memory_lost(core->memory, address);
+}
+
 static uint64_t sooner(uint64_t time, uint64_t waited)
 {
     return time > waited ? time - waited : 0;

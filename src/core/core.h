@@ -124,6 +124,8 @@ uint64_t as_core_cycles(const struct as_core *core); /* commit cycle of the last
 uint64_t as_core_time(const struct as_core *core);
 /* … when an atomic that came next could have its line, if that is the line of the last one (memory.h). */
 uint64_t as_core_turn(const struct as_core *core);
+/* When the core last lost the line of an address to another one; UINT64_MAX: that is not known (any more). */
+uint64_t as_core_lost(const struct as_core *core, uint64_t address);
 void as_core_wait_until(struct as_core *core, uint64_t time); /* it did not run until then; never backwards */
 /* Drains all stores: when, in the machine's time, others can see the last of them. */
 uint64_t as_core_show_stores(struct as_core *core);

@@ -90,6 +90,8 @@ void as_memory_name_insn(struct as_memory *memory, uint32_t insn);
 /* When the core could have the line of its last atomic, if it asked at `cycle` for it: where another core owns it, when it leaves that one. Until
  * then the other core may use it. */
 uint64_t as_memory_turn(struct as_memory *memory, uint64_t cycle);
+/* When another core last took the line of an address; UINT64_MAX: that is not known (any more). */
+uint64_t as_memory_lost(const struct as_memory *memory, uint64_t address);
 /* Only the translation, for a store that executes and drains later (its line is asked for then). done is the cycle in
  * which the physical address is known: `cycle` where the TLB hits. events ST_TLB; fault as above. */
 struct as_memory_answer as_memory_translate(struct as_memory *memory, uint64_t cycle, uint64_t address);

@@ -335,9 +335,10 @@ struct as_sink {
      * it unless they have to be exact. */
     void (*round)(void *context, bool exactly);
     /* Threads that wait for each other (handover.h): what the thread has stored so far can be seen from here on, and later that a
-     * thread has seen it, so that it goes on no earlier. Marks are numbered. `atomic`: what saw it is one. */
+     * thread has seen it, so that it goes on no earlier. Marks are numbered. `word`: the address that it looked at, 0 if the kernel woke
+     * it; `atomic`: what saw it is one. */
     void (*show)(void *context, struct as_thread *thread, uint32_t mark);
-    void (*await)(void *context, struct as_thread *thread, uint32_t mark, bool atomic);
+    void (*await)(void *context, struct as_thread *thread, uint32_t mark, uint64_t word, bool atomic);
     /* Memory that the thread's process shares with others. The ranges change as mappings are told; the pointer stays. Threads that wait
      * for each other are looked at before they are read, so memory that will be mapped is told before `mapping` tells it. */
     const struct as_shared_ranges *(*shared)(void *context, const struct as_thread *thread);

@@ -229,6 +229,27 @@ static uint64_t next_access(const struct look *look, uint32_t lane, uint64_t at)
     return at;
 }
 
+/* Whether a block does nothing but look once more at what the last one looked at: its thread waits for another one to store there. A block that
+ * accesses nothing, as one with a pause, may lie between. */
+static void note_look(struct look *look, uint32_t lane)
+{
+    struct as_handover_lane *own = &look->all->lanes.data[lane];
+    bool decides = own->block->deciders[0] >= 0;
+    if (!decides && next_access(look, lane, own->block_at + 1) >= own->end)
+        return;
+    uint64_t seen = decides ? own->block->address : 0;
+    for (uint64_t at = own->block_at + 1; seen && (at = next_access(look, lane, at)) < own->end; at++) {
+        uint64_t word = word_at(look, lane, at);
+        seen = word & AS_WIRE_STORE ? 0 : (seen ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    bool again = seen && seen == own->look;
+    if (again && !own->spins_from)
+        own->spins_from = own->block_at;
+    own->spins_from = again ? own->spins_from : 0;
+    own->spun = again ? own->end : own->spun;
+    own->look = seen;
+}
+
 static void see_words(struct look *look, uint32_t lane)
 {
     struct as_handover_lane *own = &look->all->lanes.data[lane];
@@ -239,7 +260,7 @@ static void see_words(struct look *look, uint32_t lane)
         struct as_word_writer writer;
         if ((index == deciders[0] || index == deciders[1]) &&
             as_word_clocks_see(look->all->words, word_number(look, lane, word), own->thread, &writer))
-            as_handover_add_wait(look->reader, look->used, own, own->end, &writer,
+            as_handover_add_wait(look->reader, look->used, own, own->end, &writer, as_access_address(word),
                                  own->block->insns[index]->flags & AS_INSN_ATOMIC);
     }
 }
@@ -265,11 +286,12 @@ static void settle(struct look *look, uint32_t lane)
     struct as_word_writer writer;
     if (own->returns) {
         if (as_word_clocks_see(look->all->words, own->futex, own->thread, &writer))
-            as_handover_add_wait(look->reader, look->used, own, own->end, &writer, false);
+            as_handover_add_wait(look->reader, look->used, own, own->end, &writer, 0, false);
         own->futex = 0;
         own->looked += 1u + as_wire_event_words[AS_WIRE_SYSCALL_RETURN];
         own->allowed = own->looked;
     } else {
+        note_look(look, lane);
         if (own->block->deciders[0] >= 0)
             see_words(look, lane);
         if (own->block->publishes)
@@ -384,6 +406,17 @@ static bool settle_earliest(struct look *look, bool *settled)
     own->front = least_front(look, own);
     sink_down(all, 0);
     return true;
+}
+
+bool as_handover_spins(const struct as_reader *reader, uint32_t lane, uint64_t *words)
+{
+    enum { AFTER = 100 }; /* words: it will look again soon */
+    const struct as_handovers *all = &reader->handovers;
+    if (!all->on || lane >= all->lanes.len || !all->lanes.data[lane].thread)
+        return false;
+    const struct as_handover_lane *own = &all->lanes.data[lane];
+    *words = own->spins_from ? own->spun - own->spins_from : 0;
+    return own->spun && own->looked < own->spun + AFTER;
 }
 
 /* ---- lanes ---- */

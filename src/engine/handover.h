@@ -35,7 +35,8 @@ struct as_wait {
     uint64_t position, behind;
     uint32_t lane, thread; /* thread 0: it has ended */
     uint32_t mark;
-    bool atomic; /* what saw the other thread's store is an atomic */
+    uint64_t word; /* the address of what saw the other thread's store; 0: the kernel woke this thread */
+    bool atomic;   /* … and it is an atomic */
 };
 
 enum { AS_HANDOVER_BEHIND = 16 }; /* other threads that a lane remembers */
@@ -51,9 +52,11 @@ struct as_handover_lane {
     const struct as_block *block;
     uint64_t block_at, futex; /* position of the block's word; what the thread waits for in the kernel: 0 nothing */
     uint64_t exit_word;       /* of the thread that it makes: see thread_exits.h; 0: it makes none */
-    const struct as_shared_ranges *shared;           /* of its process */
-    uint64_t front;                                  /* all that the thread did before this time has been settled */
-    bool over;                                       /* its thread has ended */
+    const struct as_shared_ranges *shared; /* of its process */
+    uint64_t look;                         /* the last block that only looked, and what it loaded; 0: none */
+    uint64_t spins_from, spun; /* where it began to look at the same again and again, and last did; 0: never */
+    uint64_t front;            /* all that the thread did before this time has been settled */
+    bool over;                 /* its thread has ended */
     enum { AS_IDLE_UNKNOWN, AS_IDLE, AS_BUSY } idle; /* now */
     uint64_t published;
     AS_VEC(struct as_mark) marks;
@@ -85,6 +88,8 @@ void as_handover_arrive(struct as_reader *reader, uint32_t lane);
 void as_handover_free(struct as_reader *reader);
 /* Words of a lane that may be read before as_handover_arrive has to be called, or more can be known of other threads (lane_bounds.h). */
 uint64_t as_handover_limit(const struct as_reader *reader, uint32_t lane);
+/* Whether a thread waits for others by looking, or did so a short while ago; for how many of its words. */
+bool as_handover_spins(const struct as_reader *reader, uint32_t lane, uint64_t *words);
 /* Whether a lane waits for another one to be read. */
 bool as_handover_blocks(const struct as_reader *reader, uint32_t lane);
 

@@ -72,7 +72,7 @@ static bool is_behind(struct as_handover_lane *own, uint32_t lane, const struct 
 /* If the other thread has been read that far and there is no mark, nobody knew that the store would be waited for. It was no later than
  * this thread is now, or hardly. */
 void as_handover_add_wait(struct as_reader *reader, uint32_t used, struct as_handover_lane *own, uint64_t position,
-                          const struct as_word_writer *writer, bool atomic)
+                          const struct as_word_writer *writer, uint64_t word, bool atomic)
 {
     struct as_handovers *all = &reader->handovers;
     for (uint32_t i = 0; i < used; i++) {
@@ -91,6 +91,7 @@ void as_handover_add_wait(struct as_reader *reader, uint32_t used, struct as_han
                                                      .lane = i,
                                                      .thread = other->thread,
                                                      .mark = mark,
+                                                     .word = word,
                                                      .atomic = atomic};
         return;
     }
@@ -105,7 +106,7 @@ static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_w
     const struct as_handover_lane *other = &reader->handovers.lanes.data[wait->lane];
     struct as_thread *thread = &reader->streams[lane]->thread;
     if (other->thread != wait->thread || !reader->streams[wait->lane]) {
-        reader->sink->await(reader->context, thread, wait->mark, wait->atomic);
+        reader->sink->await(reader->context, thread, wait->mark, wait->word, wait->atomic);
         return true;
     }
     size_t at = find_mark(other, wait->behind);
@@ -113,7 +114,7 @@ static bool may_go_on(struct as_reader *reader, uint32_t lane, const struct as_w
     if (as_handover_read_of(reader, wait->lane) < wait->behind || (marked && at >= other->passed))
         return false;
     if (marked)
-        reader->sink->await(reader->context, thread, other->marks.data[at].number, wait->atomic);
+        reader->sink->await(reader->context, thread, other->marks.data[at].number, wait->word, wait->atomic);
     return true;
 }
 

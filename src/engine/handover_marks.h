@@ -26,6 +26,6 @@ static inline void as_handover_set_stop(struct as_handover_lane *own)
 uint32_t as_handover_add_mark(struct as_handovers *all, struct as_handover_lane *own, uint64_t position);
 /* What comes at a position of a lane comes behind the last store of another one, among the first `used` lanes. */
 void as_handover_add_wait(struct as_reader *reader, uint32_t used, struct as_handover_lane *own, uint64_t position,
-                          const struct as_word_writer *writer, bool atomic);
+                          const struct as_word_writer *writer, uint64_t word, bool atomic);
 
 #endif

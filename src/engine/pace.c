@@ -22,7 +22,15 @@
 static const double slowest_pace = 1.0 / 64, fastest_pace = 8, stuck_seconds = 0.05, idle_seconds = 0.005,
                     woken_seconds = 0.05, longest_woken = 2;
 /* Instructions. LEAST: a block at least, or no thread would get on. LEAST_APART: of threads that take no notice of each other. */
-enum { ALONE = 1 << 20, LEAST = 600, LEAST_APART = 4800, LEAST_MEETING = 300, MOST_IN_TURN = 20000 };
+enum {
+    ALONE = 1 << 20,
+    LEAST = 600,
+    LEAST_APART = 4800,
+    LEAST_MEETING = 300,
+    LEAST_LOOKING = 20,
+    LOOKED_PART = 8,
+    MOST_IN_TURN = 20000
+};
 enum { APART_QUANTA = 20 }; /* for how long they must not have */
 enum {
     MEETING_CYCLES = 100,
@@ -178,6 +186,24 @@ static void choose_quantum(struct as_reader *reader, uint32_t running)
     atomic_store(&reader->wire->quantum, knows_meetings(reader) && close < quantum ? close : quantum);
 }
 
+/* A thread that waits by looking must not look long beyond the store that it waits for, or its looks in vain, which take the line away from the
+ * thread that has it, come behind that. It gets a part of what it has looked for so far. */
+static uint64_t most_way(const struct as_reader *reader, uint32_t lane)
+{
+    uint64_t looked;
+    if (!knows_meetings(reader) || !as_handover_spins(reader, lane, &looked))
+        return UINT64_MAX;
+    return looked / LOOKED_PART > LEAST_LOOKING ? looked / LOOKED_PART : LEAST_LOOKING;
+}
+
+/* Within these bounds. */
+static uint64_t bound_way(const struct as_reader *reader, uint32_t lane, uint64_t way)
+{
+    uint64_t least = least_way(reader), most = most_way(reader, lane);
+    way = way < least ? least : way;
+    return way < most ? way : most;
+}
+
 /* Instructions that take the thread to a time. */
 static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
 {
@@ -194,16 +220,15 @@ static uint64_t way_to(struct as_reader *reader, uint32_t lane, uint64_t time)
     }
     if (time <= clock)
         return 0;
-    uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1)), least = least_way(reader);
-    return way < least ? least : way;
+    uint64_t way = (uint64_t)((double)(time - clock) * (own->pace > 0 ? own->pace : 1));
+    return bound_way(reader, lane, way);
 }
 
 /* Instructions of a quantum, at the thread's pace. */
 static uint64_t whole_way(const struct as_reader *reader, uint32_t lane)
 {
     uint64_t way = (uint64_t)((double)reader->wire->quantum * reader->pace.lanes[lane].pace);
-    uint64_t least = least_way(reader);
-    return way < least ? least : way;
+    return bound_way(reader, lane, way);
 }
 
 /* Whether a thread is on its way to its gate, and will have words then. */

@@ -259,10 +259,10 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
     TELL_ALL(tee, thread, true, show, mark);
 }
 
-static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, uint64_t word, bool atomic)
 {
     struct as_sink_tee *tee = context;
-    TELL_ALL(tee, thread, true, await, mark, atomic);
+    TELL_ALL(tee, thread, true, await, mark, word, atomic);
 }
 
 static void on_foresee(void *context, struct as_thread *thread, const struct as_mapping *mapping)

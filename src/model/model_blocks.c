@@ -424,17 +424,24 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
 
 /* A thread that saw a store goes on no earlier than that was. An atomic may ask for the line before: caches serve the owners of a line in
  * the order in which they ask here, as long as they are not much out of order in time (OUT_OF_ORDER in coherence.c), and a core that
- * asked only then would pay for its way to the caches on top of the line's. */
-static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
+ * asked only then would pay for its way to the caches on top of the line's. A thread that looks has asked as soon as it had lost the line. */
+enum { QUEUED = 250 };
+
+static uint64_t asks_since(const struct model_thread *own, uint64_t until, uint64_t word, bool atomic)
 {
-    enum { QUEUED = 250 };
+    if (atomic)
+        return until > QUEUED ? until - QUEUED : until;
+    uint64_t lost = word ? as_core_lost(own->seat.core, word) : UINT64_MAX;
+    return lost < until && lost + QUEUED > until ? lost : until;
+}
+
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, uint64_t word, bool atomic)
+{
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     pass_what_is_due(model, own);
     own->woken = !own->runs;
-    uint64_t until = model->marks[mark % AS_MODEL_MARKS];
-    if (atomic && until > QUEUED)
-        until -= QUEUED;
+    uint64_t until = asks_since(own, model->marks[mark % AS_MODEL_MARKS], word, atomic);
     if (until <= as_core_time(own->seat.core))
         return;
     as_core_empty(

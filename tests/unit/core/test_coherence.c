@@ -303,14 +303,14 @@ static void keeps_lines_for_a_while(void **state)
     uint64_t t = 20000, first = ask(&system, 1, AS_MEMORY_STORE, t).done,
              next = ask(&system, 2, AS_MEMORY_STORE, t).done;
     assert_int_equal(first, t + BED_L1 + BED_L2 + LOCAL);
-    assert_int_equal(next, first + HOLD / 2 + LOCAL);
+    assert_int_equal(next, first + LOCAL);
     size_t moves = system.n;
     assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first).done, first);
     assert_int_equal(ask(&system, 1, AS_MEMORY_LOAD, first + 1).done, first + 1 + BED_L1);
     assert_int_equal(ask(&system, 1, AS_MEMORY_OWN, first + HOLD - 1).done, first + HOLD - 1 + BED_L1);
     assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD + 9).done, first + HOLD + 9); /* the atomic's */
     assert_int_equal(system.n, moves);
-    assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD).done, next + HOLD / 2 + LOCAL);
+    assert_int_equal(ask(&system, 1, AS_MEMORY_STORE, first + HOLD).done, next + LOCAL);
     assert_int_equal(system.n, moves + 1);
     close_system(&system);
 }
@@ -329,7 +329,26 @@ static void tells_when_a_line_leaves(void **state)
     first = ask(&system, 1, AS_MEMORY_OWN, t).done;
     assert_int_equal(as_memory_turn(system.cores[1], first), first);
     assert_int_equal(as_memory_turn(system.cores[0], first - WAY), first + HOLD);
-    assert_int_equal(as_memory_turn(system.cores[0], first + HOLD), first + HOLD + WAY + HOLD / 2);
+    assert_int_equal(as_memory_turn(system.cores[0], first + HOLD), first + HOLD + WAY + HOLD);
+    close_system(&system);
+}
+
+/* Where another core took a line, it is known when that was, for copies that could be written and for those that could not. */
+static void knows_when_lines_were_lost(void **state)
+{
+    enum { HOLD = 20, WAY = BED_L1 + BED_L2 };
+    struct system system;
+    struct as_machine machine = coherent_machine(AS_PROTOCOL_MESI);
+    machine.coherence.hold = HOLD;
+    open_system(&system, machine);
+    ask(&system, 0, AS_MEMORY_STORE, 10000);
+    assert_true(as_memory_lost(system.cores[0], BASE) == UINT64_MAX);
+    ask(&system, 1, AS_MEMORY_LOAD, 20000);
+    assert_int_equal(as_memory_lost(system.cores[0], BASE), 20000 + WAY + HOLD); /* the right to write it */
+    assert_true(as_memory_lost(system.cores[0], BASE + BED_LINE) == UINT64_MAX);
+    ask(&system, 0, AS_MEMORY_STORE, 30000);
+    assert_true(as_memory_lost(system.cores[1], BASE) > 30000 &&
+                as_memory_lost(system.cores[1], BASE) <= 30000 + WAY + HOLD);
     close_system(&system);
 }
 
@@ -344,7 +363,7 @@ static void tries_loads_again_behind_atomics(void **state)
     open_system(&system, machine);
     ask(&system, 0, AS_MEMORY_STORE, 10000);
     as_memory_access(system.cores[2], AS_MEMORY_OWN, 10000, BASE + OTHER, 8);
-    uint64_t t = 20000, leaves = t + BED_L1 + BED_L2 + HOLD / 2;
+    uint64_t t = 20000, leaves = t + BED_L1 + BED_L2 + HOLD;
     ask(&system, 1, AS_MEMORY_STORE, t);
     size_t moves = system.n;
     assert_int_equal(ask(&system, 0, AS_MEMORY_LOAD, leaves - 1).done, leaves - 1 + BED_L1);
@@ -530,6 +549,7 @@ int main(void)
         cmocka_unit_test(serves_one_after_the_other),
         cmocka_unit_test(keeps_lines_for_a_while),
         cmocka_unit_test(tells_when_a_line_leaves),
+        cmocka_unit_test(knows_when_lines_were_lost),
         cmocka_unit_test(tries_loads_again_behind_atomics),
         cmocka_unit_test(comes_behind_stores_that_were_met),
         cmocka_unit_test(forgets_lines_that_were_evicted),

@@ -9,6 +9,7 @@ enum { LOOK = 0x5000, STORE = 0x5100, CLONE = 56, EXIT = 60, FUTEX = 202 };
 #define SHARED_BYTES UINT64_C(0x1000)
 
 static struct as_str told;
+static uint64_t awaited_word;
 static struct as_shared_ranges shared[3]; /* by process */
 static struct as_shared_range ranges[2];
 
@@ -17,9 +18,10 @@ static void on_show(void *context, struct as_thread *thread, uint32_t mark)
     as_str_addf(&told, "%u shows %u\n", thread->number, mark);
 }
 
-static void on_await(void *context, struct as_thread *thread, uint32_t mark, bool atomic)
+static void on_await(void *context, struct as_thread *thread, uint32_t mark, uint64_t word, bool atomic)
 {
     as_str_addf(&told, "%u awaits %u\n", thread->number, mark);
+    awaited_word = word;
 }
 
 static const struct as_shared_ranges *shared_of(void *context, const struct as_thread *thread)
@@ -174,6 +176,36 @@ static void test_store_is_seen(void **state)
     read_thread(1);
     assert_false(read_thread(2));
     expect_told("1 shows 1\n2 awaits 1\n");
+    assert_int_equal(awaited_word, 0x9000);
+}
+
+/* Looks that follow each other, for as long as they are at the same word and nothing is stored between. */
+static void test_spinning_is_known(void **state)
+{
+    uint64_t words = 0;
+    add_thread(1, 1);
+    add_thread(2, 1);
+    push_access(2, LOOK, AS_WIRE_LOAD, 0x9000, 10);
+    push_access(2, LOOK, AS_WIRE_LOAD, 0x9100, 11);
+    push_access(2, LOOK, AS_WIRE_LOAD, 0x9200, 12);
+    store(1, 0x9400, 13);
+    push_block(2, BACK, 14);
+    push_block(1, BACK, 60);
+    look_on_all();
+    assert_false(as_handover_spins(&reader, 1, &words));
+    for (uint64_t i = 0; i < 10; i++)
+        push_access(2, LOOK, AS_WIRE_LOAD, 0x9300, 20 + i);
+    push_block(2, BACK, 40);
+    look_on_all();
+    assert_true(as_handover_spins(&reader, 1, &words));
+    assert_true(words >= 2 * 8 && words <= 2 * 10);
+    assert_false(as_handover_spins(&reader, 0, &words));
+    for (uint64_t i = 0; i < 60; i++)
+        push_access(2, LOOK, AS_WIRE_LOAD, 0x9000 + 8 * i, 41 + i);
+    push_block(1, BACK, 200);
+    push_block(2, BACK, 201);
+    look_on_all();
+    assert_false(as_handover_spins(&reader, 1, &words));
 }
 
 static void test_other_words_are_not_waited_for(void **state)
@@ -427,6 +459,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_store_is_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_spinning_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_words_are_not_waited_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_have_memory_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_memory, set_up, tear_down),
