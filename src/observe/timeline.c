@@ -100,11 +100,11 @@ static double value_of(const struct line *line, const struct column *column)
     return by > 0 ? value / by : 0;
 }
 
-/* Bars have eight heights; zero is a space. */
+/* Bars have eight heights; zero is a space. `most` is not 0. */
 static const char *bar(double value, double most)
 {
     static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    int height = most > 0 ? (int)(8 * value / most + 0.5) : 0;
+    int height = (int)(8 * value / most + 0.5);
     return bars[value > 0 && height == 0 ? 1 : height > 8 ? 8 : height];
 }
 
