@@ -9,7 +9,8 @@
  *
  * While threads meet (handover.h), each waits before a block that learns something from an atomic until no other thread is behind it in simulated time:
  * locks are then taken in that order. A thread that runs alone then has no more than a quantum: those that it wakes start
- * from where it is.
+ * from where it is. One that waits by looking (handover.h) gets a few instructions, more the longer it has looked: looks in vain that are executed
+ * beyond the store that it waits for take the line away from the thread that is about to store.
  *
  * In turn (`deterministic`): one thread at a time executes its budget, in the order of thread numbers. The reader reads
  * nothing until every thread that can run has had its turn. Every run then reports the same to the sink. A turn ends at
