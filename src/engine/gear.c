@@ -70,11 +70,12 @@ static bool starts_region(const struct as_regions *regions, uint32_t landmark)
 
 _Static_assert(AS_SAMPLE_NEAR >= 2 * AS_WIRE_SAMPLE_RECENT, "two granules an instruction");
 
+/* Written only where it changes: QEMU's threads read it at each access, from their own caches. */
 void as_gear_sample(struct as_wire_header *wire, const struct as_engine_options *options)
 {
-    if (options->sample)
-        atomic_store_explicit(&wire->sample_threshold, atomic_load_explicit(options->sample, memory_order_relaxed),
-                              memory_order_relaxed);
+    uint64_t threshold = options->sample ? atomic_load_explicit(options->sample, memory_order_relaxed) : 0;
+    if (threshold != atomic_load_explicit(&wire->sample_threshold, memory_order_relaxed))
+        atomic_store_explicit(&wire->sample_threshold, threshold, memory_order_relaxed);
 }
 
 void as_gear_prepare(struct as_wire_header *wire, const struct as_engine_options *options)

@@ -186,11 +186,9 @@ struct as_wire_header {
     _Atomic uint32_t record_accesses; /* enum as_wire_accesses */
     uint32_t stacks;                  /* … and of those by which the stacks of call paths are told apart */
     uint32_t in_turn;                 /* one thread executes at a time: engine/pace.h */
-    uint32_t in_step;      /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
-    uint32_t stamped;      /* blocks have stamps: enum as_wire_stamps; 0: none */
-    uint32_t sample_shift; /* AS_WIRE_SAMPLED: of a granule's bytes, and … */
-    _Atomic uint64_t sample_threshold; /* … whose number times AS_WIRE_SAMPLE_STEP is at most that: it is sampled */
-    _Atomic uint32_t several;          /* the program has made a thread or a process: before that, stamps stand still */
+    uint32_t in_step;           /* threads execute atomics in the order of their instructions: plugin/thread_step.h */
+    uint32_t stamped;           /* blocks have stamps: enum as_wire_stamps; 0: none */
+    _Atomic uint32_t several;   /* the program has made a thread or a process: before that, stamps stand still */
     _Atomic uint64_t quantum;   /* cycles that threads may be apart now, kept by their budgets (stop_at); 0: no limit */
     _Atomic uint32_t orders;    /* atomics are executed in the order of simulated time: engine/pace.h */
     _Atomic uint32_t processor; /* the host's where threads wait for that, + 1; 0: anywhere (engine/meeting_place.h) */
@@ -200,6 +198,11 @@ struct as_wire_header {
 
     pthread_mutex_t
         reader_alive; /* robust; held by the reader as long as it lives: a process that gets it knows that the reader has died */
+
+    /* AS_WIRE_SAMPLED, on a line that is hardly ever written: a granule of 1 << sample_shift bytes is sampled if its number times
+     * AS_WIRE_SAMPLE_STEP is at most the threshold. */
+    _Alignas(64) _Atomic uint64_t sample_threshold;
+    uint32_t sample_shift;
 
     _Alignas(64) _Atomic uint32_t doorbell; /* futex: bumped by writers after publishing when the reader waits */
     _Atomic uint32_t reader_waits;
