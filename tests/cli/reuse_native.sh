@@ -17,7 +17,8 @@ share='(lambda lo, hi: sum(b["count"] for b in d["time_histogram"] if lo <= b["l
 near() {
     native near.json -- "$ribench" 1 50000 0 10 3000 0 0 0 0 0 0 0 0
     holds "distances that are looked at in advance are exact" "$share(2048, 2048) > 0.97" near.json
-    holds "… and say so" 'all(b["how"] == "counted" and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
+    # One of some forty samples may be timed: where the program ends, say.
+    holds "… and say so" 'all(b["how"] in ("counted", "both") and b["counted"] > 0.9 for b in d["time_histogram"] if b["lo"] == 2048)' near.json
     holds "… between the lines that make them" 'd["pairs"][0]["use"]["function"] == "work" and d["pairs"][0]["use"]["file"].endswith("ribench.c")' near.json
     holds "… on their call path" 'd["pairs"][0]["use"]["path"][:3] == ["work", "run", "main"] == d["pairs"][0]["reuse"]["path"][:3]' near.json
     holds "… each with its share" 'abs(sum(p["share"] for p in d["pairs"]) - 1) < 1e-6 and all(0 <= p["ratio"] <= 1 for p in d["miss_ratio"])' near.json
