@@ -336,10 +336,11 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
  * accesses, which lies in no other stretch than its first. */
 static inline bool finish_iteration(struct as_stream *stream, const uint64_t *words, size_t n, uint32_t next)
 {
-    enum { PLAIN = AS_BLOCK_VARIES | AS_BLOCK_REP_FIRST | AS_BLOCK_REP_LAST | AS_BLOCK_CHECKED };
+    enum { PLAIN = AS_BLOCK_VARIES | AS_BLOCK_REP_FIRST | AS_BLOCK_REP_LAST };
     const struct as_block *block = stream->block;
     const struct as_region_run *regions = stream->regions;
-    if (next != stream->block_id || n == 0 || block->n != 1 || block->flags != PLAIN || stream->bare ||
+    uint32_t checked = stream->bare ? block->flags & AS_BLOCK_CHECKED : AS_BLOCK_CHECKED;
+    if (next != stream->block_id || n == 0 || block->n != 1 || block->flags != (PLAIN | checked) ||
         stream->has_registers || stream->in_sigreturn || !as_block_leads_to(block, block->address))
         return false;
     if (!stream->told || !as_stream_is_told(stream) || regions->over || regions->seeks ||
