@@ -126,25 +126,41 @@ static struct thread *find_thread(const struct as_native_lens *lens, uint32_t nu
     return number && number <= lens->threads.len ? &lens->threads.data[number - 1] : NULL;
 }
 
-static struct thread *start_thread(struct as_native_lens *lens, const struct as_perf_sample *sample)
+static void start_thread(struct as_native_lens *lens, const struct as_perf_sample *sample, uint32_t tid)
 {
-    uint64_t *number = as_map_put(&lens->numbers, sample->tid);
-    if (*number)
-        return find_thread(lens, (uint32_t)*number);
     struct thread *thread = as_vec_push(&lens->threads);
-    *number = lens->threads.len;
+    *as_map_put(&lens->numbers, tid) = lens->threads.len;
     *thread = (struct thread){.live = true,
-                              .known = {.number = (uint32_t)*number,
+                              .known = {.number = (uint32_t)lens->threads.len,
                                         .process = as_native_lens_address_space(lens, sample->pid),
                                         .core = sample->cpu,
                                         .pid = sample->pid,
-                                        .tid = sample->tid}};
-    uint64_t name = look_up(&lens->comms, sample->tid);
+                                        .tid = tid}};
+    uint64_t name = look_up(&lens->comms, tid);
     if (name)
         snprintf(thread->known.comm, sizeof thread->known.comm, "%s", lens->names.data[name - 1]);
     if (lens->client && lens->client->thread_start)
         lens->client->thread_start(lens->client_context, thread->known.number, thread->known.process);
-    return thread;
+}
+
+static bool has_process(const struct as_native_lens *lens, uint32_t process)
+{
+    for (size_t i = 0; i < lens->threads.len; i++)
+        if (lens->threads.data[i].known.process == process)
+            return true;
+    return false;
+}
+
+/* A process's first thread comes before those that it started, although one of these may be sampled earlier. */
+static struct thread *thread_of(struct as_native_lens *lens, const struct as_perf_sample *sample)
+{
+    uint64_t number = look_up(&lens->numbers, sample->tid);
+    if (number)
+        return find_thread(lens, (uint32_t)number);
+    if (sample->tid != sample->pid && !has_process(lens, as_native_lens_address_space(lens, sample->pid)))
+        start_thread(lens, sample, sample->pid);
+    start_thread(lens, sample, sample->tid);
+    return &lens->threads.data[lens->threads.len - 1];
 }
 
 /* Its registers go with it. */
@@ -557,7 +573,7 @@ void as_native_lens_sample(struct as_native_lens *lens, const struct as_perf_sam
                            bool is_clock)
 {
     as_native_lens_poll(lens);
-    struct thread *thread = start_thread(lens, sample);
+    struct thread *thread = thread_of(lens, sample);
     struct as_lens_sample given = {.access = describe(lens, thread, sample), .period = period};
     know_thread(thread, sample, given.access.path);
     if (is_clock)

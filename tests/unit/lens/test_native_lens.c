@@ -104,6 +104,14 @@ static void sample(struct as_native_lens *lens, pid_t pid, uint64_t time)
     sample_with(lens, pid, time, NULL, 0);
 }
 
+/* … of a thread, without an address. */
+static void sample_of(struct as_native_lens *lens, uint32_t pid, uint32_t tid, uint64_t time)
+{
+    struct as_perf_event event = {0};
+    struct as_perf_sample made = {.event = &event, .mode = AS_PERF_USER, .time = time, .pid = pid, .tid = tid};
+    as_native_lens_sample(lens, &made, 1000, true);
+}
+
 /* Time does not go back, and a sample without one has that of the last. */
 static void times(void **state)
 {
@@ -511,6 +519,28 @@ static void process(struct as_native_lens *lens, enum as_perf_process_kind kind,
     as_native_lens_process(lens, &record);
 }
 
+/* A process's first thread is the first one, although another one is sampled before it. */
+static void first_thread_first(void **state)
+{
+    static const struct {
+        uint32_t pid, tid;
+    } met[] = {{50, 52}, {50, 51}, {50, 50}, {60, 60}, {60, 61}};
+    static const uint32_t want[] = {50, 52, 51, 60, 61};
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    for (size_t i = 0; i < 5; i++)
+        sample_of(native, met[i].pid, met[i].tid, i + 1);
+    assert_int_equal(as_native_lens_threads(native), 5);
+    assert_int_equal(seen.started, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(as_native_lens_thread(native, i)->tid, want[i]);
+    process(native, AS_PERF_EXIT, 50, false);
+    sample_of(native, 50, 53, 9); /* its first thread has ended, and does not come again */
+    assert_int_equal(as_native_lens_threads(native), 6);
+    assert_int_equal(as_native_lens_thread(native, 5)->tid, 53);
+    as_native_lens_free(native);
+}
+
 static void threads_end_and_processes_change(void **state)
 {
     pid_t pid = child_or_skip();
@@ -545,12 +575,19 @@ int main(void)
 {
 #ifdef __x86_64__
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),           cmocka_unit_test(paths),
-        cmocka_unit_test(ends_of_paths),   cmocka_unit_test(recorded_addresses),
-        cmocka_unit_test(how_long_it_ran), cmocka_unit_test(accesses_around),
-        cmocka_unit_test(nothing_around),  cmocka_unit_test(one_trap_with_its_access),
-        cmocka_unit_test(four_registers),  cmocka_unit_test(budget_is_kept),
-        cmocka_unit_test(watching_costs),  cmocka_unit_test(threads_end_and_processes_change),
+        cmocka_unit_test(times),
+        cmocka_unit_test(paths),
+        cmocka_unit_test(ends_of_paths),
+        cmocka_unit_test(recorded_addresses),
+        cmocka_unit_test(how_long_it_ran),
+        cmocka_unit_test(accesses_around),
+        cmocka_unit_test(nothing_around),
+        cmocka_unit_test(one_trap_with_its_access),
+        cmocka_unit_test(four_registers),
+        cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(watching_costs),
+        cmocka_unit_test(first_thread_first),
+        cmocka_unit_test(threads_end_and_processes_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 #else
