@@ -445,6 +445,19 @@ static uint64_t address_of(void *context, uint64_t insn)
     return insn;
 }
 
+/* In a program without frame pointers the kernel follows arbitrary values: what lies outside all code called nobody. */
+static size_t callers_in_code(struct as_space *space, const uint64_t *frames, size_t n)
+{
+    struct as_location location;
+    size_t count = n ? 1 : 0;
+    for (; count < n; count++) {
+        as_space_find(space, frames[count], &location);
+        if (strcmp(location.module, "[unknown]") == 0)
+            break;
+    }
+    return count;
+}
+
 static size_t frames_of(void *context, uint32_t path, uint64_t *functions, size_t n, struct as_space **space)
 {
     const struct as_comm_native *native = context;
@@ -452,9 +465,12 @@ static size_t frames_of(void *context, uint32_t path, uint64_t *functions, size_
     uint32_t process;
     size_t count = as_native_lens_path(native->lens, path, &frames, &process);
     *space = count ? name_space(context, process, 0) : NULL;
-    for (size_t i = 0; *space && i < count && i < n; i++)
+    if (!*space)
+        return 0;
+    count = callers_in_code(*space, frames, count);
+    for (size_t i = 0; i < count && i < n; i++)
         functions[i] = frames[i];
-    return *space ? count : 0;
+    return count;
 }
 
 struct as_comm_result as_comm_native_result(const struct as_comm_native *native)

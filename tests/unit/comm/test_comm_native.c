@@ -117,9 +117,12 @@ static uint64_t code_at = CODE; /* what is sampled */
 static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, uint64_t op)
 {
     struct as_perf_event event = {0};
+    const uint64_t chain[] = {code_at + tid % 100, CODE + 0x21, 0xfffffffe, CODE + 0x31};
     struct as_perf_sample made = {.event = &event,
                                   .has = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC,
                                   .mode = AS_PERF_USER,
+                                  .chain = chain,
+                                  .n_chain = 4,
                                   .ip = code_at + tid % 100,
                                   .addr = address,
                                   .data_src = op << PERF_MEM_OP_SHIFT,
@@ -256,6 +259,9 @@ static void names(void **state)
     assert_string_equal(text, "[unknown]");
     free(text);
     assert_true(result.names.cut && result.names.address(NULL, 123) == 123);
+    const char *frames[4]; /* up to the caller that is no code */
+    assert_int_equal(as_comm_frames(&result, result.contacts->list.data[0].from.path, frames, 4), 2);
+    assert_int_equal(as_comm_frames(&result, 1000, frames, 4), 0);
     as_comm_native_free(native);
 }
 
