@@ -77,6 +77,8 @@ static inline bool as_core_ask_load(struct as_core *core, const struct as_core_a
             *answer = as_core_load_slowly(core, access, cycle);
         return true;
     }
+    if (core->machine->coherence.gather == AS_GATHER_UNREAD)
+        core->pending[store->number & core->pending_mask].read = true;
     if (core->ideal & AS_EVENT_FL_MO)
         cycle = later(cycle, store->address_known);
     if (store->address_known > cycle || !covers(store, access))

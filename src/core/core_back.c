@@ -8,7 +8,7 @@
 /* Whether the entry that the next store takes was in use until another core's line came. */
 static bool freed_by_move(const struct as_core *core)
 {
-    return core->store_moved[(core->n_stores - core->store_queue.limit) & core->store_queue.mask];
+    return core->store_moved[(core->n_stores - core->store_queue.limit) & core->store_queue.mask] != 0;
 }
 
 uint64_t as_core_wait_for_store_queue(struct as_core *core, uint64_t cycle, uint64_t in_turn, struct as_pipe *pipe)

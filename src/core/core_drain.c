@@ -1,14 +1,60 @@
 /* Draining: committed stores leave the store queue in order, `store_drain` a cycle. That happens long after younger
- * loads have asked the cache, so it is deferred until a later cycle is requested or the time of a drain is needed. */
+ * loads have asked the cache, so it is deferred until a later cycle is requested or the time of a drain is needed.
+ *
+ * A store that waits for another core's line stays in the queue, and so do all behind it. Where the machine gathers stores
+ * (coherence.gather), it leaves the queue at once, and so do stores to the same line that come next: they are put together, and become visible
+ * when the line is there. A store to another line must not become visible before, and stays in the queue until then. */
 #include "core/core_ask.h"
+
+/* ---- stores that are put together ---- */
+
+/* The line + 1 for which the store may be put together with others; 0: it may not. */
+static uint64_t gathers_for(const struct as_core *core, const struct pending *pending)
+{
+    uint32_t gather = core->machine->coherence.gather;
+    uint64_t line = pending->address >> core->line_shift;
+    bool may = gather == AS_GATHER_ALL || (gather == AS_GATHER_UNREAD && !pending->read);
+    return may && pending->size && (pending->address + pending->size - 1) >> core->line_shift == line ? line + 1 : 0;
+}
+
+/* Whether they wait for their line at `cycle`. */
+static bool is_gathering(const struct as_core *core, uint64_t cycle)
+{
+    return core->gathered && cycle < core->last_drain;
+}
+
+/* Whether the first pending store, which could start at `start`, is put to them. */
+static bool joins(const struct as_core *core, uint64_t start)
+{
+    return is_gathering(core, start) &&
+           gathers_for(core, &core->pending[core->n_drained & core->pending_mask]) == core->gathered;
+}
+
+/* The store leaves the queue at `start`, before it is visible. Where the machine tells stores that loads have read from others, loads find
+ * none that has left the queue. */
+static void gather(struct as_core *core, const struct pending *pending, uint64_t start)
+{
+    core->gathered = gathers_for(core, pending);
+    if (core->machine->coherence.gather == AS_GATHER_UNREAD)
+        note_drained(core, pending, start);
+    if (core->script)
+        core->script->spoiled = true; /* which stores are put together is decided by addresses */
+}
+
+/* ---- one after the other ---- */
+
+/* When the first pending store could start if none before it waited for its line. */
+static uint64_t earliest_start(const struct as_core *core)
+{
+    uint64_t start = later(core->pending[core->n_drained & core->pending_mask].commit + 1, core->last_drain_start);
+    return start + (start == core->last_drain_start && core->drains_in_cycle >= core->machine->back.store_drain);
+}
 
 /* When the first pending store can start. */
 static uint64_t drain_start(const struct as_core *core)
 {
-    uint64_t start = later(core->pending[core->n_drained & core->pending_mask].commit + 1, core->last_drain_start);
-    if (start == core->last_drain_start && core->drains_in_cycle >= core->machine->back.store_drain)
-        start++;
-    return later(start, core->last_drain);
+    uint64_t start = earliest_start(core);
+    return joins(core, start) ? start : later(start, core->last_drain);
 }
 
 struct as_memory_answer as_core_drain_slowly(struct as_core *core, const struct pending *pending, uint64_t start)
@@ -42,7 +88,33 @@ static __attribute__((noinline)) struct as_memory_answer drain_by_script(struct 
     return answer;
 }
 
-void as_core_drain_one(struct as_core *core)
+static void note_start(struct as_core *core, uint64_t start)
+{
+    core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
+    core->last_drain_start = start;
+}
+
+/* The first pending store leaves the queue in cycle `freed`; it waited for another core's line until `moved`, or 0. */
+static void leave_queue(struct as_core *core, uint64_t freed, uint64_t moved, bool logged)
+{
+    if (core->stays && !logged)
+        as_core_log_drain(core, freed);
+    core->store_moved[core->n_drained & core->store_queue.mask] = moved;
+    go(&core->store_queue, core->n_drained++, freed);
+    as_core_plan_drain(core);
+}
+
+/* The first pending store is put to those that wait for its line, which is the core's when they are visible. */
+static void join(struct as_core *core, uint64_t start)
+{
+    const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
+    note_start(core, start);
+    core->last_drain = later(core->last_drain, as_core_ask_drain(core, core->last_drain).done);
+    gather(core, pending, start);
+    leave_queue(core, start, core->last_drain, false);
+}
+
+static void drain_alone(struct as_core *core, bool waited)
 {
     const struct pending *pending = &core->pending[core->n_drained & core->pending_mask];
     uint64_t freed = pending->commit, start = core->next_drain;
@@ -52,16 +124,29 @@ void as_core_drain_one(struct as_core *core)
         answer = drain_by_script(core, start, &writes, &logged);
     else if (writes)
         answer = as_core_ask_drain(core, start);
+    core->gathered = 0;
     if (writes) {
-        core->drains_in_cycle = start == core->last_drain_start ? core->drains_in_cycle + 1 : 1;
-        core->last_drain_start = start;
+        note_start(core, start);
         core->last_drain = freed = answer.done;
     }
-    if (core->stays && !logged)
-        as_core_log_drain(core, freed);
-    core->store_moved[core->n_drained & core->store_queue.mask] = answer.events != 0;
-    go(&core->store_queue, core->n_drained++, freed);
-    as_core_plan_drain(core);
+    if (__builtin_expect(answer.events && answer.done > start && gathers_for(core, pending), 0)) {
+        gather(core, pending, start);
+        freed = start;
+    }
+    leave_queue(core, freed, answer.events || waited ? answer.done : 0, logged);
+}
+
+/* Drains the first pending store; or only plans it anew, where it was to be put to others and has been read since. */
+void as_core_drain_one(struct as_core *core)
+{
+    uint64_t start = core->next_drain;
+    bool waited = core->gathered && is_gathering(core, earliest_start(core));
+    if (!waited || start >= core->last_drain)
+        drain_alone(core, waited);
+    else if (joins(core, start))
+        join(core, start);
+    else
+        as_core_plan_drain(core);
 }
 
 void as_core_plan_drain(struct as_core *core)
@@ -79,6 +164,7 @@ static void add_pending(struct as_core *core, const struct as_core_access *acces
     pending->insn = !access ? 0 : core->insns ? pipe->insn : AS_TRANSFER_NO_INSN;
     pending->commit = pipe->commit;
     pending->number = number;
+    pending->read = false;
 }
 
 /* Where the script knows it, all but the commit is in the list already. */
@@ -104,7 +190,7 @@ void as_core_put_off_drain(struct as_core *core, const struct as_core_access *ac
                            uint64_t number)
 {
     if (core->n_stores - core->n_drained > core->store_queue.mask)
-        as_core_drain_one(core);
+        drain_first(core, core->n_stores - core->store_queue.mask);
     if (core->stays)
         core->store_dispatched[core->n_stores & core->pending_mask] = pipe->dispatch;
     if (core->script)

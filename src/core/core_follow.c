@@ -86,6 +86,7 @@ static inline void put_off(const struct as_hunt *hunt, const struct as_question 
     pending->address = writes ? access->address : 0;
     pending->size = writes ? access->size : 0;
     pending->insn = ask->events;
+    pending->read = false;
     if (__builtin_expect(core->stays != NULL, 0))
         core->store_dispatched[core->n_stores & core->pending_mask] = hunt->base + (uint64_t)(int64_t)ask->done;
     core->n_stores++;

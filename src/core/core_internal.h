@@ -67,6 +67,7 @@ struct store {
 struct pending {
     uint64_t address, commit, number; /* `number`: its struct store's */
     uint32_t size;                    /* 0: it wrote nothing (sc) */
+    bool read;                        /* a load has its value */
     uint32_t insn;                    /* as_insn.id */
 };
 
@@ -123,7 +124,8 @@ struct as_core {
     struct ring rows;                /* last commit by row */
     uint64_t flights_mask, width, rob, commit_width;
     struct ring load_queue, store_queue;
-    bool *store_moved; /* beside the store queue: what left waited for another core's line */
+    uint64_t
+        *store_moved; /* beside the store queue: until when what left waited for another core's line; 0: it did not */
     struct ring registers[AS_REGISTERS_COUNT];
     struct as_occupancy *branches; /* unresolved ones: they resolve out of order */
 
@@ -146,6 +148,7 @@ struct as_core {
     uint64_t next_drain; /* cycle in which the first of them starts; UINT64_MAX: there is none */
     uint64_t last_drain_start, last_drain;
     uint32_t drains_in_cycle;
+    uint64_t gathered; /* line + 1 for which stores are put together until last_drain, or were; 0: none */
 
     /* commit */
     uint64_t kernel_cycles;

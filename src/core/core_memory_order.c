@@ -72,14 +72,15 @@ static struct as_memory_answer access_memory(struct as_core *core, enum as_memor
 }
 
 /* Whether one of the stores that drained after `from`, at `until` at the latest, waited for another core's line. All that can
- * matter are the last ones: as many as the store queue has entries. */
+ * matter are the last ones: as many as the store queue has entries, and those that were put together, as far as they are known. */
 static uint32_t waited_for_line(const struct as_core *core, uint64_t from, uint64_t until)
 {
     const struct ring *queue = &core->store_queue;
-    uint64_t first = core->n_stores > queue->limit ? core->n_stores - queue->limit : 0;
+    uint64_t most = core->machine->coherence.gather == AS_GATHER_NO ? queue->limit : queue->mask;
+    uint64_t first = core->n_stores > most ? core->n_stores - most : 0;
     for (; first < core->n_drained; first++) {
-        uint64_t drained = queue->gone[first & queue->mask] - 1;
-        if (core->store_moved[first & queue->mask] && drained > from && drained <= until)
+        uint64_t moved = core->store_moved[first & queue->mask];
+        if (moved > from && moved <= until)
             return AS_EVENT_COHERENCE;
     }
     return 0;

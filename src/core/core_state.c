@@ -486,13 +486,14 @@ static void put_drains(struct writer *writer, const struct as_core *core)
     for (; first != core->n_drained; first++) {
         put_later(writer, core->store_queue.gone[first & core->store_queue.mask], writer->base);
         if (writer->out[-1])
-            writer->out[-1] |= (uint16_t)(core->store_moved[first & core->store_queue.mask] << 15);
+            writer->out[-1] |= (uint16_t)((core->store_moved[first & core->store_queue.mask] != 0) << 15);
     }
     uint64_t start = pending ? core->pending[core->n_drained & core->pending_mask].commit : writer->base;
     start = start < writer->base ? start : writer->base;
     put_later(writer, core->last_drain_start, start);
     put(writer, core->last_drain_start > start ? core->drains_in_cycle : 0);
     put_later(writer, core->last_drain, start);
+    writer->beyond |= core->gathered && core->last_drain > start; /* addresses decide what drains when */
 }
 
 static void get_drains(struct reader *reader, struct as_core *core)
@@ -506,11 +507,12 @@ static void get_drains(struct reader *reader, struct as_core *core)
         uint64_t at = (core->n_drained - n) & core->store_queue.mask, word = get(reader);
         uint64_t since = word & ((1u << 15) - 1);
         core->store_queue.gone[at] = since ? reader->base + since - BIAS : 0;
-        core->store_moved[at] = word >> 15;
+        core->store_moved[at] = word >> 15 ? core->store_queue.gone[at] - 1 : 0;
     }
     core->last_drain_start = get_later(reader);
     core->drains_in_cycle = (uint32_t)get(reader);
     core->last_drain = get_later(reader);
+    core->gathered = 0;
     as_core_plan_drain(core);
 }
 

@@ -55,6 +55,9 @@ struct as_tlb_machine {
 enum { AS_TAGE_TABLES_MAX = 16, AS_CORES_MAX = 1024 };
 
 /* What private caches do about each other: nothing; M, E, S; … and F; … and O. */
+/* Which committed stores leave the store queue before the line has come that another core has (core_drain.c): none, those that no load
+ * has taken a value from, all. */
+enum as_gather { AS_GATHER_NO, AS_GATHER_UNREAD, AS_GATHER_ALL };
 enum as_protocol { AS_PROTOCOL_OFF, AS_PROTOCOL_MESI, AS_PROTOCOL_MESIF, AS_PROTOCOL_MOESI };
 
 struct as_coherence_machine {
@@ -63,6 +66,7 @@ struct as_coherence_machine {
     uint32_t upgrade;        /* cycles until other cores' copies of a line are gone */
     uint32_t hold;           /* cycles that a core keeps a line for which another one waits */
     bool migratory;          /* a load of a line that its owner has written gets the right to write it */
+    uint32_t gather;         /* enum as_gather */
     uint32_t slice;          /* cycles that a thread keeps a core that others wait for */
     uint32_t cores, sockets; /* cores 0: one for each thread */
     char pinning[256];       /* compact (or ""), scatter, or the cores of threads 1, 2 … */

@@ -178,6 +178,8 @@ const struct as_field as_fields[] = {
         "cycles that a core keeps a line that it has got although another core waits for it"),
     MAY("coherence.migratory", YESNO, coherence.migratory, 0, 1, 0,
         "a load of a line that its owner has written takes the line, with the right to write it"),
+    CHOICE("coherence.gather", coherence.gather, "no unread all", AS_GATHER_ALL, AS_GATHER_NO,
+           "stores that are put together outside of the store queue while their line is on its way from another core"),
     MAY("coherence.cores", COUNT, coherence.cores, 0, AS_CORES_MAX, 0, "cores (0: one for each thread)"),
     MAY("coherence.sockets", COUNT, coherence.sockets, 1, 2, 1, "sockets, each with a last-level cache"),
     MAY("coherence.slice", COUNT, coherence.slice, 1000, 1e9, 1000000,

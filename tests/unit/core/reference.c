@@ -22,7 +22,10 @@ struct flight {
     uint64_t address_known, translated, drained; /* stores */
     uint64_t caught;                             /* loads that passed a store: when that had its address */
     bool fault, mispredicted, predicted, slow_target, waits_for_decode;
-    bool moved; /* stores: its line came from another core */
+    uint64_t left;  /* stores: the store queue; before `drained` where it was put together with others */
+    uint64_t hides; /* stores: loads behind it go to the cache from then on */
+    bool read;      /* stores: a load has its value */
+    bool moved;     /* stores: its line, or the one that it waited for, came from another core */
     uint32_t
         full_with; /* stores: at the end of the last cycle in which the store queue alone had no room for it: events */
     uint32_t
@@ -57,6 +60,7 @@ struct ref {
     /* issue */
     uint64_t busy_until[AS_UNIT_COUNT][16];
     uint64_t drain_free;
+    uint64_t gathered; /* line + 1 for which stores are put together until drain_free; 0: none */
     uint64_t kernel_cycles, retries;
 };
 
@@ -119,6 +123,44 @@ static struct as_memory_answer ask(struct ref *ref, enum as_memory_kind kind, co
 
 /* ---- stores ---- */
 
+/* Of the line that the store may be put together with others for, its number + 1; 0: it may not. */
+static uint64_t gathers_for(const struct ref *ref, const struct flight *store)
+{
+    const struct as_core_access *access = store->access;
+    enum as_gather gather = (enum as_gather)ref->machine->coherence.gather;
+    uint64_t bytes = ref->machine->memory.line;
+    if (gather == AS_GATHER_NO || (gather == AS_GATHER_UNREAD && store->read) || !access ||
+        store->insn->class_ == AS_CLASS_ATOMIC || access->address % bytes + access->size > bytes)
+        return 0;
+    return access->address / bytes + 1;
+}
+
+static struct as_memory_answer ask_at(struct ref *ref, uint64_t cycle, enum as_memory_kind kind,
+                                      const struct as_core_access *access)
+{
+    uint64_t now = ref->cycle;
+    ref->cycle = cycle;
+    struct as_memory_answer answer = ask(ref, kind, access);
+    ref->cycle = now;
+    return answer;
+}
+
+/* The store leaves the queue; `joins`: it is put to others, and drains with them. */
+static void drain_one(struct ref *ref, struct flight *flight, bool joins)
+{
+    struct as_memory_answer answer = {0};
+    if (flight->access && flight->insn->class_ != AS_CLASS_ATOMIC)
+        answer = ask_at(ref, joins ? ref->drain_free : ref->cycle, AS_MEMORY_STORE, flight->access);
+    flight->drained = flight->access ? later(answer.done, ref->cycle) : 0;
+    bool moves = answer.events & AS_EVENT_COHERENCE && answer.done > ref->cycle;
+    uint64_t gathered = joins || moves ? gathers_for(ref, flight) : 0;
+    flight->moved |= answer.events & AS_EVENT_COHERENCE || joins;
+    flight->left = gathered ? ref->cycle : flight->drained;
+    flight->hides = ref->machine->coherence.gather == AS_GATHER_UNREAD ? flight->left : flight->drained;
+    ref->gathered = gathered;
+    ref->drain_free = later(ref->drain_free, flight->drained);
+}
+
 /* Committed stores go to the cache in order. */
 static void drain(struct ref *ref)
 {
@@ -127,14 +169,14 @@ static void drain(struct ref *ref)
         struct flight *flight = &ref->flights[ref->next_drain];
         if (!is_store(flight))
             continue;
-        if (flight->commit >= ref->cycle || ref->drain_free > ref->cycle)
+        bool waits = ref->drain_free > ref->cycle;
+        if (flight->commit >= ref->cycle)
             return;
-        struct as_memory_answer answer = {0};
-        if (flight->access && flight->insn->class_ != AS_CLASS_ATOMIC)
-            answer = ask(ref, AS_MEMORY_STORE, flight->access);
-        flight->drained = flight->access ? later(answer.done, ref->cycle) : 0;
-        flight->moved = answer.events & AS_EVENT_COHERENCE;
-        ref->drain_free = later(ref->drain_free, flight->drained);
+        bool joins = waits && ref->gathered && gathers_for(ref, flight) == ref->gathered;
+        flight->moved |= waits && ref->gathered;
+        if (waits && !joins)
+            return;
+        drain_one(ref, flight, joins);
         started++;
     }
 }
@@ -174,7 +216,7 @@ static bool has_room(const struct ref *ref, const struct flight *next)
         fps += writes_file(flight, true);
     }
     for (long i = ref->next_dispatch - 1; i >= 0; i--) {
-        if (is_store(&ref->flights[i]) && ref->flights[i].drained < ref->cycle)
+        if (is_store(&ref->flights[i]) && ref->flights[i].left < ref->cycle)
             break; /* they leave in order */
         stores += is_store(&ref->flights[i]);
     }
@@ -210,7 +252,7 @@ static void note_full(struct ref *ref)
         next->fetch + ref->machine->front.depth > ref->cycle)
         return;
     for (long i = ref->next_dispatch - 1; i >= 0; i--) {
-        if (is_store(&ref->flights[i]) && ref->flights[i].drained < ref->cycle)
+        if (is_store(&ref->flights[i]) && ref->flights[i].left < ref->cycle)
             break;
         stores += is_store(&ref->flights[i]);
         oldest = is_store(&ref->flights[i]) ? &ref->flights[i] : oldest;
@@ -401,14 +443,14 @@ static bool must_wait(struct ref *ref, long load)
     return waits;
 }
 
-/* The youngest older store to the same bytes that is still in the store queue; -1: none. Atomics do not forward. */
+/* The youngest older store to the same bytes that the cache does not have yet; -1: none. Atomics do not forward. */
 static long find_store(const struct ref *ref, long load)
 {
     for (long i = load - 1; i >= 0; i--) {
         const struct flight *flight = &ref->flights[i];
-        if (is_store(flight) && flight->drained <= ref->cycle)
+        if (is_store(flight) && flight->hides <= ref->cycle)
             break;
-        if (flight->insn->class_ == AS_CLASS_STORE && flight->access && flight->drained > ref->cycle &&
+        if (flight->insn->class_ == AS_CLASS_STORE && flight->access && flight->hides > ref->cycle &&
             overlap(flight->access, ref->flights[load].access))
             return i;
     }
@@ -423,8 +465,9 @@ static bool is_renamed(const struct ref *ref, const struct flight *load, const s
 }
 
 /* Returns false where it has to ask again in the next cycle. */
-static bool forward(struct ref *ref, struct flight *load, const struct flight *store)
+static bool forward(struct ref *ref, struct flight *load, struct flight *store)
 {
+    store->read = true;
     if (is_renamed(ref, load, store)) {
         load->done = store->issue == NEVER ? NEVER : ref->cycle;
         return load->done != NEVER;
@@ -497,9 +540,9 @@ static void forget(struct flight *flight)
 {
     flight->state = NOT_FETCHED;
     flight->dispatch = flight->issue = flight->done = flight->commit = NEVER;
-    flight->at_memory = flight->address_known = flight->drained = NEVER;
+    flight->at_memory = flight->address_known = flight->drained = flight->left = flight->hides = NEVER;
     flight->caught = 0;
-    flight->fault = false;
+    flight->fault = flight->read = false;
 }
 
 /* Everything from step `from` on is fetched again. */

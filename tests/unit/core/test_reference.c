@@ -120,25 +120,31 @@ static uint64_t assert_machine_is_exact(const char *machine, const char *changes
     return retries;
 }
 
+/* The same line again, as often as not, or another one of 64. */
+static uint64_t next_line(uint64_t *seed, uint64_t line)
+{
+    return bed_random(seed) % 2 ? line : BED_DATA + bed_random(seed) % 64 * 64;
+}
+
 /* Stores to lines that another core has written fill the store queue: times, and what the store that finds no room waits for. */
-static void waits_alike_for_lines_of_another_core(void **state)
+static void wait_alike_for_lines(const char *changes)
 {
     enum { STORES = 400, LINES = 64 };
-    uint64_t seed = 7;
+    uint64_t seed = 7, line = BED_DATA;
     uint32_t both = 0, one = 0;
     struct core_bed bed;
-    core_bed_open(
-        &bed, "back.rob_rows=no,back.store_queue=8,coherence.protocol=mesi,coherence.local=60,coherence.upgrade=40");
+    core_bed_open(&bed, changes);
     core_bed_warm(&bed, BED_DATA, 4096);
     core_bed_give_away(&bed, BED_DATA, LINES * 64);
     for (int i = 0; i < STORES; i++) {
-        core_bed_store(&bed, BED_NONE, BED_NONE, BED_DATA + bed_random(&seed) % LINES * 64);
+        line = next_line(&seed, line);
+        core_bed_store(&bed, BED_NONE, BED_NONE, line + bed_random(&seed) % 8 * 8);
         for (uint64_t n = bed_random(&seed) % 3; n > 0; n--)
             core_bed_do(&bed, AS_CLASS_INT, BED_NONE, BED_NONE, BED_NONE);
     }
     core_bed_run(&bed);
     struct reference_result reference = reference_run(&bed, false);
-    assert_same(&bed, reference.pipes, "another core's lines", 7);
+    assert_same(&bed, reference.pipes, changes, 7);
     for (size_t i = 0; i < bed.steps.len; i++) {
         uint32_t full = bed.pipes[i].events & (AS_EVENT_DR_SQ | AS_EVENT_COHERENCE);
         if (full != reference.pipes[i].events)
@@ -150,6 +156,15 @@ static void waits_alike_for_lines_of_another_core(void **state)
     assert_true(both > LINES / 2);
     free(reference.pipes);
     core_bed_close(&bed);
+}
+
+#define FOREIGN_LINES "back.rob_rows=no,coherence.protocol=mesi,coherence.local=60,coherence.upgrade=40"
+
+static void waits_alike_for_lines_of_another_core(void **state)
+{
+    wait_alike_for_lines(FOREIGN_LINES ",back.store_queue=8");
+    wait_alike_for_lines(FOREIGN_LINES ",back.store_queue=8,coherence.gather=unread");
+    wait_alike_for_lines(FOREIGN_LINES ",back.store_queue=8,coherence.gather=all,back.store_drain=2");
 }
 
 /* The same for what waits until such stores have drained: fences and atomics, loads behind a fence, and loads that a store covers in
@@ -171,17 +186,18 @@ static void add_waiting_step(struct core_bed *bed, uint64_t *seed, uint64_t mine
         core_bed_do(bed, AS_CLASS_INT, BED_NONE, BED_NONE, BED_NONE);
 }
 
-static void order_waits_alike_for_lines_of_another_core(void **state)
+static void order_waits_alike_for_lines(const char *changes)
 {
     enum { STORES = 600, LINES = 64 };
-    uint64_t seed = 11;
+    uint64_t seed = 11, line = BED_DATA;
     uint32_t with = 0, without = 0;
     struct core_bed bed;
-    core_bed_open(&bed, "back.rob_rows=no,coherence.protocol=mesi,coherence.local=60,coherence.upgrade=40");
+    core_bed_open(&bed, changes);
     core_bed_warm(&bed, BED_DATA, 8192);
     core_bed_give_away(&bed, BED_DATA, LINES * 64);
     for (int i = 0; i < STORES; i++) {
-        core_bed_store(&bed, BED_NONE, BED_NONE, BED_DATA + bed_random(&seed) % LINES * 64);
+        line = next_line(&seed, line);
+        core_bed_store(&bed, BED_NONE, BED_NONE, line);
         for (uint64_t n = bed_random(&seed) % 4; n > 0; n--)
             add_waiting_step(&bed, &seed, BED_DATA + 4096);
     }
@@ -203,6 +219,13 @@ static void order_waits_alike_for_lines_of_another_core(void **state)
     assert_true(with > 20 && without > 20);
     free(reference.pipes);
     core_bed_close(&bed);
+}
+
+static void order_waits_alike_for_lines_of_another_core(void **state)
+{
+    order_waits_alike_for_lines(FOREIGN_LINES);
+    order_waits_alike_for_lines(FOREIGN_LINES ",coherence.gather=unread");
+    order_waits_alike_for_lines(FOREIGN_LINES ",coherence.gather=all,back.store_drain=2");
 }
 
 static void is_the_same_where_all_is_pipelined(void **state)

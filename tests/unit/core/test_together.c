@@ -114,7 +114,7 @@ static double compare(const char *machine, enum kind kind, uint32_t n, uint32_t 
 static void take_the_machines_time(void **state)
 {
     static const uint32_t rounds_of[] = {[BESIDE] = 250, [SAME] = 250, [ATOMIC] = 50, [STORES] = 1500, [WORKING] = 250};
-    static const char *const machines[] = {"boom-tea", "boom-tip", "zen4-like", "skylake-like"};
+    static const char *const machines[] = {"zen4-like", "boom-tea", "boom-tip", "skylake-like", "golden-cove-like"};
     /* Under sanitizers one machine and two cores: it is about numbers. */
     size_t most_machines = UNIT_SANITIZED ? 1 : sizeof machines / sizeof *machines;
     uint32_t most_cores = UNIT_SANITIZED ? 2 : MOST_CORES;
