@@ -57,6 +57,8 @@ void as_pace_init(struct as_reader *reader)
     if (!reader->sink->clock) { /* there is no simulated time, so no thread waits */
         wire->window = reader->options->window;
         atomic_store(&wire->gates_closed, wire->gated); /* gear.h */
+        if (!wire->gated) /* then the plugin need not count instructions: needs_clocks (plugin/engine_plugin.c) */
+            atomic_store(&wire->quantum, 0);
         return;
     }
     reader->pace.lanes = as_alloc_array(AS_WIRE_LANES, sizeof *reader->pace.lanes);

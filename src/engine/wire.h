@@ -142,7 +142,7 @@ struct as_wire_lane {
     _Alignas(64) uint64_t *write; /* the next word goes here */
     uint64_t *chunk, *chunk_end;
     uint64_t chunk_position; /* of *chunk, in words since the lane was claimed */
-    uint64_t instructions;   /* executed, by whole blocks: a clock for throttling, not a count */
+    uint64_t instructions;   /* executed, by whole blocks: a clock; stands still while nothing asks for it */
     uint64_t check_at;       /* look at the other threads when `instructions` gets here */
     void *cpu;               /* the writer's: QEMU's state of this vcpu */
     uint64_t clock_offset;   /* instructions + clock_offset is comparable between threads */

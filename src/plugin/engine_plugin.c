@@ -157,6 +157,31 @@ void as_on_block(unsigned vcpu, void *userdata, void *cpu)
         as_lane_stream(lane, block >> COUNT_BITS);
 }
 
+static _Atomic bool threaded; /* the process has, or had, more than one thread */
+
+/* Whether anything asks how many instructions a thread has executed: other threads, gates, or a filter of accesses. */
+static bool needs_clocks(void)
+{
+    return atomic_load(&threaded) || as_plugin.wire->gated || as_plugin.wire->in_step ||
+           atomic_load(&as_plugin.wire->quantum) || as_plugin.recording == AS_WIRE_SAMPLED;
+}
+
+static __attribute__((noinline)) void push_unclocked(unsigned vcpu, uint64_t block)
+{
+    as_lane_push(lane_for(vcpu), block);
+}
+
+/* A block where nothing needs clocks: its userdata is its id alone. A second thread may still come here before code is translated anew,
+ * so the lane is that of the vcpu. */
+static void on_unclocked(unsigned vcpu, void *userdata)
+{
+    struct as_wire_lane *lane = as_lane_of[vcpu];
+    if (__builtin_expect(lane->write == lane->chunk_end, 0))
+        push_unclocked(vcpu, (uintptr_t)userdata);
+    else
+        as_lane_stream(lane, (uintptr_t)userdata);
+}
+
 void as_on_stamped(unsigned vcpu, void *userdata, void *cpu)
 {
     uintptr_t block = (uintptr_t)userdata;
@@ -195,8 +220,7 @@ void as_on_reserve(unsigned vcpu, void *userdata, void *cpu)
     keep_step(vcpu, userdata, cpu, true);
 }
 
-static _Atomic bool threaded; /* the process has, or had, more than one thread */
-static _Atomic bool shares;   /* … memory that other processes may share, and there were some */
+static _Atomic bool shares; /* … memory that other processes may share, and there were some */
 
 /* Everything is translated anew with the second thread (see note_first_thread), so all code of a thread has stamps from then on. */
 static bool are_stamped(void)
@@ -342,6 +366,15 @@ static qemu_mem_cb choose_access(const uint8_t *bytes, size_t size, bool in_step
     return are_stamped() ? on_access_stamped : on_access_fast;
 }
 
+/* A thread's first block claims its lane: it has an entry that knows the CPU. */
+static void register_entry(struct qemu_plugin_tb *tb, qemu_exec_cb entry, uint32_t block, size_t n)
+{
+    uintptr_t counted = (uintptr_t)block << COUNT_BITS | n;
+    bool unclocked = entry == on_block && as_lane_mine() && !needs_clocks();
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, unclocked ? on_unclocked : entry, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void *)(unclocked ? block : counted));
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -351,8 +384,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         as_plugin_die("QEMU made a block of more than 512 instructions; this version of QEMU is not supported");
     bool watched = as_traits_watched(tb, n), recorded = as_plugin.recording == AS_WIRE_ALL || watched;
     uint32_t block = as_code_report_block(tb, n, recorded);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_entry(tb, n, recorded, watched), QEMU_PLUGIN_CB_NO_REGS,
-                                         (void *)((uintptr_t)block << COUNT_BITS | n));
+    register_entry(tb, choose_entry(tb, n, recorded, watched), block, n);
     bool stacks = as_plugin.wire->stacks, moved = false;
     bool in_step = as_plugin.wire->in_step && recorded && as_traits_asks(tb, n);
     for (size_t i = 0; i < n; i++) {
@@ -398,16 +430,20 @@ static uint32_t code_flags(unsigned vcpu)
 
 static __thread bool makes_first; /* the call that the thread is in makes the second thread of the process */
 static uint32_t flags_before;     /* … of that vcpu */
+static bool had_no_clocks;        /* … and code before it */
 
 static void note_clone(unsigned vcpu, uint64_t flags)
 {
     settled_before = as_lane_count_settled();
     if (!makes_thread(flags))
         return;
+    bool clockless = !needs_clocks();
     makes_first = !atomic_exchange(&threaded, true);
     as_sample_note_thread();
-    if (makes_first)
+    if (makes_first) {
         flags_before = code_flags(vcpu);
+        had_no_clocks = clockless;
+    }
     atomic_store(&as_plugin.wire->cheap_switch, 0);
 }
 
@@ -475,13 +511,13 @@ static void note_sharing(void)
 
 /* With the second thread QEMU begins to translate code for several threads, and throws away what it had. It does so earlier
  * where a program maps a file for sharing, as libc does with tables of character sets: then the code that is there, which
- * has no stamps, would stay. */
+ * has no stamps or counts no instructions, would stay. */
 static void note_first_thread(unsigned vcpu)
 {
     if (!makes_first)
         return;
     makes_first = false;
-    if (as_plugin.wire->stamped == AS_WIRE_STAMPED_THREADS && code_flags(vcpu) == flags_before)
+    if ((as_plugin.wire->stamped == AS_WIRE_STAMPED_THREADS || had_no_clocks) && code_flags(vcpu) == flags_before)
         qemu_plugin_reset(plugin_id, on_reset);
 }
 

@@ -470,6 +470,7 @@ void as_lane_start_thread(unsigned vcpu, const struct as_wire_lane *parent)
     as_lane_push(lane, (uint64_t)AS_WIRE_THREAD_START << AS_WIRE_EVENT_SHIFT | as_plugin.process);
     as_lane_push(lane, lane->thread);
     as_lane_push(lane, (uint64_t)lane->tid);
+    lane->cpu = parent ? parent->cpu : NULL; /* blocks without clocks would not find it out */
     bool born = !parent && births[vcpu].thread;
     if (born)
         push_birth(lane, &births[vcpu]);
