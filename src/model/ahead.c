@@ -83,9 +83,11 @@ static void fetch_for_host(const struct as_ahead_block *block)
 {
     enum { BEHIND = 8 * HOST_LINE };
     __builtin_prefetch((const char *)block + BEHIND);
+    if (!block->body)
+        return;
     __builtin_prefetch(block->body);
     __builtin_prefetch((const char *)block->body + HOST_LINE);
-    __builtin_prefetch(block->shape);
+    __builtin_prefetch(block->shape ? (const void *)block->shape : block); /* never NULL: chains.h */
 }
 
 /* Announces what a block accesses; returns the one behind it. */

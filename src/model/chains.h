@@ -90,7 +90,8 @@ static inline void as_chains_add(struct as_chains *chains, struct as_block_body 
     if (__builtin_expect(!chain || chain->block != block, 0))
         chain = as_chains_find(chains, words, block);
     struct as_ahead_block *open = chains->open;
-    __builtin_prefetch(chain->longer); /* which the next block looks at */
+    /* Which the next block looks at. To fetch from NULL is dear: the host walks its page tables each time, in vain. */
+    __builtin_prefetch(chain->longer ? chain->longer : chain);
     chains->chain = chain;
     chains->words += block->n_accesses;
     open->next = next;

@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void fetch_for_host(struct as_block
 {
     if (!next)
         return;
-    __builtin_prefetch(next->chain);
+    __builtin_prefetch(next->chain ? (const void *)next->chain : next); /* never NULL: chains.h */
     const struct as_block_body *then = next->likely < n_bodies ? bodies[next->likely] : NULL;
     if (then) {
         __builtin_prefetch(then);
