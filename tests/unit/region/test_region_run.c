@@ -337,6 +337,34 @@ static void test_repeat(void **state)
     expect("-f--f-f-", ".1111111");
 }
 
+/* What became of each region: whether it stopped before the program did, and whether its start had passed already. */
+static void test_outcomes(void **state)
+{
+    add()->max = 2;
+    struct as_region *region = add();
+    region->start = at_landmark(F, 0);
+    region->stop = at_landmark(G, 0);
+    add()->start = at_instruction(1);
+    region = add();
+    region->start = at_landmark(F, 0);
+    region->stop = at_landmark(G, 0);
+    struct as_region_run run;
+    as_region_run_init(&run, &list);
+    char *seen = execute(&run, "--f-g--f--");
+    assert_string_equal(seen, "1122...444");
+    static const struct as_region_outcome wanted[] = {
+        {2, 1, .stopped = true}, {2, 1, .stopped = true}, {0, 0, .missed = true}, {3, 1, .stopped = false}};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct as_region_outcome outcome = as_region_run_outcome(&run, i);
+        assert_int_equal(outcome.instructions, wanted[i].instructions);
+        assert_int_equal(outcome.times, wanted[i].times);
+        assert_int_equal(outcome.stopped, wanted[i].stopped);
+        assert_int_equal(outcome.missed, wanted[i].missed);
+    }
+    free(seen);
+    as_region_run_free(&run);
+}
+
 /* Signals and times come between instructions. */
 static void test_from_outside(void **state)
 {
@@ -553,6 +581,7 @@ int main(void)
         TEST(test_pieces),
         TEST(test_behind_the_last),
         TEST(test_repeat),
+        TEST(test_outcomes),
         TEST(test_from_outside),
         TEST(test_cycles),
         TEST(test_starts_at_zero),
