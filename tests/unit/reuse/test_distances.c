@@ -57,6 +57,27 @@ static void sums(void **state)
     assert_true(octaves[2] == 10 && octaves[7] == 21 && octaves[9] == 40 && octaves[8] == 0);
 }
 
+/* Distances that cannot be told apart are one octave, the first. */
+static void short_ones(void **state)
+{
+    static struct as_distances all, other;
+    uint64_t octaves[AS_DISTANCE_OCTAVES] = {0};
+    for (uint32_t i = 0; i < 5; i++)
+        as_distances_add(&all, (uint64_t[]){0, 1, 3, 7, 8}[i], 1 << i);
+    as_distances_octaves(&all, octaves);
+    assert_true(octaves[0] == 1 && octaves[1] == 2 && octaves[2] == 4 && octaves[3] == 8 && octaves[4] == 16);
+    assert_int_equal(as_distances_high(&all, 0), 0);
+    other.least = 8;
+    as_distances_merge(&all, &other);
+    other.least = 4;
+    as_distances_merge(&all, &other);
+    assert_int_equal(all.least, 8);
+    as_distances_octaves(&all, octaves);
+    assert_true(octaves[0] == 15 && octaves[1] == 0 && octaves[2] == 0 && octaves[3] == 0 && octaves[4] == 16);
+    assert_int_equal(as_distances_high(&all, 0), 7);
+    assert_int_equal(as_distances_high(&all, 4), 15);
+}
+
 static void likeness(void **state)
 {
     static const uint64_t even[] = {10, 10, 0}, left[] = {20, 0, 0}, right[] = {0, 0, 7}, none[3] = {0};
@@ -125,6 +146,9 @@ static void three_sets(void **state)
     assert_false(as_lru_cache_access(&cache, 5, 8, 1, &out));
     check_out(&out, 2, 1, 7);
     assert_true(as_lru_cache_access(&cache, 1, 7, 1, &out));
+    assert_true(as_lru_cache_has(&cache, 5) && as_lru_cache_has(&cache, 0));
+    assert_false(as_lru_cache_has(&cache, 2));
+    assert_false(as_lru_cache_has(&cache, 2)); /* to ask changes nothing */
     as_lru_cache_free(&cache);
 }
 
@@ -139,6 +163,12 @@ static void shares_of_uses(void **state)
                                     {.distance = 4, .weight = 1, .end = AS_USE_INVALIDATED}};
     static struct as_distances times;
     struct as_survival result = as_survival_estimate(uses, 4, 1000, &times);
+    double shares[4];
+    as_survival_shares(uses, 4, shares);
+    check_near(shares[0], 0.25);
+    check_near(shares[1], 0.25);
+    check_near(shares[2], 0); /* given up */
+    check_near(shares[3], 0); /* no reuse */
     check_near(result.reused, 0.5);
     check_near(result.invalidated, 0.5);
     check_near(result.never, 0);
@@ -195,10 +225,15 @@ static void patience_falls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bins),           cmocka_unit_test(sums),
-                                       cmocka_unit_test(likeness),       cmocka_unit_test(times_to_granules),
-                                       cmocka_unit_test(two_ways),       cmocka_unit_test(three_sets),
-                                       cmocka_unit_test(shares_of_uses), cmocka_unit_test(unlikely_uses),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bins),
+                                       cmocka_unit_test(sums),
+                                       cmocka_unit_test(short_ones),
+                                       cmocka_unit_test(likeness),
+                                       cmocka_unit_test(times_to_granules),
+                                       cmocka_unit_test(two_ways),
+                                       cmocka_unit_test(three_sets),
+                                       cmocka_unit_test(shares_of_uses),
+                                       cmocka_unit_test(unlikely_uses),
                                        cmocka_unit_test(patience_falls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
