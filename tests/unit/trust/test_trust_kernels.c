@@ -1,6 +1,7 @@
 /* The programs of `assay trust`: what their labels claim is what the decoder sees in the bytes, jumps land on
  * instructions, nops are as many as asked for, and what chases pointers visits every element. */
 #include "unit.h"
+#include "unit_golden.h"
 
 #include "assay/insn.h"
 #include "base/alloc.h"
@@ -314,6 +315,56 @@ static void too_large_is_refused(void **state)
     free(code.bytes);
 }
 
+static void write_labels(const struct as_kernel_code *code, uint32_t at, FILE *out)
+{
+    for (size_t i = 0; i < code->n_labels; i++) {
+        const struct as_kernel_label *label = &code->labels[i];
+        if (label->offset == at)
+            fprintf(out, " %s: to 0x%x, events 0x%x, executed %g\n", label->name, label->end, label->events,
+                    label->executed);
+    }
+}
+
+/* What the decoder reads in the bytes: a row for equal instructions in a row, which are nops mostly. */
+static void write_code(const struct as_kernel_code *code, FILE *out)
+{
+    for (uint32_t at = 0, n = 0; at < code->size; n = 0) {
+        struct as_insn first = decode(code, at), next = first;
+        uint32_t start = at;
+        char text[96];
+        write_labels(code, start, out);
+        for (; at < code->size && next.length == first.length && !memcmp(next.bytes, first.bytes, first.length); n++) {
+            at += first.length;
+            next = at < code->size ? decode(code, at) : next;
+        }
+        fprintf(out, "  0x%x %s", start, as_insn_text(&first, text, sizeof text));
+        fprintf(out, n > 1 ? " (%u times)\n" : "\n", n);
+    }
+    for (size_t i = 0; i < AS_KERNEL_EVENTS; i++)
+        fprintf(out, "%s%.4g", i ? " " : "  an iteration: ", code->per_iteration[i]);
+    fprintf(out, "\n");
+}
+
+static void listings_are_known(void **state)
+{
+    FILE *out = unit_golden_begin();
+    for (size_t i = 0; i < 2 * (size_t)AS_KERNEL_COUNT; i++) {
+        const struct as_kernel *kernel = &as_kernels[i % AS_KERNEL_COUNT];
+        struct as_kernel_options options = kernel->usual;
+        options.riscv = i >= AS_KERNEL_COUNT;
+        if (options.riscv && !kernel->emit_riscv)
+            continue;
+        arch = options.riscv ? AS_ARCH_RISCV64 : AS_ARCH_X86_64;
+        struct as_kernel_code code = build(kernel->name, options);
+        unit_golden_section(out, "%s, %s", kernel->name, options.riscv ? "riscv64" : "x86_64");
+        fprintf(out, "%u iterations\n", (unsigned)options.iterations);
+        write_code(&code, out);
+        free(code.bytes);
+    }
+    arch = AS_ARCH_X86_64;
+    unit_golden_check(out, "trust_kernels.txt");
+}
+
 static void keys(void **state)
 {
     struct as_kernel_options options = {0};
@@ -357,6 +408,7 @@ int main(void)
                                        cmocka_unit_test(registers_are_set),
                                        cmocka_unit_test(halves_are_executed),
                                        cmocka_unit_test(too_large_is_refused),
+                                       cmocka_unit_test(listings_are_known),
                                        cmocka_unit_test(keys),
                                        cmocka_unit_test(the_chase_is_one_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
