@@ -85,7 +85,7 @@ static void vote(const struct as_cause_query *query, const struct window *window
 {
     struct as_insn insn;
     size_t end = (size_t)(query->state.ip - window->start);
-    uint8_t ends_with[WINDOW + 1] = {0}; /* length of the last instruction of the sequence from here; 0: no match */
+    uint8_t ends_with[WINDOW] = {0}; /* length of the last instruction of the sequence from here; 0: no match */
     for (size_t i = end; i-- > 0;) {
         if (!decode_at(query, window, window->start + i, &insn) || i + insn.length > end)
             continue;
