@@ -541,6 +541,30 @@ static void first_thread_first(void **state)
     as_native_lens_free(native);
 }
 
+/* A thread has the name of its parent from the fork on, and its own from the moment when it gets one. */
+static void names_come_from_parents(void **state)
+{
+    static const struct as_perf_process records[] = {
+        {.kind = AS_PERF_COMM, .pid = 50, .tid = 50, .name = "parent"},
+        {.kind = AS_PERF_FORK, .pid = 50, .tid = 51, .parent_pid = 50, .parent_tid = 50},
+        {.kind = AS_PERF_FORK, .pid = 50, .tid = 52, .parent_pid = 50, .parent_tid = 51},
+        {.kind = AS_PERF_COMM, .pid = 50, .tid = 51, .parent_pid = 50, .parent_tid = 50, .name = "own"},
+        {.kind = AS_PERF_FORK, .pid = 50, .tid = 53, .parent_pid = 50, .parent_tid = 51},
+        {.kind = AS_PERF_FORK, .pid = 50, .tid = 54, .parent_pid = 40, .parent_tid = 40},
+    };
+    static const char *const want[] = {"parent", "own", "parent", "own", ""};
+    struct seen seen = {0};
+    struct as_native_lens *native = open_lens(&seen, 1);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        as_native_lens_process(native, &records[i]);
+    for (uint32_t i = 0; i < 5; i++) {
+        sample_of(native, 50, 50 + i, i + 1);
+        assert_int_equal(as_native_lens_thread(native, i)->tid, 50 + i);
+        assert_string_equal(as_native_lens_thread(native, i)->comm, want[i]);
+    }
+    as_native_lens_free(native);
+}
+
 static void threads_end_and_processes_change(void **state)
 {
     pid_t pid = child_or_skip();
@@ -587,6 +611,7 @@ int main(void)
         cmocka_unit_test(budget_is_kept),
         cmocka_unit_test(watching_costs),
         cmocka_unit_test(first_thread_first),
+        cmocka_unit_test(names_come_from_parents),
         cmocka_unit_test(threads_end_and_processes_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
