@@ -192,6 +192,9 @@ static bool run_engine(struct session *session, struct as_error *err)
         options->blocks_only = true;
         options->sample = &session->threshold;
         options->sample_shift = session->analysis.shape.shift;
+        /* The reader keeps threads in order. Each gate costs as much as thousands of accesses that are left out. */
+        if (!options->deterministic)
+            options->quantum = 0;
     }
     options->environment = session->environment;
     options->tick = tick;
