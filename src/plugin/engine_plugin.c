@@ -345,7 +345,7 @@ static qemu_exec_cb choose_entry(const struct qemu_plugin_tb *tb, size_t n, bool
 static qemu_mem_cb choose_sieve(const uint8_t *bytes, size_t size)
 {
     if (as_plugin.recording == AS_WIRE_SAMPLED && info_is_known)
-        return as_sample_may_split(as_plugin.arch, bytes, size) ? as_sample_piece : as_sample_access;
+        return as_sample_callback(bytes, size);
     if (as_plugin.recording == AS_WIRE_SAMPLED)
         return on_access_slow;
     if (as_plugin.recording == AS_WIRE_SIEVED)

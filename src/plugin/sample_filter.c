@@ -5,21 +5,18 @@
 
 #include <string.h>
 
-enum { PAGE_SHIFT = 12, MARKS = 1 << 16, RECENT = 1024 };
+enum { PAGE_SHIFT = 12, MARKS = 1 << 16, RECENT = 1024, LINE_SHIFT = 6 };
 
-/* When granules were accessed last and not left out for that, by the thread's instructions. Where `window` is 0 nothing is: there are several
- * threads, or all granules are in the sample. */
+/* When sampled granules were last reported, by the thread's instructions. Not used if there are several threads. */
 static struct {
     uint64_t granule, at;
 } recent[RECENT];
-static _Atomic uint64_t window;
 static _Atomic bool threaded;
 
 /* Pages whose memory may have a name of its own, by the low bits of their numbers. */
 static _Atomic uint64_t marks[MARKS / 64];
-static _Atomic bool marked;
 
-static bool is_marked(uint64_t address)
+static inline bool is_marked(uint64_t address)
 {
     uint64_t page = address >> PAGE_SHIFT;
     return atomic_load_explicit(&marks[page / 64 % (MARKS / 64)], memory_order_relaxed) >> page % 64 & 1;
@@ -30,7 +27,6 @@ static void mark(uint64_t start, uint64_t bytes)
     uint64_t first = start >> PAGE_SHIFT, n = ((start + bytes - 1) >> PAGE_SHIFT) - first + 1;
     for (uint64_t i = 0; bytes && i < n && i < MARKS; i++)
         atomic_fetch_or(&marks[(first + i) / 64 % (MARKS / 64)], UINT64_C(1) << (first + i) % 64);
-    atomic_store(&marked, true);
     memset(recent, 0, sizeof recent); /* other memory is there now */
 }
 
@@ -43,40 +39,67 @@ static inline bool goes_on(uint64_t word, uint64_t before)
            (word - before) << unused == UINT64_C(1) << (before >> AS_WIRE_SIZE_SHIFT & 7) << unused;
 }
 
-/* The word is of an access to one granule that was not accessed a moment ago. Returns whether it was reported. */
-static inline bool report(struct as_wire_lane *lane, uint64_t word, uint64_t address, uint64_t granule)
-{
-    uint64_t threshold = atomic_load_explicit(&as_plugin.wire->sample_threshold, memory_order_relaxed);
-    uint64_t opened = threshold == UINT64_MAX || threaded ? 0 : AS_WIRE_SAMPLE_RECENT;
-    if (__builtin_expect(opened != atomic_load_explicit(&window, memory_order_relaxed), 0))
-        atomic_store_explicit(&window, opened, memory_order_relaxed);
-    if (!threaded) {
-        recent[granule % RECENT].granule = granule;
-        recent[granule % RECENT].at = lane->instructions;
-    }
-    bool wanted = granule * AS_WIRE_SAMPLE_STEP <= threshold || (marked && is_marked(address));
-    if (wanted)
-        as_lane_stream(lane, word);
-    return wanted;
-}
-
-static inline bool is_recent(const struct as_wire_lane *lane, uint64_t granule)
+/* Whether the granule was reported a moment ago; it is from now on. Never while all granules are in the sample. */
+static bool is_recent(const struct as_wire_lane *lane, uint64_t granule, uint64_t threshold)
 {
     uint64_t i = granule % RECENT;
-    return recent[i].granule == granule &&
-           lane->instructions - recent[i].at < atomic_load_explicit(&window, memory_order_relaxed);
+    if (atomic_load_explicit(&threaded, memory_order_relaxed))
+        return false;
+    if (recent[i].granule == granule && threshold != UINT64_MAX &&
+        lane->instructions - recent[i].at < AS_WIRE_SAMPLE_RECENT)
+        return true;
+    recent[i].granule = granule;
+    recent[i].at = lane->instructions;
+    return false;
 }
 
-void as_sample_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
+struct place {
+    uint64_t address, granule;
+    bool crosses; /* into the next granule */
+};
+
+static inline struct place place_of(qemu_plugin_meminfo_t info, uint64_t given, uint32_t shift)
 {
-    struct as_wire_lane *lane = as_lane_of[vcpu];
-    uint64_t word = as_access_word(info, given, userdata), shift = as_plugin.wire->sample_shift;
-    uint64_t address = word & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), granule = address >> shift;
-    uint64_t end = address + (UINT64_C(1) << (word >> AS_WIRE_SIZE_SHIFT & 7)) - 1;
-    if (__builtin_expect(end >> shift != granule, 0))
+    uint64_t address = given & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), in_granule = (UINT64_C(1) << shift) - 1;
+    uint64_t size = UINT64_C(1) << (info >> AS_ACCESS_WORD_SIZE_AT & 7);
+    return (struct place){address, address >> shift, (address & in_granule) + size > in_granule + 1};
+}
+
+static inline uint64_t threshold_now(void)
+{
+    return atomic_load_explicit(&as_plugin.wire->sample_threshold, memory_order_relaxed);
+}
+
+/* What nearly all accesses are asked: in few instructions. */
+static inline bool is_left_out(const struct place *place)
+{
+    return place->granule * AS_WIRE_SAMPLE_STEP > threshold_now() && !is_marked(place->address);
+}
+
+static __attribute__((noinline)) void report(struct as_wire_lane *lane, uint64_t word, uint64_t granule)
+{
+    if (!is_recent(lane, granule, threshold_now()))
         as_lane_stream(lane, word);
-    else if (!is_recent(lane, granule))
-        report(lane, word, address, granule);
+}
+
+static inline void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, const void *userdata,
+                             uint32_t shift)
+{
+    struct place place = place_of(info, given, shift);
+    if (__builtin_expect(place.crosses, 0))
+        as_lane_stream(as_lane_of[vcpu], as_access_word(info, given, userdata));
+    else if (!is_left_out(&place))
+        report(as_lane_of[vcpu], as_access_word(info, given, userdata), place.granule);
+}
+
+static void on_access_to_line(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
+{
+    on_access(vcpu, info, given, userdata, LINE_SHIFT);
+}
+
+static void on_access_to_granule(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
+{
+    on_access(vcpu, info, given, userdata, as_plugin.wire->sample_shift);
 }
 
 #define LEFT_OUT (UINT64_C(1) << AS_WIRE_ADDRESS_BITS) /* a bit of a word that is not used */
@@ -89,17 +112,18 @@ static __attribute__((noinline)) void push_both(struct as_wire_lane *lane, uint6
     as_lane_stream(lane, word);
 }
 
-void as_sample_piece(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
+static void on_piece(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
 {
     struct as_wire_lane *lane = as_lane_of[vcpu];
-    uint64_t word = as_access_word(info, given, userdata), shift = as_plugin.wire->sample_shift, before = lane->before;
-    uint64_t address = word & ((UINT64_C(1) << AS_WIRE_ADDRESS_BITS) - 1), granule = address >> shift;
-    uint64_t end = address + (UINT64_C(1) << (word >> AS_WIRE_SIZE_SHIFT & 7)) - 1;
-    bool at_border = granule << shift == address, reported = true;
-    if (__builtin_expect(end >> shift != granule || (at_border && goes_on(word, before & ~LEFT_OUT)), 0))
+    struct place place = place_of(info, given, as_plugin.wire->sample_shift);
+    uint64_t word = as_access_word(info, given, userdata), before = lane->before;
+    bool at_border = place.granule << as_plugin.wire->sample_shift == place.address, reported = true;
+    if (__builtin_expect(place.crosses || (at_border && goes_on(word, before & ~LEFT_OUT)), 0))
         push_both(lane, word, before);
+    else if (is_left_out(&place) || is_recent(lane, place.granule, threshold_now()))
+        reported = false;
     else
-        reported = !is_recent(lane, granule) && report(lane, word, address, granule);
+        as_lane_stream(lane, word);
     lane->before = word | (reported ? 0 : LEFT_OUT);
 }
 
@@ -110,7 +134,8 @@ static bool is_of_integers(uint8_t opcode)
     return (opcode >= 0x40 && opcode < 0x50) || (opcode >= 0x80 && opcode < 0xc2 && opcode != STATE);
 }
 
-bool as_sample_may_split(enum as_arch arch, const uint8_t *bytes, size_t size)
+/* Whether QEMU may make an access of the instruction in pieces. */
+static bool may_split(enum as_arch arch, const uint8_t *bytes, size_t size)
 {
     size_t at = 0;
     if (arch != AS_ARCH_X86_64)
@@ -126,10 +151,16 @@ bool as_sample_may_split(enum as_arch arch, const uint8_t *bytes, size_t size)
            (first >= 0xd8 && first <= 0xdf);
 }
 
+qemu_mem_cb as_sample_callback(const uint8_t *bytes, size_t size)
+{
+    if (may_split(as_plugin.arch, bytes, size))
+        return on_piece;
+    return as_plugin.wire->sample_shift == LINE_SHIFT ? on_access_to_line : on_access_to_granule;
+}
+
 void as_sample_note_thread(void)
 {
     atomic_store(&threaded, true);
-    atomic_store(&window, 0);
 }
 
 /* Values of Linux, which both architectures have alike: MAP_FIXED, MADV_DONTNEED. */

@@ -13,10 +13,8 @@
 #include "plugin/lane.h"
 #include "plugin/qemu_plugin_api.h"
 
-/* Callbacks of instructions: those that QEMU may make in pieces, and all others. */
-bool as_sample_may_split(enum as_arch arch, const uint8_t *bytes, size_t size);
-void as_sample_piece(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
-void as_sample_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
+/* The callback for the accesses of an instruction. It relies on how QEMU lays out `info`, as access_word.h does. */
+qemu_mem_cb as_sample_callback(const uint8_t *bytes, size_t size);
 /* The process has a second thread, from now on: others may take granules away from it. */
 void as_sample_note_thread(void);
 /* Behind a system call that returned `result`. */
