@@ -139,3 +139,19 @@ size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint6
     }
     return (size_t)(to - first);
 }
+
+size_t as_access_words_iteration(const struct as_exec_words *words, size_t at, struct as_block_exec *exec)
+{
+    if (at >= words->n)
+        return 0;
+    const struct as_block *block = as_block_pages_get(words->blocks, (uint32_t)words->words[at]);
+    size_t n = as_access_words_count(words->words + at, words->n - at);
+    *exec = (struct as_block_exec){.block = block,
+                                   .end = 1,
+                                   .continues = true,
+                                   .taken = block->outcome != AS_OUTCOME_FALLS,
+                                   .next = block->address,
+                                   .words = words->words + at + 1,
+                                   .n_words = n};
+    return at + 1 + n;
+}

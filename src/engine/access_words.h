@@ -29,6 +29,9 @@ size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint6
                                 struct as_data_access *to);
 /* The number of accesses that follow the block's number words[0], of n words. */
 size_t as_access_words_count(const uint64_t *words, size_t n);
+/* The iteration of a rep instruction whose block's number is words->words[at] (as_sink.iterations), as `block` would be given it. Returns
+ * where the next one begins; 0: there was none at `at`. */
+size_t as_access_words_iteration(const struct as_exec_words *words, size_t at, struct as_block_exec *exec);
 
 /* An access as as_accesses returns it. */
 struct as_data_access as_access_convert(const struct as_block *block, const struct as_access *access);

@@ -284,6 +284,10 @@ struct as_sink {
      * still as words, instead of one by one. Where they are a sample (as_engine_options.sample), with the accesses that there are:
      * words of blocks without any are left out, and all are counted by `tally` as well. */
     void (*words)(void *context, struct as_thread *thread, const struct as_exec_words *words);
+    /* Iterations of a rep instruction behind its first, which are the whole of a block each (as_access_words_iteration), many at a time; without
+     * this, and where there are few, `block` is called for each of them. `instructions` is 0: they belong to the first. For
+     * sinks that have `block`. */
+    void (*iterations)(void *context, struct as_thread *thread, const struct as_exec_words *words);
     /* Whole executions from the block at hand on are offered here before they are reported by `block`. The sink takes those of blocks
      * whose number it knows from as_block_exec, that have the accesses which they had then and lead where they can lead
      * (as_block_leads_to, and not to a block of one instruction that lies in them), up to the first that is not like that. */

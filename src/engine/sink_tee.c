@@ -2,6 +2,7 @@
 #include "engine/sink_tee.h"
 
 #include "base/vec.h"
+#include "engine/access_words.h"
 
 struct branch {
     const struct as_sink *sink;
@@ -128,6 +129,32 @@ static void on_words(void *context, struct as_thread *thread, const struct as_ex
 {
     struct as_sink_tee *tee = context;
     TELL_ALL(tee, thread, wants(tee, branch->sink), words, words);
+}
+
+static void tell_singly(const struct branch *branch, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_block_exec exec;
+    for (size_t at = as_access_words_iteration(words, 0, &exec); at; at = as_access_words_iteration(words, at, &exec))
+        branch->block(branch->context, thread, &exec);
+}
+
+/* Sinks that want iterations one by one get them so. */
+static void on_iterations(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_sink_tee *tee = context;
+    void **users = thread->user;
+    for (size_t i = 0; i < tee->lookers.len; i++) {
+        const struct branch *branch = &tee->lookers.data[i];
+        if (!wants(tee, branch->sink))
+            continue;
+        thread->user = users[branch->user];
+        if (branch->sink->iterations)
+            branch->sink->iterations(branch->context, thread, words);
+        else
+            tell_singly(branch, thread, words);
+        users[branch->user] = thread->user;
+    }
+    thread->user = users;
 }
 
 static void on_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
@@ -289,11 +316,13 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
     *context = tee;
     bool tallies = true, clock = false, unmeasured = false, jumps = false, skipped = false, calls = false;
     bool recorded = true, words = false, passed = false, trails = true, awaits = false, cut = false, shared = false;
+    bool iterations = false;
     for (size_t i = 0; i < tee->branches.len; i++) {
         const struct as_sink *sink = tee->branches.data[i].sink;
         tallies &= sink->tally || sink->words || !sink->block;
         recorded &= (sink->tally && sink->recorded_tallies) || sink->words || !sink->block;
         words |= sink->words != NULL;
+        iterations |= sink->iterations != NULL;
         clock |= tee->branches.data[i].sink->clock != NULL;
         unmeasured |= tee->branches.data[i].sink->unmeasured;
         jumps |= tee->branches.data[i].sink->jumps;
@@ -312,6 +341,7 @@ const struct as_sink *as_sink_tee_sink(struct as_sink_tee *tee, void **context)
         .tally = tallies && !skipped ? on_tally : NULL,
         .recorded_tallies = recorded && !skipped,
         .words = recorded && words && !skipped ? on_words : NULL,
+        .iterations = iterations ? on_iterations : NULL,
         .skipped = skipped ? on_skipped : NULL,
         .iterated = skipped ? on_iterated : NULL,
         .syscall = on_syscall,

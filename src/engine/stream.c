@@ -332,9 +332,9 @@ static inline bool finish_plain_block(struct as_stream *stream, const uint64_t *
     return true;
 }
 
-/* The common case of finish_block for a rep instruction that goes on, and will: iteration by iteration it is the same block, with its
- * accesses, which lies in no other stretch than its first. */
-static inline bool finish_iteration(struct as_stream *stream, const uint64_t *words, size_t n, uint32_t next)
+/* Whether the block at hand, with its n accesses, is an iteration of a rep instruction that goes on with block `next`: iteration by
+ * iteration it is the same block, which lies in no other stretch than its first. */
+static inline bool is_iteration(const struct as_stream *stream, size_t n, uint32_t next)
 {
     enum { PLAIN = AS_BLOCK_VARIES | AS_BLOCK_REP_FIRST | AS_BLOCK_REP_LAST };
     const struct as_block *block = stream->block;
@@ -343,22 +343,53 @@ static inline bool finish_iteration(struct as_stream *stream, const uint64_t *wo
     if (next != stream->block_id || n == 0 || block->n != 1 || block->flags != (PLAIN | checked) ||
         stream->has_registers || stream->in_sigreturn || !as_block_leads_to(block, block->address))
         return false;
-    if (!stream->told || !as_stream_is_told(stream) || regions->over || regions->seeks ||
-        regions->awaits == AS_POINT_CYCLE)
-        return false;
+    return stream->told && as_stream_is_told(stream) && !regions->over && !regions->seeks &&
+           regions->awaits != AS_POINT_CYCLE;
+}
+
+/* How many iterations the words from `from` on are: as many accesses each, and behind them the block's word again, with the same stamp if it
+ * has one. As it is with a thread that is alone, so nothing that others do comes in between. */
+static size_t count_iterations(const struct as_stream *stream, const uint64_t *words, size_t from, size_t at, size_t n)
+{
+    size_t each = at - from, most = AS_WORDS_MOST / (1 + each), count = 1;
+    bool may_decide = stream->causal.stamped && stream->block->deciders[0] >= 0;
+    if (!stream->sink->iterations || may_decide || from == 0 || words[from - 1] != words[at])
+        return 1;
+    for (size_t next = at + 1; count < most && next + each < n && words[next + each] == words[at]; count++) {
+        for (size_t i = 0; i < each; i++)
+            if (!(words[next + i] & AS_WIRE_ACCESS_MASK))
+                return count;
+        next += each + 1;
+    }
+    return count;
+}
+
+/* The common case of finish_block for iterations. Returns how many there were; 0: it is not that case. */
+static inline size_t finish_iterations(struct as_stream *stream, const uint64_t *words, size_t from, size_t at,
+                                       size_t n)
+{
+    const struct as_block *block = stream->block;
+    if (!is_iteration(stream, at - from, (uint32_t)words[at]))
+        return 0;
+    size_t count = count_iterations(stream, words, from, at, n), each = at - from;
+    stream->executed += count;
+    stream->iterates = true;
+    stream->left = block;
+    stream->led = block->address;
+    struct as_exec_words all = {
+        .words = words + from - 1, .n = count * (1 + each), .accesses = count * each, .blocks = &stream->code->by_id};
     struct as_block_exec exec = {.block = block,
                                  .end = 1,
                                  .continues = true,
                                  .taken = block->outcome != AS_OUTCOME_FALLS,
                                  .next = block->address,
-                                 .words = words,
-                                 .n_words = n};
-    stream->executed++;
-    stream->iterates = true;
-    stream->left = block;
-    stream->led = block->address;
-    stream->sink->block(stream->context, &stream->thread, &exec);
-    return true;
+                                 .words = words + from,
+                                 .n_words = each};
+    if (count > 1)
+        stream->sink->iterations(stream->context, &stream->thread, &all);
+    else
+        stream->sink->block(stream->context, &stream->thread, &exec);
+    return count;
 }
 
 /* Whether executions may be offered to the sink from the one at hand on. After offers in vain some blocks go by without. */
@@ -422,9 +453,11 @@ static inline size_t on_block_word(struct as_stream *stream, const uint64_t *wor
     bool countable = stream->sink->tally || stream->sink->words || (!as_stream_is_told(stream) && !stream->lands);
     if (stream->block && stream->carry.len == 0 && countable && as_ways_follow(stream, words, &from, at, n))
         return from;
-    if (stream->continues && stream->block && stream->carry.len == 0 &&
-        finish_iteration(stream, words + from, at - from, (uint32_t)words[at]))
-        return at + 1;
+    size_t iterations = stream->continues && stream->block && stream->carry.len == 0
+                            ? finish_iterations(stream, words, from, at, n)
+                            : 0;
+    if (iterations)
+        return from + iterations * (at - from + 1);
     size_t behind = may_offer(stream) ? offer(stream, words, from, n) : 0;
     if (behind)
         return behind;

@@ -4,6 +4,8 @@
 #include "base/random.h"
 #include "engine/access_words.h"
 
+#include <string.h>
+
 static uint64_t address_of(uint64_t word)
 {
     return word & ((UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1);
@@ -107,4 +109,24 @@ void as_access_sample_count_borders(struct as_access_sample *sample, struct as_a
             count_words(sample, seen, &exec);
         at += 1 + exec.n_words;
     }
+}
+
+size_t as_access_sample_sift_iterations(struct as_access_sample *sample, struct as_access_sum *seen,
+                                        const struct as_shared_ranges *shared, const struct as_exec_words *words,
+                                        uint64_t *kept)
+{
+    size_t n = 0, each = as_access_words_count(words->words, words->n);
+    for (size_t at = 0; at < words->n; at += 1 + each) {
+        const uint64_t *accesses = words->words + at + 1;
+        for (size_t i = 0; i < each; i++) {
+            uint64_t address = address_of(accesses[i]), last = address + as_access_size(accesses[i]) - 1;
+            seen->touches += 1 + (last >> sample->shift) - (address >> sample->shift);
+        }
+        if (!as_access_sample_meets(sample, shared, accesses, each))
+            continue;
+        memcpy(kept + n, words->words + at, (1 + each) * sizeof *kept);
+        n += 1 + each;
+    }
+    seen->accesses += words->accesses;
+    return n;
 }

@@ -30,4 +30,10 @@ void as_access_sample_count_runs(struct as_access_sample *sample, struct as_acce
 void as_access_sample_count_borders(struct as_access_sample *sample, struct as_access_sum *seen,
                                     const struct as_exec_words *words);
 
+/* Counts iterations of a rep instruction and moves those that may touch sampled granules to the front of `kept`, which has room for all of
+ * their words. Returns the number of words there. The block has codes, and they are plain. */
+size_t as_access_sample_sift_iterations(struct as_access_sample *sample, struct as_access_sum *seen,
+                                        const struct as_shared_ranges *shared, const struct as_exec_words *words,
+                                        uint64_t *kept);
+
 #endif

@@ -446,6 +446,44 @@ static void on_words(void *context, struct as_thread *thread, const struct as_ex
     ((struct access_thread *)thread->user)->time.executed += words->instructions;
 }
 
+/* ---- iterations of rep instructions ---- */
+
+/* Of the block that the iterations are executions of. */
+static const struct as_access_codes *codes_of(const struct as_exec_words *words)
+{
+    struct as_block *block = as_block_pages_get(words->blocks, (uint32_t)words->words[0]);
+    if (!block->codes)
+        block->codes = as_access_codes_new(block, words->words + 1, as_access_words_count(words->words, words->n));
+    return block->codes;
+}
+
+static void add_iterations(struct as_access_stream *stream, const struct as_thread *thread,
+                           const struct as_exec_words *words)
+{
+    const struct access_thread *own = thread->user;
+    prepare(stream, thread, words->n);
+    as_access_buffer_add_words(stream->buffer, words);
+    if (__builtin_expect(own->shared->n, 0))
+        make_physical(own->shared, stream->buffer->words + stream->buffer->n_words - words->n, words->n);
+}
+
+/* As on_block does with each of them. */
+static void on_iterations(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    struct as_block_exec exec;
+    bool ordered = stream->words && stream->clocks.all.len > 1;
+    if (!ordered && !own->looks && own->time.runs && words->n <= stream->batch) {
+        codes_of(words);
+        add_iterations(stream, thread, words);
+        own->time.offset += words->n - words->accesses; /* see `advance` */
+        return;
+    }
+    for (size_t at = as_access_words_iteration(words, 0, &exec); at; at = as_access_words_iteration(words, at, &exec))
+        on_block(stream, thread, &exec);
+}
+
 /* ---- a sample of the granules ---- */
 
 /* An execution that is reported by itself. Its accesses are those that the engine passed on. */
@@ -460,6 +498,26 @@ static void on_sampled_block(void *context, struct as_thread *thread, const stru
         add_block(stream, thread, exec);
     else
         advance(own, exec);
+}
+
+static void on_sampled_iterations(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_access_stream *stream = context;
+    struct access_thread *own = thread->user;
+    uint64_t kept[AS_WORDS_MOST];
+    struct as_block_exec exec;
+    bool plain = codes_of(words)->n_plain == as_access_words_count(words->words, words->n);
+    if (plain && own->time.runs && words->n <= stream->batch) {
+        struct as_exec_words sifted = *words;
+        sifted.words = kept;
+        sifted.n = as_access_sample_sift_iterations(&stream->sample, &own->seen, own->shared, words, kept);
+        if (sifted.n)
+            add_iterations(stream, thread, &sifted);
+        own->time.offset += words->n - words->accesses;
+        return;
+    }
+    for (size_t at = as_access_words_iteration(words, 0, &exec); at; at = as_access_words_iteration(words, at, &exec))
+        on_sampled_block(stream, thread, &exec);
 }
 
 static void on_sampled_tally(void *context, struct as_thread *thread, const struct as_block *block,
@@ -630,10 +688,10 @@ static void on_mapping(void *context, struct as_thread *thread, const struct as_
     .syscall_return = on_syscall_return, .signal = on_signal, .signal_return = on_signal_return, .clock = clock_of,    \
     .mapping = on_mapping
 
-const struct as_sink as_access_stream_sink = {FUNCTIONS, .block = on_block};
-static const struct as_sink words_sink = {FUNCTIONS, .block = on_block, .words = on_words};
+const struct as_sink as_access_stream_sink = {FUNCTIONS, .block = on_block, .iterations = on_iterations};
+static const struct as_sink words_sink = {FUNCTIONS, .block = on_block, .words = on_words, .iterations = on_iterations};
 static const struct as_sink sampled_sink = {FUNCTIONS, .block = on_sampled_block, .tally = on_sampled_tally,
-                                            .words = on_sampled_words};
+                                            .words = on_sampled_words, .iterations = on_sampled_iterations};
 
 const struct as_sink *as_access_stream_choose_sink(const struct as_access_stream *stream)
 {

@@ -1,6 +1,7 @@
 /* See stream_bed.h. */
 #include "stream_bed.h"
 
+#include "engine/access_words.h"
 #include "engine/outlook.h"
 #include "unit.h"
 
@@ -183,6 +184,19 @@ static void tell_block(void *context, struct as_thread *thread, const struct as_
     as_str_add(&record->text, "\n");
 }
 
+static void tell_iterations(void *context, struct as_thread *thread, const struct as_exec_words *words)
+{
+    struct as_block_exec exec;
+    size_t n = 0;
+    for (size_t at = as_access_words_iteration(words, 0, &exec); at; at = as_access_words_iteration(words, at, &exec)) {
+        tell_block(context, thread, &exec);
+        n++;
+    }
+    assert_int_equal(words->accesses, words->n - n);
+    assert_int_equal(words->instructions, 0);
+    ((struct bed_record *)context)->together += n;
+}
+
 static void tell_syscall(void *context, struct as_thread *thread, uint32_t number, const uint64_t args[6])
 {
     bool as_written = args[0] == 1 && args[5] == 6;
@@ -207,6 +221,7 @@ static void tell_signal_return(void *context, struct as_thread *thread)
 
 const struct as_sink bed_sink = {
     .block = tell_block,
+    .iterations = tell_iterations,
     .syscall = tell_syscall,
     .syscall_return = tell_return,
     .signal = tell_signal,
@@ -288,6 +303,7 @@ char *bed_tell(struct bed *bed, const struct bed_run *run)
 {
     struct bed_record record = {.count_words = run->count_words};
     run_stream(bed, run, &bed_sink, &record);
+    bed->together += record.together;
     as_str_add(&record.text, "");
     return as_str_take(&record.text);
 }

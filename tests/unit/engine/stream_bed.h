@@ -44,6 +44,7 @@ struct bed {
     uint32_t threads;       /* that there are; 0: one */
     uint32_t disagreements; /* of the last run */
     uint64_t summed;        /* executions that came in tallies, in all runs of bed_expect */
+    uint64_t together;      /* iterations that came many at a time, in all runs of bed_tell */
     uint32_t looks;         /* ahead that said where the thread is, in all runs: as_outlook_look */
 };
 
@@ -98,6 +99,7 @@ extern const struct as_sink bed_sink; /* context: a struct bed_record */
 struct bed_record {
     struct as_str text;
     bool count_words;
+    size_t together; /* iterations of rep instructions that came many at a time */
 };
 
 #endif

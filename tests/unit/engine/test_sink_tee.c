@@ -182,6 +182,37 @@ static void words_need_all_of_them(void **state)
     as_sink_tee_free(tee);
 }
 
+/* Iterations come together to a sink that takes them so, and one by one to others. */
+static void iterations_come_to_all(void **state)
+{
+    static const struct as_sink together = {.block = hear_block, .iterations = hear_words};
+    static const struct as_sink deaf = {.syscall = hear_syscall};
+    const uint64_t access = UINT64_C(1) << 62, words[] = {0, access, 0, access, access, 0, access};
+    struct as_block block = {.address = 0x1000, .n = 1};
+    struct as_block *page[] = {&block}, **pages[] = {page};
+    struct as_block_pages blocks = {.pages = pages, .len = 1};
+    struct listener a = {.name = 'a'}, b = {.name = 'b'}, c = {.name = 'c'};
+    struct as_sink_tee *tee = as_sink_tee_new();
+    struct as_thread thread = {.number = 1};
+    void *context;
+    as_sink_tee_add(tee, &blocks_alone, &a);
+    as_sink_tee_add(tee, &deaf, &c);
+    assert_null(as_sink_tee_sink(tee, &context)->iterations);
+    as_sink_tee_add(tee, &together, &b);
+    const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+    sink->thread_start(context, &thread);
+    sink->iterations(context, &thread,
+                     &(struct as_exec_words){.words = words, .n = 7, .accesses = 4, .blocks = &blocks});
+    sink->stretch(context, &(struct as_stretch){.mode = AS_MODE_COUNT});
+    sink->iterations(context, &thread,
+                     &(struct as_exec_words){.words = words, .n = 2, .accesses = 1, .blocks = &blocks});
+    sink->thread_end(context, &thread);
+    assert_string_equal(a.text, "111");
+    assert_string_equal(b.text, "7");
+    assert_string_equal(c.text, "");
+    as_sink_tee_free(tee);
+}
+
 static void alone_it_is_passed_on(void **state)
 {
     struct listener a = {.name = 'a'};
@@ -263,10 +294,10 @@ static void without_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everyone_is_told),           cmocka_unit_test(tallies_need_all_of_them),
-        cmocka_unit_test(words_need_all_of_them),     cmocka_unit_test(alone_it_is_passed_on),
-        cmocka_unit_test(calls_outside_of_regions),   cmocka_unit_test(without_blocks),
-        cmocka_unit_test(signals_outside_of_regions),
+        cmocka_unit_test(everyone_is_told),       cmocka_unit_test(tallies_need_all_of_them),
+        cmocka_unit_test(words_need_all_of_them), cmocka_unit_test(iterations_come_to_all),
+        cmocka_unit_test(alone_it_is_passed_on),  cmocka_unit_test(calls_outside_of_regions),
+        cmocka_unit_test(without_blocks),         cmocka_unit_test(signals_outside_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

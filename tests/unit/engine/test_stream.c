@@ -131,6 +131,49 @@ static void test_rep(void **state)
     assert_true(bed.looks > bed.words.len);
 }
 
+/* Iterations that have the same accesses come many at a time; one that has others, or none, does not belong to them. */
+static void test_rep_of_many(void **state)
+{
+    struct as_str want = {0};
+    bed_rep_iteration(&bed, REP, 1);
+    as_str_add(&want, "1030[0,2) >1031\n");
+    for (int i = 0; i < 20; i++) {
+        bed_rep_iteration(&bed, REP_AGAIN, 0);
+        as_str_add(&want, "1031[0,1) c >1031\n");
+    }
+    bed_run_block(&bed, REP_AGAIN);
+    bed_load(&bed, 0, 0x5000, 1); /* an access less, as none has */
+    as_str_add(&want, "1031[0,1) c >1031\n");
+    bed_rep_iteration(&bed, REP_AGAIN, 0);
+    as_str_add(&want, "1031[0,1) c >1031\n");
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    bed_load(&bed, 0, 0x7000, 8);
+    as_str_add(&want, "1033[0,1) t >0\n");
+    expect(as_str_get(&want));
+    assert_true(bed.together > bed.words.len * 10); /* most of them, in most ways to cut the words */
+    as_str_free(&want);
+}
+
+/* More than fit into one piece. */
+static void test_rep_of_very_many(void **state)
+{
+    enum { ITERATIONS = 3 * AS_WORDS_MOST };
+    struct as_str want = {0};
+    bed_rep_iteration(&bed, REP, 1);
+    as_str_add(&want, "1030[0,2) >1031\n");
+    for (int i = 0; i < ITERATIONS; i++) {
+        bed_rep_iteration(&bed, REP_AGAIN, 0);
+        as_str_add(&want, "1031[0,1) c >1031\n");
+    }
+    bed_run_block(&bed, REP_AGAIN);
+    bed_run_block(&bed, LEAVES);
+    for (int blocks_only = 0; blocks_only < 2; blocks_only++)
+        bed_expect(&bed, as_str_get(&want), &(struct bed_run){.split = 1000, .blocks_only = blocks_only});
+    assert_true(bed.together > 2 * (ITERATIONS - 10));
+    as_str_free(&want);
+}
+
 static void test_rep_of_nothing(void **state)
 {
     bed_run_block(&bed, REP);
@@ -696,6 +739,8 @@ int main(void)
         TEST(test_empty),
         TEST(test_system_calls),
         TEST(test_rep),
+        TEST(test_rep_of_many),
+        TEST(test_rep_of_very_many),
         TEST(test_rep_of_nothing),
         TEST(test_rep_twice),
         TEST(test_rep_interrupted),

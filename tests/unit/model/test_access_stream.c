@@ -293,6 +293,83 @@ static void run_apart(struct bed *bed, struct as_access_stream *stream, struct r
     }
 }
 
+/* Iterations of a rep movsb, in pieces of the sizes that come: to `got` many at a time, to `want` one by one. */
+static void run_iterations(struct bed *bed, struct as_access_stream *stream, struct record *want,
+                           struct as_thread *thread)
+{
+    const struct as_sink *sink = as_access_stream_choose_sink(stream);
+    const uint64_t from = 0x7f0000000fe8, to = 0x7f0000003000;
+    for (uint64_t i = 0, piece = 1; i < EXECUTIONS; i += piece, piece = piece % 300 + 7) {
+        uint64_t words[3 * 307], clock = sink->clock(stream, thread);
+        struct as_exec_words all = {.words = words, .n = 3 * piece, .accesses = 2 * piece, .blocks = &bed->code.by_id};
+        struct as_block_exec exec;
+        for (uint64_t k = 0; k < piece; k++) {
+            words[3 * k] = REPEATS;
+            words[3 * k + 1] = AS_WIRE_LOAD | UINT64_C(1) << AS_WIRE_SIZE_SHIFT | (from + 2 * (i + k) + 1);
+            words[3 * k + 2] = AS_WIRE_STORE | UINT64_C(1) << AS_WIRE_SIZE_SHIFT | (to + 2 * (i + k));
+        }
+        sink->iterations(stream, thread, &all);
+        for (size_t at = as_access_words_iteration(&all, 0, &exec); at; at = as_access_words_iteration(&all, at, &exec))
+            expect(want, thread, &exec);
+        assert_int_equal(sink->clock(stream, thread), clock + piece);
+    }
+}
+
+/* `threshold` 0: no sample. Returns how many accesses were passed on. */
+static size_t check_iterations(const _Atomic uint64_t *threshold, size_t batch)
+{
+    struct record want = {0}, got = {.right = true};
+    struct as_error err = AS_ERROR_INIT;
+    struct bed bed;
+    add_blocks(&bed);
+    bed_block(&bed, REPEATS, "f3 66 a5");
+    struct as_fanout *fanout =
+        as_fanout_new(&(struct as_fanout_options){.kind = &as_access_buffers, .batch = batch, .inline_ = true});
+    struct as_access_stream *stream = as_access_stream_new(fanout, NULL, NULL);
+    struct as_thread thread = {.number = 1, .process = 1};
+    if (threshold)
+        as_access_stream_set_sample(stream, SHIFT, threshold);
+    as_fanout_add(fanout, &seer, &got, false);
+    assert_true(as_fanout_start(fanout, &err));
+    as_access_stream_choose_sink(stream)->thread_start(stream, &thread);
+    run_iterations(&bed, stream, &want, &thread);
+    assert_int_equal(as_access_stream_executed(stream), 0); /* they belong to the first one */
+    as_access_stream_finish(stream);
+    size_t at = 0, touches = 0;
+    for (size_t i = 0; i < want.all.len; i++) {
+        const struct as_data_access *access = &want.all.data[i].access;
+        touches += granule_of(access->address + access->size - 1) - granule_of(access->address) + 1;
+        bool same = at < got.all.len && got.all.data[at].access.address == access->address &&
+                    got.all.data[at].access.kind == access->kind && got.all.data[at].access.size == 2 &&
+                    got.all.data[at].access.insn == access->insn;
+        assert_true(same || (threshold && !is_sampled(access, *threshold)));
+        at += same;
+    }
+    assert_true(got.right && at == got.all.len);
+    assert_true(touches > want.all.len);
+    if (threshold)
+        assert_true(as_access_stream_seen(stream, 1).accesses == want.all.len &&
+                    as_access_stream_seen(stream, 1).touches == touches);
+    as_vec_free(&want.all);
+    as_vec_free(&got.all);
+    as_access_stream_free(stream);
+    as_fanout_free(fanout);
+    bed_free(&bed);
+    return at;
+}
+
+static void iterations_together(void **state)
+{
+    static const _Atomic uint64_t threshold = UINT64_MAX / 16;
+    static const size_t batches[] = {64, 1000, 100000}; /* small ones take them one by one */
+    size_t all = check_iterations(NULL, 1000), sampled = check_iterations(&threshold, 1000);
+    assert_true(sampled > 0 && sampled < all / 4);
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        assert_int_equal(check_iterations(NULL, batches[i]), all);
+        assert_int_equal(check_iterations(&threshold, batches[i]), sampled);
+    }
+}
+
 /* Nothing that touches a sampled granule is missing, little else is there, and all are counted. */
 static void sampled_granules(void **state)
 {
@@ -561,6 +638,7 @@ int main(void)
         cmocka_unit_test(clocks_of_threads),
         cmocka_unit_test(clocks_are_those_of_the_plugin),
         cmocka_unit_test(sampled_granules),
+        cmocka_unit_test(iterations_together),
         cmocka_unit_test(ended_threads),
         cmocka_unit_test(what_is_seen_comes_behind),
         cmocka_unit_test(looks_in_vain_come_before),
