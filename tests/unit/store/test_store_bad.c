@@ -261,6 +261,118 @@ static void impossible_counts(void **state)
 }
 
 /* What a user adds to a profile with sqlite3 does not hurt. */
+static bool asks(struct as_store *store, uint32_t series, struct as_store_query query, struct as_error *err)
+{
+    struct as_store_rows rows;
+    query.series = series;
+    query.function = AS_STORE_NONE;
+    bool ok = as_store_query(store, &query, &rows, err);
+    as_store_rows_free(&rows);
+    return ok;
+}
+
+static bool whole(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    return asks(store, series, (struct as_store_query){.level = AS_STORE_BY_LINE}, err);
+}
+
+static bool by_events(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    return asks(store, series, (struct as_store_query){.split = AS_STORE_BY_EVENTS}, err);
+}
+
+static bool with_events(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    return asks(store, series, (struct as_store_query){.events = UINT64_MAX}, err);
+}
+
+static bool by_state(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    return asks(store, series, (struct as_store_query){.split = AS_STORE_BY_STATE}, err);
+}
+
+static bool by_processor(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    return series == 0 || asks(store, series, (struct as_store_query){.level = AS_STORE_BY_PROCESSOR}, err);
+}
+
+static bool the_total(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    uint64_t total;
+    return as_store_total(store, series, NULL, &total, err);
+}
+
+static bool all_totals(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    struct as_store_totals totals;
+    bool ok = as_store_totals(store, series, NULL, &totals, err);
+    if (ok)
+        as_store_totals_free(&totals);
+    return ok;
+}
+
+static bool raw(struct as_store *store, uint32_t series, struct as_error *err)
+{
+    struct as_store_raw raw;
+    bool ok = as_store_raw(store, series, NULL, &raw, err);
+    if (ok)
+        as_store_raw_free(&raw);
+    return ok;
+}
+
+#define LIST(name)                                                                                                     \
+    static bool name(struct as_store *store, uint32_t series, struct as_error *err)                                    \
+    {                                                                                                                  \
+        size_t n;                                                                                                      \
+        void *list = as_store_##name(store, series, NULL, &n, err);                                                    \
+        free(list);                                                                                                    \
+        return list != NULL;                                                                                           \
+    }
+LIST(path_times)
+LIST(path_components)
+LIST(accesses)
+LIST(access_components)
+LIST(moments)
+LIST(waits)
+
+/* Each of those that read a table refuses what is impossible in it by itself, and reads on where something else is. */
+static void each_reader_refuses(void **state)
+{
+    typedef bool reads(struct as_store *, uint32_t, struct as_error *);
+    static const struct {
+        const char *table;
+        reads *readers[6];
+        reads *others;
+    } cases[] = {
+        {"times", {whole, by_events, by_state, the_total, raw}, path_times},
+        {"components", {by_events, with_events, raw}, whole},
+        {"state_times", {by_state, raw}, by_events},
+        {"path_times", {path_times, all_totals, raw}, by_state},
+        {"path_components", {path_components}, raw},
+        {"accesses", {accesses}, access_components},
+        {"access_components", {access_components}, accesses},
+        {"moments", {moments, by_processor}, whole},
+        {"waits", {waits}, raw},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[100];
+        struct as_error err = AS_ERROR_INIT;
+        bed_write_small(bed_path("part.db"));
+        snprintf(sql, sizeof sql, "UPDATE %s SET units = -1", cases[i].table);
+        bed_sql(bed_path("part.db"), sql);
+        for (size_t k = 0; k < 6 && cases[i].readers[k]; k++) {
+            struct as_store *store = as_store_open(bed_path("part.db"), &err);
+            assert_non_null(store);
+            assert_true(cases[i].others(store, 0, &err) && cases[i].others(store, 1, &err));
+            if (cases[i].readers[k](store, 0, &err) && cases[i].readers[k](store, 1, &err))
+                fail_msg("reader %zu believes %s", k, sql);
+            bed_assert_line(&err, "is invalid");
+            as_store_close(store);
+            err = (struct as_error)AS_ERROR_INIT;
+        }
+    }
+}
+
 static void guests_are_ignored(void **state)
 {
     bed_write_small(bed_path("guest.db"));
@@ -426,6 +538,7 @@ int main(void)
         cmocka_unit_test(flipped_bytes),
         cmocka_unit_test(bad_rows),
         cmocka_unit_test(impossible_counts),
+        cmocka_unit_test(each_reader_refuses),
         cmocka_unit_test(guests_are_ignored),
         cmocka_unit_test(older_formats_are_migrated),
         cmocka_unit_test(migration_fails_clearly),
