@@ -342,9 +342,60 @@ static void threads_have_cores(void **state)
     check_cores(&options, (const uint32_t[]){6, 2, 6}, 3);
 }
 
+static uint32_t path_of(void *context, uint32_t thread)
+{
+    return *(const uint32_t *)context + thread;
+}
+
+/* Samples and traps say which path of calls their thread is in, if anybody knows. */
+static void paths_are_asked_for(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    struct as_lens_ref ref;
+    uint32_t first = 100;
+    uint64_t clock = 0;
+    options.random = false;
+    options.load_period = 2;
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    access_many(lens, 7, 0x1000, AS_ACCESS_LOAD, 2, 1, &clock);
+    assert_true(seen.samples[AS_ACCESS_LOAD] == 1 && seen.last.path == 0);
+    as_modelled_lens_set_paths(lens, path_of, &first);
+    access_many(lens, 7, 0x1000, AS_ACCESS_LOAD, 2, 1, &clock);
+    assert_true(seen.samples[AS_ACCESS_LOAD] == 2 && seen.last.path == 107);
+    access_many(lens, 1, 0x1000, AS_ACCESS_STORE, 1, 1, &clock);
+    assert_int_equal(arm_at(&seen, 0x1000, 8, AS_ACCESS_STORE, &ref), AS_LENS_OK);
+    access_many(lens, 1, 0x1004, AS_ACCESS_STORE, 1, 1, &clock);
+    assert_true(seen.traps == 1 && seen.last.path == 101);
+    assert_true(seen.last.size == 8 && seen.last.kind == AS_ACCESS_STORE && seen.last.core == 1);
+    assert_true(seen.last.time == 6 && as_lens_time(&seen.lens) == 6);
+    as_modelled_lens_free(lens);
+}
+
+/* A thread number that is used again is another thread: on the next core, with what its first access tells. */
+static void numbers_come_again(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    struct as_lens_counts counts;
+    uint64_t clock = 0;
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    assert_false(as_lens_counts(&seen.lens, 3, &counts));
+    as_modelled_lens_end_thread(lens, 3); /* of which nothing is known */
+    access_many(lens, 3, 0x1000, AS_ACCESS_LOAD, 5, 1, &clock);
+    as_modelled_lens_end_thread(lens, 3);
+    assert_false(as_lens_counts(&seen.lens, 3, &counts));
+    access_many(lens, 3, 0x1000, AS_ACCESS_LOAD, 1, 1, &clock);
+    assert_true(as_lens_counts(&seen.lens, 3, &counts));
+    assert_true(seen.starts == 2 && seen.ends == 1);
+    assert_int_equal(as_modelled_lens_core(lens, 3), 1);
+    as_modelled_lens_free(lens);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_are_asked_for),   cmocka_unit_test(numbers_come_again),
         cmocka_unit_test(counters_overflow),     cmocka_unit_test(periods_vary),
         cmocka_unit_test(operations_are_tagged), cmocka_unit_test(spans_are_single_accesses),
         cmocka_unit_test(shadows_move_samples),  cmocka_unit_test(shadows_of_stores),

@@ -4,6 +4,7 @@
 
 #include "naive.h"
 #include "observe/oracle.h"
+#include "observe/thread_limit.h"
 #include "pipe_gen.h"
 #include "sampler/sampling.h"
 #include "score/errors.h"
@@ -392,6 +393,35 @@ static void threads_start_anew(void **state)
     as_sampling_free(sampling);
 }
 
+static void check_stack(struct as_pics pics, uint64_t threads)
+{
+    assert_int_equal(pics.len, threads != 0);
+    assert_int_equal(as_pics_total(&pics), threads * 10 * AS_CYCLE_UNITS);
+    assert_int_equal(threads ? pics.data[0].count : 0, threads * 2);
+    as_pics_free(&pics);
+}
+
+/* Threads that ended have stacks of their own up to a number; those of the others are added to one, and are in the sum. */
+static void ended_threads_share_a_stack(void **state)
+{
+    enum { ALL = AS_THREADS_KEPT + 3 };
+    const struct as_pipe pipe = {.insn = 1, .dispatch = 1, .commit = 12, .flags = AS_PIPE_LAST};
+    const struct as_sampler *sampler = as_sampler_find("nci");
+    struct as_error err = AS_ERROR_INIT;
+    struct as_sampling *sampling = as_sampling_new(&two_wide, &(struct as_schedule){.period = 5}, &sampler, 1, &err);
+    for (uint32_t thread = 0; thread < ALL; thread++)
+        feed(sampling, thread, &pipe, 1);
+    as_sampling_observer.finish(sampling, NULL);
+    check_stack(as_sampling_pics(sampling, 0), ALL);
+    check_stack(as_sampling_path_pics(sampling, 0), ALL);
+    check_stack(as_sampling_thread_pics(sampling, 0, 0), 1);
+    check_stack(as_sampling_thread_pics(sampling, 0, AS_THREADS_KEPT - 1), 1);
+    check_stack(as_sampling_thread_pics(sampling, 0, AS_THREADS_KEPT), 0);
+    check_stack(as_sampling_thread_pics(sampling, 0, AS_NO_THREAD), 3);
+    check_stack(as_sampling_thread_pics(sampling, 0, 1000), 0);
+    as_sampling_free(sampling);
+}
+
 static void bad_options_are_refused(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -424,6 +454,7 @@ int main(void)
         cmocka_unit_test(zero_samples),
         cmocka_unit_test(dropped_samples_pass_their_cycles_on),
         cmocka_unit_test(threads_start_anew),
+        cmocka_unit_test(ended_threads_share_a_stack),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(names),
     };
