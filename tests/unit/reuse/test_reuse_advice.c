@@ -1,5 +1,5 @@
-/* What the distances say a person could do, from views made by hand: each rule on both sides of its limits. And the numbers that are
- * shown of an object. */
+/* What the distances say a person could do, from views made by hand: each rule on both sides of its limits. And the objects of a run,
+ * with the numbers that are shown of them. */
 #include "unit.h"
 
 #include "reuse/reuse_advice.h"
@@ -312,6 +312,74 @@ static void bytes_of_an_object(void **state)
     free(text);
 }
 
+/* Reads 8 bytes at a place in each of n lines. */
+static void walk(struct as_reuse *exact, uint32_t thread, uint64_t address, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        struct as_data_access access = {.address = address + 64 * i, .size = 8, .kind = AS_ACCESS_LOAD, .insn = 1};
+        as_reuse_take(exact, thread, thread, &access, 1);
+    }
+}
+
+static void check_object(const struct as_reuse_object *object, uint32_t process, const char *name, uint64_t lines,
+                         uint64_t hottest, const char *used)
+{
+    char hottest_name[32], *bytes = as_reuse_object_bytes(object);
+    snprintf(hottest_name, sizeof hottest_name, "0x%llx", (unsigned long long)hottest);
+    assert_string_equal(object->what.name, name);
+    assert_int_equal(object->what.process, process);
+    assert_int_equal(object->lines, lines);
+    assert_int_equal(object->misses[AS_MISS_COLD], lines);
+    assert_int_equal(object->misses[AS_MISS_CAPACITY], lines);
+    assert_int_equal(object->misses[AS_MISS_CONFLICT] + object->misses[AS_MISS_COHERENCE], 0);
+    assert_int_equal(object->llc, lines);
+    assert_int_equal(object->octaves[4], lines);
+    assert_int_equal(as_reuse_object_distance(object), 8);
+    assert_float_equal(as_reuse_object_used(object), 8, 1e-12);
+    assert_int_equal(object->hottest_n, 2);
+    assert_true(object->hottest == hottest);
+    assert_string_equal(object->hottest_name, hottest_name);
+    assert_string_equal(bytes, used);
+    free(bytes);
+}
+
+/* Blocks of three places of allocation in two processes, walked through twice: too many lines for the L1, few enough for the last
+ * level. Two blocks of one place are one object, though another lies in between. */
+static void objects_of_a_run(void **state)
+{
+    struct as_reuse_options options = {
+        .shape = {.shift = 6,
+                  .levels = {[AS_REUSE_L1] = {.lines = 4, .ways = 4}, [AS_REUSE_LLC] = {.lines = 64, .ways = 64}}},
+        .sockets = 1};
+    struct as_reuse *exact = as_reuse_new(&options);
+    struct as_guest_memory *memory = as_guest_memory_new();
+    struct as_moved_memory *moved = as_moved_memory_new();
+    struct as_reuse_feed *feed = as_reuse_feed_new(&(struct as_reuse_feed_options){.exact = exact});
+    struct as_reuse_objects objects = {0};
+    const struct as_guest_site sites[] = {{.process = 1, .frames = {0x42}}, {.process = 1, .frames = {0x43}}};
+    as_guest_memory_add(memory, &sites[0], 0x10000, 128);
+    as_guest_memory_add(memory, &sites[1], 0x20000, 256);
+    as_guest_memory_add(memory, &sites[0], 0x30000, 256);
+    as_guest_memory_add(memory, &(struct as_guest_site){.process = 2, .frames = {0x42}}, 0x20000, 1024);
+    for (int turn = 0; turn < 2; turn++) {
+        walk(exact, 1, 0x10008, 2);
+        walk(exact, 1, 0x20010, 4);
+        walk(exact, 1, 0x30008, 4);
+        walk(exact, 2, 0x20018, 9);
+    }
+    as_reuse_finish(exact);
+    as_reuse_objects_make(&objects, exact, options.shape.shift, memory, moved, feed);
+    assert_int_equal(objects.list.len, 3);
+    check_object(&objects.list.data[0], 2, "blocks of 0x42", 9, 0x20018, "24-31");
+    check_object(&objects.list.data[1], 1, "blocks of 0x42", 6, 0x10008, "8-15");
+    check_object(&objects.list.data[2], 1, "blocks of 0x43", 4, 0x20010, "16-23");
+    as_reuse_objects_free(&objects);
+    as_reuse_feed_free(feed);
+    as_moved_memory_free(moved);
+    as_guest_memory_free(memory);
+    as_reuse_free(exact);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -331,6 +399,7 @@ int main(void)
         TEST(the_greatest_first),
         cmocka_unit_test(numbers_of_an_object),
         cmocka_unit_test(bytes_of_an_object),
+        cmocka_unit_test(objects_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
