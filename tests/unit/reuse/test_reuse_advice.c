@@ -380,6 +380,52 @@ static void objects_of_a_run(void **state)
     as_reuse_free(exact);
 }
 
+static void check_adjusted(const struct as_reuse_view *view, const struct as_distances *distances, uint64_t reuses,
+                           uint64_t left)
+{
+    assert_int_equal(view->counts.touches, left + reuses);
+    assert_int_equal(view->shared ? view->counts.other : view->counts.reuses, reuses);
+    assert_int_equal(distances->total, reuses);
+    assert_int_equal(distances->bins[0], reuses);
+}
+
+/* Touches that a sample has too few or too many are given to the shortest distance, or taken from there as far as there are any. Two
+ * threads read a line of their own ten times. */
+static void touches_are_adjusted(void **state)
+{
+    struct as_reuse_options options = {.shape = {.shift = 6}, .sockets = 2};
+    struct as_reuse *exact = as_reuse_new(&options);
+    for (uint32_t thread = 1; thread <= 2; thread++)
+        for (int i = 0; i < 10; i++) {
+            struct as_data_access access = {.address = 0x1000 * thread, .size = 8, .kind = AS_ACCESS_LOAD};
+            as_reuse_take(exact, thread, 1, &access, 1);
+        }
+    as_reuse_finish(exact);
+    struct as_reuse_view *all = as_reuse_all_threads(exact), *shared = as_reuse_all_sockets(exact);
+    check_adjusted(all, &all->distances, 18, 2);
+    check_adjusted(shared, &shared->all, 18, 2);
+    as_reuse_adjust(exact, 33, 25);
+    check_adjusted(all, &all->distances, 23, 2);
+    check_adjusted(shared, &shared->all, 23, 2);
+    assert_int_equal(all->counts.accesses, 33);
+    assert_false(all->counts.left_out || shared->counts.left_out);
+    as_reuse_adjust(exact, 4, 5);
+    check_adjusted(all, &all->distances, 3, 2);
+    check_adjusted(shared, &shared->all, 3, 2);
+    all->distances.least = 16; /* shorter ones cannot be told apart */
+    as_reuse_adjust(exact, 4, 0);
+    check_adjusted(all, &all->distances, 0, 2);
+    check_adjusted(shared, &shared->all, 0, 2);
+    assert_true(all->counts.left_out && shared->counts.left_out);
+    const struct as_reuse_view *own = as_reuse_get_thread(exact, 1)->view;
+    as_reuse_adjust_thread(exact, 1, 12, 11);
+    check_adjusted(own, &own->distances, 10, 1);
+    assert_int_equal(own->counts.accesses, 12);
+    own = as_reuse_get_thread(exact, 0)->view;
+    check_adjusted(own, &own->distances, 9, 1);
+    as_reuse_free(exact);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -400,6 +446,7 @@ int main(void)
         cmocka_unit_test(numbers_of_an_object),
         cmocka_unit_test(bytes_of_an_object),
         cmocka_unit_test(objects_of_a_run),
+        cmocka_unit_test(touches_are_adjusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
