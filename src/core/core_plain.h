@@ -90,6 +90,8 @@ static inline __attribute__((always_inline)) uint64_t commit_plainly(struct as_c
     uint64_t cycle = rows ? leave_row(core, times.done + 1) : leave(core, dispatched, times.done + 1);
     core->last_commit = cycle;
     leave_trail(core, micro, kind == PLAIN_LOAD ? AS_MICRO_LOADS : 0, cycle);
+    if (__builtin_expect(core->stays != NULL, 0))
+        as_core_note_stays(core, micro, micro->traits, dispatched, times.issue, cycle);
     if (micro->registers)
         go(&core->registers[micro->registers], core->n_writes[micro->registers]++, cycle);
     if (kind == PLAIN_LOAD)

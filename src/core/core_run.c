@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void execute_all(struct as_core *co
     const struct as_recipe *recipe = body->recipes;
     const struct as_core_access *access = run->accesses;
     uint32_t n = 0; /* accesses of the instruction at hand, from `access` on */
-    bool usual = !core->stays && !body->ideals && !body->continues, roomy = usual && has_room_for(core, body);
+    bool usual = !body->ideals && !body->continues, roomy = usual && has_room_for(core, body);
     for (uint32_t i = 0; i < body->n; i++, recipe = as_recipe_behind(recipe), access += n) {
         struct as_pipe *pipe = &pipes[i];
         n = count_accesses(body, recipe, i);
