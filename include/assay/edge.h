@@ -43,12 +43,34 @@ struct as_edge {
     const struct as_edge_record *records;
 };
 
+/* Edges and records lie far apart in memory, so what many observers need of them is here as well. */
 struct as_edge_run {
     const struct as_edge *edge; /* NULL: there is none, the records are in the batch */
-    uint64_t base;              /* what its cycles count from */
+    uint64_t base;              /* what cycles of the edge count from; without an edge the last commit */
     uint32_t path;              /* as_pipe.path of all */
-    uint32_t first, n;          /* records: the first one's number in the batch, and how many */
+    int32_t committed;          /* as_edge.committed; without an edge 0 */
+    uint32_t number;            /* as_edge.number; without an edge 0 */
+    uint16_t first, n;          /* records: the first one's number in the batch, and how many */
 };
+enum { AS_EDGE_BATCH_MOST = UINT16_MAX }; /* records of a batch with runs */
+
+/* The run along an edge from a cycle on, without its place in the batch. */
+static inline struct as_edge_run as_edge_run_of(const struct as_edge *edge, uint64_t base, uint32_t path)
+{
+    return (struct as_edge_run){.edge = edge,
+                                .base = base,
+                                .path = path,
+                                .committed = edge->committed,
+                                .number = edge->number,
+                                .n = (uint16_t)edge->n};
+}
+
+/* The run of records first … first + n - 1, all on one path. */
+static inline struct as_edge_run as_edge_run_of_records(const struct as_pipe *pipes, size_t first, size_t n)
+{
+    return (struct as_edge_run){
+        .base = pipes[first + n - 1].commit, .path = pipes[first].path, .first = (uint16_t)first, .n = (uint16_t)n};
+}
 
 struct as_pipe_batch;
 
@@ -97,10 +119,14 @@ static inline struct as_stay as_edge_stay_of(const struct as_edge_run *run, uint
 }
 
 /* The commit of a run's last record. */
-static inline uint64_t as_edge_run_commit(const struct as_edge_batch *batch, const struct as_edge_run *run)
+static inline uint64_t as_edge_run_commit(const struct as_edge_run *run)
 {
-    return run->edge ? run->base + (uint64_t)(int64_t)run->edge->committed
-                     : batch->pipes[run->first + run->n - 1].commit;
+    return run->base + (uint64_t)(int64_t)run->committed;
+}
+
+static inline uint64_t as_edge_batch_commit(const struct as_edge_batch *batch)
+{
+    return as_edge_run_commit(&batch->runs[batch->n_runs - 1]);
 }
 
 #endif

@@ -29,6 +29,17 @@ static inline void as_host_stream_half(uint32_t *to, uint32_t half)
 #endif
 }
 
+/* Two halves that lie side by side. */
+static inline void as_host_stream_halves(uint32_t *to, uint32_t first, uint32_t second)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_movnti64((long long *)(void *)to, (long long)(first | (uint64_t)second << 32));
+#else
+    to[0] = first;
+    to[1] = second;
+#endif
+}
+
 /* 16 bytes, on such a border both. */
 static inline void as_host_stream_pair(void *to, const void *from)
 {

@@ -88,14 +88,20 @@ static bool is_within(const struct model_thread *own, const struct as_edge_run *
     return own->within && run->base + (uint64_t)(int64_t)run->edge->records[0].fetch > own->border;
 }
 
+/* Two small numbers as they lie in memory one behind the other. */
+static inline uint32_t neighbours(uint16_t first, uint16_t second)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? first | (uint32_t)second << 16 : (uint32_t)first << 16 | second;
+}
+
 /* Observers, on other processors, have read the batch before. */
 static inline void stream_run(struct as_edge_run *to, const struct as_edge_run *run)
 {
-    as_host_stream((uint64_t *)&to->edge, (uint64_t)(uintptr_t)run->edge);
+    const struct as_edge *edge = run->edge;
+    as_host_stream((uint64_t *)&to->edge, (uint64_t)(uintptr_t)edge);
     as_host_stream(&to->base, run->base);
-    as_host_stream_half(&to->path, run->path);
-    as_host_stream_half(&to->first, run->first);
-    as_host_stream_half(&to->n, run->n);
+    as_host_stream_halves(&to->path, run->path, edge ? (uint32_t)edge->committed : 0);
+    as_host_stream_halves(&to->number, edge ? edge->number : 0, neighbours(run->first, run->n));
 }
 
 _Static_assert(sizeof(struct as_pipe) == 64 && offsetof(struct as_pipe, path) == 48 &&
@@ -133,11 +139,13 @@ static void add_run(struct model_thread *own, uint32_t number, struct as_edge_ru
             *as_vec_push(&own->stays.stays) = as_edge_stay_of(run, i);
         run->edge = NULL;
     }
-    run->base -= own->shift;
-    if (!run->edge) {
+    if (run->edge) {
+        run->base -= own->shift;
+    } else {
         for (uint32_t i = 0; own->shift && i < run->n; i++)
             rebase(own, &pipes[i]);
         stream_records(own, (uint16_t)number, run, pipes);
+        run->base = pipes[run->n - 1].commit;
     }
     own->within = true;
     stream_run(as_vec_push(&own->buffer->runs), run);
@@ -163,8 +171,8 @@ static inline void run_body(struct as_model *model, struct model_thread *own, co
     if (__builtin_expect(model->measure.on, 1))
         make_room(model, own, run->body->n);
     known.path = path;
-    known.first = (uint32_t)own->n;
-    known.n = run->body->n;
+    known.first = (uint16_t)own->n;
+    known.n = (uint16_t)run->body->n;
     known.edge = as_core_run(own->seat.core, run, model->records, &known.base);
     bool is_new = !known.edge;
     if (__builtin_expect(model->measure.on, 1)) {

@@ -182,20 +182,12 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
 static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 {
     struct stack *stack = stack_of(opaque, batch->thread);
-    uint64_t before = batch->cycles_before, last = stack->last;
+    uint64_t last = stack->last;
     uint32_t path = top_of(stack);
     for (const struct as_edge_run *run = batch->runs, *end = run + batch->n_runs; run < end; run++) {
-        if (run->edge) {
-            if (run->path != path)
-                enter(opaque, stack, batch->thread, run->path, last);
-            path = run->path;
-            last = before + run->base + (uint64_t)(int64_t)run->edge->committed;
-        } else {
-            stack->last = last;
-            follow(opaque, stack, batch->thread, &batch->pipes[run->first], run->n, before);
-            path = top_of(stack);
-            last = stack->last;
-        }
+        if (__builtin_expect(run->path != path, 0))
+            enter(opaque, stack, batch->thread, path = run->path, last);
+        last = batch->cycles_before + as_edge_run_commit(run);
     }
     stack->last = last;
     if (batch->last)

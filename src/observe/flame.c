@@ -1,7 +1,7 @@
 /* The bundled observer `flame`: cycles by call path as folded stacks, the input of flame graph tools. Argument: FILE.
  *
- * The cycles from the preceding commit to an instruction's own belong to its path. Only the path and the commit of
- * records are read, and of consecutive records with the same path only the last.
+ * The cycles from the preceding commit to an instruction's own belong to its path. Only the path and the last commit of
+ * consecutive records with the same path are read.
  */
 #include "assay/edge.h"
 #include "base/map.h"
@@ -71,24 +71,17 @@ static void observe(void *opaque, const struct as_pipe_batch *batch)
         *last = 0;
 }
 
-/* The time between two commits belongs to the later one, so the records of blocks need not be read. */
+/* The time between two commits belongs to the later one, so records need not be read. */
 static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 {
     struct flame *self = opaque;
-    uint64_t *last = last_of(self, batch->thread);
-    for (size_t i = 0; i < batch->n_runs; i++) {
-        const struct as_edge_run *run = &batch->runs[i];
-        const struct as_pipe *pipes = &batch->pipes[run->first];
-        uint64_t commit = as_edge_run_commit(batch, run);
-        for (uint32_t k = 0; !run->edge && k + 1 < run->n; k++) {
-            charge(self, pipes[k].path, pipes[k].commit - *last);
-            *last = pipes[k].commit;
-        }
-        charge(self, run->edge ? run->path : pipes[run->n - 1].path, commit - *last);
-        *last = commit;
+    uint64_t *kept = last_of(self, batch->thread), last = *kept;
+    for (const struct as_edge_run *run = batch->runs, *end = run + batch->n_runs; run < end; run++) {
+        uint64_t commit = as_edge_run_commit(run);
+        charge(self, run->path, commit - last);
+        last = commit;
     }
-    if (batch->last)
-        *last = 0;
+    *kept = batch->last ? 0 : last;
 }
 
 /* ---- the end ---- */

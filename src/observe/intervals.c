@@ -280,10 +280,10 @@ static __attribute__((noinline)) void count_parts(struct hand *hand, const struc
     }
 }
 
-static inline void count_once(struct as_intervals *intervals, struct as_interval_edge *of)
+static inline void count_once(struct as_intervals *intervals, struct as_interval_edge *of, uint32_t number)
 {
     if (of->times++ == 0)
-        *as_vec_push(&intervals->waiting) = of->edge->number;
+        *as_vec_push(&intervals->waiting) = number;
 }
 
 /* A run that is not in the interval at hand, or not quick. */
@@ -291,7 +291,7 @@ static __attribute__((noinline)) void count_edge_elsewhere(struct hand *hand, co
                                                            uint64_t before)
 {
     struct as_intervals *intervals = hand->intervals;
-    uint32_t number = run->edge->number;
+    uint32_t number = run->number;
     struct as_interval_edge *of = number < intervals->edges.len ? &intervals->edges.data[number] : NULL;
     if (!of || !of->edge)
         of = sum_up(intervals, run->edge);
@@ -299,7 +299,7 @@ static __attribute__((noinline)) void count_edge_elsewhere(struct hand *hand, co
     bool whole = first >= 0 && run->base > 0 && row_at(hand, (uint64_t)first) == hand->row &&
                  (uint64_t)first - hand->first + of->span < hand->length;
     if (whole)
-        count_once(intervals, of);
+        count_once(intervals, of, number);
     else
         count_parts(hand, run, before);
 }
@@ -314,11 +314,11 @@ static const struct as_edge_run *count_quick(const struct hand *hand, const stru
     uint64_t n = intervals->edges.len, shift = before - hand->first;
     uint64_t room = hand->length > QUICK_SPAN ? hand->length - QUICK_SPAN : 0;
     for (; run < end && run->edge; run++) {
-        uint32_t number = run->edge->number;
+        uint32_t number = run->number;
         struct as_interval_edge *of = &edges[number];
         if (__builtin_expect(number >= n || run->base + shift + (uint64_t)of->quick >= room, 0))
             break;
-        count_once(intervals, of);
+        count_once(intervals, of, number);
     }
     return run;
 }
@@ -337,7 +337,7 @@ void as_intervals_add_edges(struct as_intervals *intervals, const struct as_edge
             count_pipes(&hand, &batch->pipes[run->first], run->n, before);
     }
     count_stays(&hand, batch->stays, batch->n_stays, before);
-    end_batch(&hand, before + as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
+    end_batch(&hand, before + as_edge_batch_commit(batch));
 }
 
 void as_intervals_forget(struct as_intervals *intervals)

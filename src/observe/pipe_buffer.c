@@ -96,10 +96,21 @@ void as_pipe_buffer_swap_stays(struct as_pipe_buffer *buffer, struct as_stay **s
     *room = cap;
 }
 
+/* Runs of n records, one for each stretch with the same path. */
+static void make_runs(struct as_pipe_buffer *buffer, size_t n)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first + 1;
+        while (end < n && buffer->pipes[end].path == buffer->pipes[first].path)
+            end++;
+        *as_vec_push(&buffer->runs) = as_edge_run_of_records(buffer->pipes, first, end - first);
+    }
+}
+
 void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buffer, uint32_t thread, size_t n,
                             bool last)
 {
-    assert(n <= as_fanout_batch(fanout));
+    assert(n <= as_fanout_batch(fanout) && n <= AS_EDGE_BATCH_MOST);
     if (n == 0) {
         as_fanout_give_back(fanout, (struct as_buffer *)buffer);
         return;
@@ -116,7 +127,7 @@ void as_pipe_buffer_publish(struct as_fanout *fanout, struct as_pipe_buffer *buf
                                            .n_stays = buffer->stays.len,
                                            .stays = buffer->stays.data};
     if (buffer->runs.len == 0)
-        *as_vec_push(&buffer->runs) = (struct as_edge_run){.n = (uint32_t)n};
+        make_runs(buffer, n);
     if (last && !buffer->runs.data[buffer->runs.len - 1].edge)
         buffer->pipes[n - 1].flags |= AS_PIPE_LAST;
     buffer->expanded = false;

@@ -3,7 +3,7 @@
  *
  * Both are written at the speed of the core model, so nothing is formatted twice: the text of an instruction's address
  * is stored by its id, of the cycle's digits only the last changes from one record to the next, and records of an edge
- * are stored as they are but for the cycle that they count from.
+ * are stored as they are but for their cycles.
  */
 #include "observe/trace_format.h"
 
@@ -46,23 +46,27 @@ struct tail {
     uint32_t length; /* 0: not made yet */
 };
 
-enum { FOUR = AS_FOUR_DIGITS }; /* cycles that differ in their last four digits alone: an age */
+enum {
+    MOST_ABOVE = 8,
+    NO_TEXT = 255,
+    FOUR = AS_FOUR_DIGITS
+}; /* cycles that differ in their last four digits alone: an age */
 
 /* A record in the text of an edge: where its last four digits are, and four times its commit, from that of the first. */
 struct digits {
     uint16_t at, commit;
 };
 
-/* The records of an edge as they were written last. Only their last four digits change while the age is the same. The
- * spots of the digits come in pairs: the last record has two of them if need be. Text follows them. */
+/* The records of an edge, with room for cycles of so many digits. The spots of the last four digits come in pairs: the last
+ * record has two of them if need be. Text follows them. */
 struct edge_text {
     const struct as_edge *edge; /* NULL: not made yet */
     struct digits *spots;
     char *text;         /* LONGEST bytes for each record, and PIECE */
-    int64_t offset;     /* from the run's base to how far the first record is behind the age's begin … */
-    uint64_t room;      /* … which must be less than this, so that all records are in the age; 0: no text yet */
+    int64_t offset;     /* from the run's base to the first record's commit */
+    uint64_t room;      /* how far that may be behind the age's begin, so that all records are in the age */
     uint32_t size;      /* bytes of the text */
-    uint32_t largest;   /* `room` */
+    uint32_t n_above;   /* digits of an age that it has room for; NO_TEXT: there is none yet */
     uint64_t unused[2]; /* makes its size a power of two */
 };
 
@@ -70,7 +74,7 @@ struct csv {
     struct commits commits;
     AS_VEC(struct tail) tails;      /* by instruction id */
     AS_VEC(struct edge_text) edges; /* by number */
-    uint64_t age;                   /* the last run's */
+    uint64_t age, begin;            /* the last run's, and its first cycle */
     char above[DIGITS];             /* its digits: those of all of its cycles but the last four */
     uint32_t n_above;
     uint64_t tens;  /* the value of `digits` */
@@ -158,13 +162,12 @@ static uint32_t count_spots(const struct edge_text *of)
     return of->edge->n + of->edge->n % 2;
 }
 
-/* Writes the records with the digits of the age, whatever their last four. */
+/* Writes the records without the digits of their cycles. */
 static void write_text(struct csv *self, struct edge_text *of)
 {
     char *to = of->text;
     for (uint32_t i = 0; i < of->edge->n; i++) {
         const struct tail *tail = tail_of(self, of->edge->records[i].insn);
-        memcpy(to, self->above, sizeof self->above);
         to += self->n_above;
         of->spots[i].at = (uint16_t)(to - of->text);
         memcpy(to + 4, tail->text, TAIL);
@@ -172,28 +175,7 @@ static void write_text(struct csv *self, struct edge_text *of)
     }
     of->spots[count_spots(of) - 1].at = of->spots[of->edge->n - 1].at;
     of->size = (uint32_t)(to - of->text);
-}
-
-static inline void change_word(char *at, uint64_t rest, uint64_t above)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    word = htole64((le64toh(word) & rest) | above);
-    memcpy(at, &word, sizeof word);
-}
-
-/* The same for records that have as many digits of another age: writes these alone, in words whose rest stays. */
-static void write_age(struct csv *self, struct edge_text *of)
-{
-    char *text = of->text - self->n_above;
-    const struct digits *last = (const struct digits *)of->text;
-    uint64_t above, rest = self->n_above < 8 ? UINT64_MAX << 8 * self->n_above : 0;
-    memcpy(&above, self->above, sizeof above);
-    above = le64toh(above) & ~rest;
-    for (const struct digits *spot = of->spots; spot < last; spot += 2) {
-        change_word(text + spot[0].at, rest, above);
-        change_word(text + spot[1].at, rest, above);
-    }
+    of->n_above = self->n_above;
 }
 
 static struct edge_text *make_edge_text(struct csv *self, const struct as_edge *edge)
@@ -202,11 +184,12 @@ static struct edge_text *make_edge_text(struct csv *self, const struct as_edge *
         *as_vec_push(&self->edges) = (struct edge_text){0};
     struct edge_text *of = &self->edges.data[edge->number];
     int32_t first = edge->records[0].commit, span = edge->committed - first;
-    *of = (struct edge_text){.edge = edge};
+    *of = (struct edge_text){.edge = edge, .n_above = NO_TEXT};
     if (span >= FOUR || edge->n > TOGETHER)
         return of;
     size_t n = count_spots(of);
-    of->largest = FOUR - (uint32_t)span;
+    of->offset = first;
+    of->room = FOUR - (uint32_t)span;
     of->spots = as_alloc(n * sizeof *of->spots + edge->n * LONGEST + PIECE);
     of->text = (char *)(of->spots + n);
     for (size_t i = 0; i < n; i++)
@@ -224,30 +207,27 @@ static __attribute__((noinline)) void add_records_csv(struct csv *self, const st
 
 static void change_age(struct csv *self, uint64_t age)
 {
-    char digits[DIGITS + 1];
+    char digits[DIGITS + 1] = "";
     self->age = age;
-    self->n_above = (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, age);
+    self->begin = age * FOUR;
+    self->n_above = age ? (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, age) : 0;
     memcpy(self->above, digits, sizeof self->above);
 }
 
-/* Makes the text of the run's edge one of the age that the run is in. False: there is none. */
+/* Makes the text of the run's edge one for the age that the run is in. False: there is none. */
 static __attribute__((noinline)) bool prepare(struct csv *self, const struct as_edge_run *run)
 {
-    uint32_t number = run->edge->number;
+    uint32_t number = run->number;
     struct edge_text *of = number < self->edges.len ? &self->edges.data[number] : NULL;
     if (!of || !of->edge)
         of = make_edge_text(self, run->edge);
     uint64_t first = self->commits.base + run->base + (uint64_t)(int64_t)run->edge->records[0].commit;
     if (first / FOUR != self->age)
         change_age(self, first / FOUR);
-    if (self->age == 0 || first % FOUR >= of->largest)
+    if (self->age == 0 || self->n_above > MOST_ABOVE || first % FOUR >= of->room)
         return false;
-    if (of->room == 0 || of->spots[0].at != self->n_above || self->n_above > 8)
+    if (of->n_above != self->n_above)
         write_text(self, of);
-    else
-        write_age(self, of);
-    of->offset = run->edge->records[0].commit - (int64_t)(self->age * FOUR);
-    of->room = of->largest;
     return true;
 }
 
@@ -262,29 +242,41 @@ static inline void copy_pieces(char *restrict to, const char *restrict from, uin
     } while (from < end);
 }
 
-/* Writes runs whose texts are of their age, as far as the buffer goes; returns the first that is left. */
-static const struct as_edge_run *add_prepared(struct csv *self, const struct as_edge_run *run,
-                                              const struct as_edge_run *end)
+/* Puts the digits of a cycle in front of `at` and there. What is copied is of a size that is known: the rest of it is where
+ * the last four come. */
+static inline void put_cycle(char *at, const char *above, uint32_t n_above, bool wide, const char *four)
 {
+    memcpy(at - n_above, above, wide ? MOST_ABOVE : 4);
+    memcpy(at, four, 4);
+}
+
+/* Writes runs whose texts are for their age, as far as the buffer goes; returns the first that is left. `wide`: the age has
+ * four digits or more. */
+static inline __attribute__((always_inline)) const struct as_edge_run *
+add_prepared(struct csv *self, const struct as_edge_batch *batch, const struct as_edge_run *run, bool wide)
+{
+    const struct as_edge_run *end = batch->runs + batch->n_runs;
     struct commits *commits = &self->commits;
     const struct edge_text *edges = self->edges.data;
-    const uint64_t n = self->edges.len, base = commits->base;
-    char *to = commits->text + commits->n;
+    const uint64_t n = self->edges.len, shift = commits->base - self->begin;
+    const uint32_t n_above = self->n_above;
+    char *to = commits->text + commits->n, above[MOST_ABOVE];
     const char *full = commits->text + BUFFER;
+    memcpy(above, self->above, sizeof above);
     for (; run < end && run->edge && to < full; run++) {
-        uint32_t number = run->edge->number;
+        uint32_t number = run->number;
         if (__builtin_expect(number >= n, 0))
             break;
         const struct edge_text *of = &edges[number];
-        uint64_t behind = run->base + base + (uint64_t)of->offset;
-        if (__builtin_expect(behind >= of->room, 0))
+        uint64_t behind = run->base + shift + (uint64_t)of->offset;
+        if (__builtin_expect(behind >= of->room || of->n_above != n_above, 0))
             break;
         const struct digits *spot = of->spots, *last = (const struct digits *)of->text;
         const char *fours = as_four_digits[behind];
         copy_pieces(to, of->text, of->size);
         do {
-            memcpy(to + spot[0].at, fours + spot[0].commit, 4);
-            memcpy(to + spot[1].at, fours + spot[1].commit, 4);
+            put_cycle(to + spot[0].at, above, n_above, wide, fours + spot[0].commit);
+            put_cycle(to + spot[1].at, above, n_above, wide, fours + spot[1].commit);
             spot += 2;
         } while (spot < last);
         to += of->size;
@@ -293,11 +285,17 @@ static const struct as_edge_run *add_prepared(struct csv *self, const struct as_
     return run;
 }
 
+static const struct as_edge_run *add_all_prepared(struct csv *self, const struct as_edge_batch *batch,
+                                                  const struct as_edge_run *run)
+{
+    return self->n_above >= 4 ? add_prepared(self, batch, run, true) : add_prepared(self, batch, run, false);
+}
+
 static void add_edges_csv(void *opaque, const struct as_edge_batch *batch)
 {
     struct csv *self = opaque;
     const struct as_edge_run *run = batch->runs, *end = run + batch->n_runs;
-    while ((run = add_prepared(self, run, end)) < end) {
+    while ((run = add_all_prepared(self, batch, run)) < end) {
         if (self->commits.n >= BUFFER) {
             flush(&self->commits);
         } else if (!run->edge) {
@@ -308,7 +306,7 @@ static void add_edges_csv(void *opaque, const struct as_edge_batch *batch)
             run++;
         }
     }
-    self->commits.last = as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]);
+    self->commits.last = as_edge_batch_commit(batch);
 }
 
 static void forget_csv(void *opaque)
@@ -417,11 +415,11 @@ static __attribute__((noinline)) const binary_record *make_records(struct binary
     return self->records.data + self->edges.data[edge->number].first;
 }
 
-static inline const binary_record *records_of(struct binary *self, const struct as_edge *edge)
+static inline const binary_record *records_of(struct binary *self, const struct as_edge_run *run)
 {
-    if (__builtin_expect(edge->number < self->edges.len && self->edges.data[edge->number].edge == edge, 1))
-        return self->records.data + self->edges.data[edge->number].first;
-    return make_records(self, edge);
+    if (__builtin_expect(run->number < self->edges.len && self->edges.data[run->number].edge, 1))
+        return self->records.data + self->edges.data[run->number].first;
+    return make_records(self, run->edge);
 }
 
 static inline binary_record in_file_order(binary_record record)
@@ -432,7 +430,7 @@ static inline binary_record in_file_order(binary_record record)
 static inline void add_edge_binary(struct binary *self, const struct as_edge_run *run)
 {
     struct commits *commits = &self->commits;
-    const binary_record *records = records_of(self, run->edge), base = {commits->base + run->base, 0};
+    const binary_record *records = records_of(self, run), base = {commits->base + run->base, 0};
     for (uint32_t i = 0; i < run->n;) {
         binary_record *to = (binary_record *)(commits->words + commits->n / 8);
         uint32_t end = run->n - i < TOGETHER ? run->n : i + TOGETHER;
@@ -454,7 +452,7 @@ static void add_edges_binary(void *opaque, const struct as_edge_batch *batch)
         else
             add_binary(self, &batch->pipes[run->first], run->n);
     }
-    self->commits.last = as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]);
+    self->commits.last = as_edge_batch_commit(batch);
 }
 
 static void forget_binary(void *opaque)

@@ -40,7 +40,7 @@ static void add_up(const struct as_pmu_core *core, const struct as_edge_run *run
 static const struct as_pmu_sums *sums_of(const struct as_pmu_core *core, const struct as_edge_run *run)
 {
     struct as_pmu_stream *stream = core->stream;
-    uint32_t number = run->edge->number;
+    uint32_t number = run->number;
     while (stream->sums.len <= number)
         *as_vec_push(&stream->sums) = (struct as_pmu_sums){0};
     struct as_pmu_sums *sums = &stream->sums.data[number];
@@ -113,7 +113,7 @@ void as_pmu_edges(void *self, const struct as_edge_batch *batch)
         else if (!try_skip(core, run))
             feed_edge(core, run);
     }
-    as_pmu_end(core, as_edge_run_commit(batch, &batch->runs[batch->n_runs - 1]));
+    as_pmu_end(core, as_edge_batch_commit(batch));
 }
 
 void as_pmu_forget(void *self)

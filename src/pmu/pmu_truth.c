@@ -108,9 +108,9 @@ static void take_edges(void *self, const struct as_edge_batch *batch)
             count(truth, &batch->pipes[run->first + k], 1);
         if (!run->edge)
             continue;
-        while (truth->edges.len <= run->edge->number)
+        while (truth->edges.len <= run->number)
             *as_vec_push(&truth->edges) = (struct met){0};
-        struct met *met = &truth->edges.data[run->edge->number];
+        struct met *met = &truth->edges.data[run->number];
         met->edge = run->edge;
         met->times++;
     }
@@ -121,8 +121,8 @@ static void add_up(void *self)
     struct as_pmu_truth *truth = self;
     for (size_t i = 0; i < truth->edges.len; i++) {
         const struct met *met = &truth->edges.data[i];
-        struct as_edge_run run = {.edge = met->edge, .n = met->edge ? met->edge->n : 0};
-        for (uint32_t k = 0; k < run.n; k++) {
+        struct as_edge_run run = {.edge = met->edge};
+        for (uint32_t k = 0; met->edge && k < met->edge->n; k++) {
             struct as_pipe pipe;
             as_edge_expand(&run, 0, k, k + 1, &pipe);
             count(truth, &pipe, met->times);

@@ -62,8 +62,7 @@ static void observe_edges(struct as_sampling *sampling, struct as_sampling_strea
                           const struct as_edge_run *runs, size_t n_runs, size_t n, bool ends)
 {
     const struct as_edge_run *last = &runs[n_runs - 1];
-    if (!ends && !is_wanted(stream, last->base + (uint64_t)(int64_t)last->edge->committed) &&
-        note_passed(stream, runs, n_runs)) {
+    if (!ends && !is_wanted(stream, as_edge_run_commit(last)) && note_passed(stream, runs, n_runs)) {
         as_window_pass(&stream->window, n);
         return;
     }

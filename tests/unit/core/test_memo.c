@@ -57,7 +57,7 @@ static void run_chains(const struct core_bed *bed, struct as_core *core, struct 
         uint32_t n = body_bed_chain(&bodies, i, blocks, &run);
         if (memo && as_memo_is_full(memo))
             as_memo_drop(memo);
-        struct as_edge_run known = {.n = n};
+        struct as_edge_run known = {0};
         known.edge = as_core_run(core, &run, &pipes[i], &known.base);
         if (known.edge)
             as_edge_expand(&known, 0, 0, n, &pipes[i]);

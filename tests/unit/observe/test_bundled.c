@@ -160,7 +160,7 @@ static void commits_along_edges(void **state)
         for (uint64_t i = 0; i < RUNS; i++) {
             if (i == RUNS / 2 && observers[!binary]->forget)
                 observers[!binary]->forget(self);
-            struct as_edge_run run = {.edge = &edges[i >= RUNS / 2][i % 2], .base = 10 + 13 * i, .n = LENGTH};
+            struct as_edge_run run = as_edge_run_of(&edges[i >= RUNS / 2][i % 2], 10 + 13 * i, 0);
             observers[!binary]->edges(self,
                                       &(struct as_edge_batch){.thread = 1, .n = LENGTH, .n_runs = 1, .runs = &run});
         }
@@ -336,8 +336,8 @@ static void intervals_along_edges(void **state)
         struct as_intervals along = {.length = 50, .most = folds ? 8 : 0}, apart = along;
         for (uint64_t i = 0; i < RUNS; i++) {
             struct as_pipe pipes[LENGTH];
-            struct as_edge_run runs[2] = {{.edge = &edges[i % 2], .base = 10 * i + 5, .n = LENGTH},
-                                          {.edge = &edges[i % 3 == 0], .base = 10 * i + 14, .n = LENGTH}};
+            struct as_edge_run runs[2] = {as_edge_run_of(&edges[i % 2], 10 * i + 5, 0),
+                                          as_edge_run_of(&edges[i % 3 == 0], 10 * i + 14, 0)};
             if (i == RUNS / 2)
                 as_intervals_forget(&along);
             as_intervals_add_edges(

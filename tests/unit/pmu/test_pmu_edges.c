@@ -71,7 +71,8 @@ static void check_edges(const struct edge_case *one, uint16_t last_flags)
     struct as_edge_run *runs = as_alloc_array(BLOCKS, sizeof *runs);
     struct as_pipe *pipes = as_alloc_array(BLOCK * BLOCKS, sizeof *pipes);
     for (uint32_t i = 0; i < BLOCKS; i++) {
-        runs[i] = (struct as_edge_run){.edge = edge, .base = APART * i, .first = BLOCK * i, .n = BLOCK};
+        runs[i] = as_edge_run_of(edge, APART * i, 0);
+        runs[i].first = (uint16_t)(BLOCK * i);
         as_edge_expand(&runs[i], 1, 0, BLOCK, &pipes[BLOCK * i]);
     }
     struct as_pipe_batch records = {.size = sizeof records, .thread = 1, .n = BLOCK * BLOCKS, .pipes = pipes};

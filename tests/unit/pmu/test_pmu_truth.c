@@ -104,7 +104,7 @@ static void blocks_are_forgotten(void **state)
     const struct as_edge edge = {.n = 2, .records = records};
     struct as_edge_run runs[3];
     const struct as_pipe alone[] = {{.insn = STORE, .uops = 1}};
-    runs[0] = runs[1] = (struct as_edge_run){.edge = &edge, .n = 2};
+    runs[0] = runs[1] = as_edge_run_of(&edge, 0, 0);
     runs[2] = (struct as_edge_run){.first = 0, .n = 1};
     struct as_edge_batch batch = {.thread = 1, .n = 5, .n_runs = 3, .pipes = alone, .runs = runs};
     as_pmu_truth_observer.edges(truth, &batch);

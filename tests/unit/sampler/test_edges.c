@@ -109,11 +109,10 @@ static size_t fill_runs(struct bed *bed, uint32_t round, uint32_t known, struct 
         const struct block *block = &bed->blocks[i];
         uint32_t first = round * STRETCH + block->first;
         bool along = round > 0 && block->has_edge && pipe_gen_below(&bed->gen, known);
-        runs[i] = (struct as_edge_run){.edge = along ? &block->edge : NULL,
-                                       .base = along ? bed->pipes[first - 1].dispatch : 0,
-                                       .path = bed->pipes[first].path,
-                                       .first = first,
-                                       .n = block->n};
+        runs[i] = as_edge_run_of_records(bed->pipes, first, block->n);
+        if (along)
+            runs[i] = as_edge_run_of(&block->edge, bed->pipes[first - 1].dispatch, runs[i].path);
+        runs[i].first = (uint16_t)first;
     }
     return bed->n_blocks;
 }
@@ -128,7 +127,7 @@ static void feed_runs(struct bed *bed, const struct as_observer *observer, void 
         struct as_edge_run copy[MOST_RUNS];
         for (size_t i = 0; i < piece; n += runs[at + i++].n) {
             copy[i] = runs[at + i];
-            copy[i].first = (uint32_t)n;
+            copy[i].first = (uint16_t)n;
         }
         struct as_edge_batch batch = {.thread = 1,
                                       .n = n,
