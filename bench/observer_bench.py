@@ -1,8 +1,13 @@
 """bench/run's part for observers: what each bundled one costs over the bare model, and what accesses alone cost over
-`stat --check`; wall clock and processor time of QEMU and Assay together, side by side, taking turns, the least of each.
+`stat --check`; wall clock and processor time of QEMU and Assay together.
+
+Many short runs, taking turns: a machine that others use, too, is quicker in one minute than in the next by more than what is
+measured. Each ratio is of the least times; the bare model is run twice in each turn, and the ratio of the two ("bare again")
+says how far the others can be trusted.
 
 The paper (TraceDoctor) names 3.9, 5.7 and 3.5 % for its binary, CSV and FirePerf traces, on a host with many cores. Files go
-to /dev/null, as there.
+to /dev/null, as there. The bare model keeps two processors busy most of the time, so on a machine with no more than these the
+wall clock says what an observer takes from them, and not that it works beside them.
 """
 import os
 import resource
@@ -16,6 +21,7 @@ CORE = "boom-tip"
 OBSERVERS = (("commit-trace", "commit-trace,/dev/null"), ("commit-csv", "commit-csv,/dev/null"),
              ("calls", "calls,/dev/null"), ("flame", "flame,/dev/null"), ("counters", "counters,/dev/null"),
              ("timeline", "timeline"))
+TURNS_EACH = 3  # turns with the model for one of bench/run's
 MODEL_CASES, ACCESS_CASES = ("branches", "calls"), ("branches", "memory", "calls", "fp")
 
 
@@ -53,13 +59,14 @@ def measure_observers(options, folder):
     bare = os.path.join(folder, "with-plugin", "bare")  # looks for the plugin beside itself
     shutil.copy(os.path.join(build, "bench", "bare"), bare)
     os.symlink(os.path.join(build, "assay-engine.so"), os.path.join(folder, "with-plugin", "assay-engine.so"))
-    program, instructions = os.path.join(build, "bench", "kernels"), str(max(100000, round(200e6 * options.scale)))
+    program, instructions = os.path.join(build, "bench", "kernels"), "100000" if options.smoke else str(round(max(30e6, 60e6 * options.scale)))
     rows = []
     for case in MODEL_CASES[:1] if options.smoke else MODEL_CASES:
         start = [bare, os.path.join(build, "machines", f"{CORE}.machine"), f"run_{case}", instructions]
-        ways = {"bare": [*start, program, case, "1000000000"]}
+        ways = {way: [*start, program, case, "1000000000"] for way in ("bare", "bare again")}
         ways.update({name: [*start, "--observer", spec, program, case, "1000000000"] for name, spec in OBSERVERS})
-        rows += rows_of(case, take_turns(ways, options.repeat), "bare")
+        turns = 1 if options.smoke else TURNS_EACH * options.repeat
+        rows += rows_of(case, take_turns(ways, turns), "bare")
     example = os.path.join(build, "doc", "examples", "observer", "access_sizes.so")
     rounds = str(max(1, round(3000 * options.scale)))
     for case in ACCESS_CASES[:1] if options.smoke else ACCESS_CASES:
@@ -73,7 +80,7 @@ def judge_observers(rows):
     """The goals, as in bench/run's judge: wall clock, which is what a user waits for."""
     for row in rows:
         limit = 1 + MAX_COST if row["over"] == "bare" else MAX_ACCESSES
-        if row["way"] != "footprint":  # what it does with the accesses is its own affair
+        if row["way"] not in ("bare again", "footprint"):  # what this one does with the accesses is its own affair
             yield {"goal": "observer", "case": f"{row['way']} on {row['case']} over {row['over']}", "limit": limit,
                    "measured": row["wall_ratio"], "met": row["wall_ratio"] <= limit}
 
