@@ -283,7 +283,8 @@ static void test_slurm_refuses(void **state)
     as_jobs_free(&jobs);
 }
 
-/* An array that was submitted before is awaited, and does not run again what it has done. */
+/* An array that was submitted before is awaited, and does not run again what it has done. That Slurm does not answer once, or that
+ * squeue fails without a word, does not mean that it is over. */
 static void test_slurm_goes_on(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -292,7 +293,9 @@ static void test_slurm_goes_on(void **state)
     struct as_jobs_how how = {.assay = "assay", .tasks = 3};
     make_slurm("#!/bin/sh\necho \"sbatch $*\" >>$NOTES\n",
                "#!/bin/sh\necho \"squeue $*\" >>$NOTES\n"
-               "test -e $NOTES.1 && { echo 'slurm_load_jobs error: Invalid job id specified'; exit 1; }\n"
+               "test -e $NOTES.3 && { echo 'slurm_load_jobs error: Invalid job id specified'; exit 1; }\n"
+               "test -e $NOTES.2 && { : >$NOTES.3; exit 1; }\n"
+               "test -e $NOTES.1 && { : >$NOTES.2; echo 'slurm_load_jobs error: Unable to contact'; exit 1; }\n"
                ": >$NOTES.1\necho ' 7 running'\n");
     char *profile = as_jobs_profile(&jobs, 0);
     assert_int_equal(mkdir(bed_path("goes_on/slurm"), 0700), 0);
@@ -300,7 +303,8 @@ static void test_slurm_goes_on(void **state)
     put(profile, "done meanwhile");
     if (!as_jobs_run_slurm(&jobs, &all, &how, &err))
         fail_msg("%s", err.message);
-    check_notes(&jobs, "squeue --noheader --jobs 7\nsqueue --noheader --jobs 7\n");
+    check_notes(&jobs, "squeue --noheader --jobs 7\nsqueue --noheader --jobs 7\n"
+                       "squeue --noheader --jobs 7\nsqueue --noheader --jobs 7\n");
     check_file(as_format("%s/slurm/array", jobs.folder), NULL);
     free(profile);
     as_vec_free(&all.list);
