@@ -8,7 +8,6 @@
 void as_window_open(struct as_window *window, const struct as_pipe_batch *batch)
 {
     window->pipes = batch->pipes;
-    window->base = window->end;
     window->end += batch->n;
     window->ended = batch->pipes[batch->n - 1].flags & AS_PIPE_LAST;
 }
