@@ -159,11 +159,11 @@ void as_on_block(unsigned vcpu, void *userdata, void *cpu)
 
 static _Atomic bool threaded; /* the process has, or had, more than one thread */
 
-/* Whether anything asks how many instructions a thread has executed: other threads, gates, or a filter of accesses. */
+/* Whether anything asks how many instructions a thread has executed: other threads, or gates. */
 static bool needs_clocks(void)
 {
     return atomic_load(&threaded) || as_plugin.wire->gated || as_plugin.wire->in_step ||
-           atomic_load(&as_plugin.wire->quantum) || as_plugin.recording == AS_WIRE_SAMPLED;
+           atomic_load(&as_plugin.wire->quantum);
 }
 
 static __attribute__((noinline)) void push_unclocked(unsigned vcpu, uint64_t block)
@@ -363,6 +363,8 @@ static qemu_mem_cb choose_access(const uint8_t *bytes, size_t size, bool in_step
         return on_access_in_step;
     if (!info_is_known)
         return on_access_slow;
+    if (as_plugin.recording == AS_WIRE_SAMPLED)
+        return as_sample_reported;
     return are_stamped() ? on_access_stamped : on_access_fast;
 }
 

@@ -7,10 +7,11 @@
 
 enum { PAGE_SHIFT = 12, MARKS = 1 << 16, RECENT = 1024, LINE_SHIFT = 6 };
 
-/* When sampled granules were last reported, by the thread's instructions. Not used if there are several threads. */
+/* When sampled granules were last reported, by `made`: the accesses of the thread. Not used if there are several threads. */
 static struct {
     uint64_t granule, at;
 } recent[RECENT];
+static uint64_t made;
 static _Atomic bool threaded;
 
 /* Pages whose memory may have a name of its own, by the low bits of their numbers. */
@@ -40,16 +41,15 @@ static inline bool goes_on(uint64_t word, uint64_t before)
 }
 
 /* Whether the granule was reported a moment ago; it is from now on. Never while all granules are in the sample. */
-static bool is_recent(const struct as_wire_lane *lane, uint64_t granule, uint64_t threshold)
+static bool is_recent(uint64_t granule, uint64_t threshold)
 {
     uint64_t i = granule % RECENT;
     if (atomic_load_explicit(&threaded, memory_order_relaxed))
         return false;
-    if (recent[i].granule == granule && threshold != UINT64_MAX &&
-        lane->instructions - recent[i].at < AS_WIRE_SAMPLE_RECENT)
+    if (recent[i].granule == granule && threshold != UINT64_MAX && made - recent[i].at < AS_WIRE_SAMPLE_RECENT)
         return true;
     recent[i].granule = granule;
-    recent[i].at = lane->instructions;
+    recent[i].at = made;
     return false;
 }
 
@@ -78,7 +78,7 @@ static inline bool is_left_out(const struct place *place)
 
 static __attribute__((noinline)) void report(struct as_wire_lane *lane, uint64_t word, uint64_t granule)
 {
-    if (!is_recent(lane, granule, threshold_now()))
+    if (!is_recent(granule, threshold_now()))
         as_lane_stream(lane, word);
 }
 
@@ -86,6 +86,7 @@ static inline void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t
                              uint32_t shift)
 {
     struct place place = place_of(info, given, shift);
+    made++;
     if (__builtin_expect(place.crosses, 0))
         as_lane_stream(as_lane_of[vcpu], as_access_word(info, given, userdata));
     else if (!is_left_out(&place))
@@ -100,6 +101,12 @@ static void on_access_to_line(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_
 static void on_access_to_granule(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
 {
     on_access(vcpu, info, given, userdata, as_plugin.wire->sample_shift);
+}
+
+void as_sample_reported(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, void *userdata)
+{
+    made++;
+    as_lane_stream(as_lane_of[vcpu], as_access_word(info, given, userdata));
 }
 
 #define LEFT_OUT (UINT64_C(1) << AS_WIRE_ADDRESS_BITS) /* a bit of a word that is not used */
@@ -117,10 +124,11 @@ static void on_piece(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t given, 
     struct as_wire_lane *lane = as_lane_of[vcpu];
     struct place place = place_of(info, given, as_plugin.wire->sample_shift);
     uint64_t word = as_access_word(info, given, userdata), before = lane->before;
+    made++;
     bool at_border = place.granule << as_plugin.wire->sample_shift == place.address, reported = true;
     if (__builtin_expect(place.crosses || (at_border && goes_on(word, before & ~LEFT_OUT)), 0))
         push_both(lane, word, before);
-    else if (is_left_out(&place) || is_recent(lane, place.granule, threshold_now()))
+    else if (is_left_out(&place) || is_recent(place.granule, threshold_now()))
         reported = false;
     else
         as_lane_stream(lane, word);

@@ -1,8 +1,8 @@
 /* Accesses to a sample of the granules (AS_WIRE_SAMPLED), chosen where they are made: what is not reported costs the reader nothing.
  *
  * Reported is an access
- *  - to a sampled granule, unless the process has one thread and has accessed the granule in the last few instructions: then it lies
- *    behind so few others that no cache of AS_SAMPLE_NEAR granules (engine.h) has lost it. Only once the sample is not all granules any more.
+ *  - to a sampled granule, unless the process has one thread and has just accessed the granule, AS_WIRE_SAMPLE_RECENT accesses before
+ *    or less: then it lies behind so few others that no cache of AS_SAMPLE_NEAR granules (engine.h) has lost it. Only once the sample is not all granules any more.
  *  - to memory whose name may not be its address: the reader knows names (model/moved_memory.h) and chooses by them. Such are
  *    pages that were unmapped, moved, dropped or mapped over.
  *  - that lies in two granules, with both of its pieces where QEMU makes it in pieces, so that granules can be counted.
@@ -15,6 +15,8 @@
 
 /* The callback for the accesses of an instruction. It relies on how QEMU lays out `info`, as access_word.h does. */
 qemu_mem_cb as_sample_callback(const uint8_t *bytes, size_t size);
+/* … of one whose accesses are all reported. */
+void as_sample_reported(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata);
 /* The process has a second thread, from now on: others may take granules away from it. */
 void as_sample_note_thread(void);
 /* Behind a system call that returned `result`. */
