@@ -19,10 +19,13 @@ static struct as_signals current; /* changes only while no signal is caught */
 static _Atomic pid_t program;     /* 0: not started yet */
 static _Atomic int early;         /* a signal that came before the program had started; 0: none */
 static _Atomic unsigned interrupts;
-static _Atomic int last; /* of them; 0: none */
+static unsigned interrupts_of_run; /* those that came before as_signals_shield */
+static _Atomic int last;           /* of them; 0: none */
 static _Atomic bool insisted;
 
-enum { PATIENCE = 2 }; /* the program gets the first interrupt and may end by itself */
+/* The program gets the first interrupt and may end by itself. If the run has not ended LAST interrupts behind that which was to end it, or what was measured is
+ * not saved by then, something hangs (an observer of the user's, say), and Assay ends where it is. */
+enum { PATIENCE = 2, LAST = 3 };
 
 static bool is_interrupt(int signal)
 {
@@ -58,6 +61,12 @@ static bool program_has_it(int signal)
     return to_group && pid > 0 && getpgid(pid) == getpgrp();
 }
 
+static void die_of(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number); /* comes when the handler returns */
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -71,9 +80,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (is_interrupt(signal)) {
         atomic_store(&last, signal);
         unsigned patience = current.patience ? current.patience : PATIENCE;
-        ends = atomic_fetch_add(&interrupts, 1) + 1 >= (ignored ? 1 : patience);
+        unsigned n = atomic_fetch_add(&interrupts, 1) + 1;
+        ends = n >= (ignored ? 1 : patience);
         if (ends)
             atomic_store(&insisted, true);
+        if (n >= patience + LAST)
+            die_of(signal);
     }
     if (ends && current.stop)
         current.stop(current.context);
@@ -161,14 +173,23 @@ static void on_late_interrupt(int signal)
     errno = saved;
 }
 
+/* The run was interrupted: the user knows that it is being saved. */
+static void on_later_interrupt(int number)
+{
+    if (atomic_fetch_add(&interrupts, 1) - interrupts_of_run >= LAST)
+        die_of(number);
+}
+
 void as_signals_shield(void)
 {
     static const int interrupting[] = {SIGINT, SIGTERM};
     struct sigaction once = {.sa_handler = on_late_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART}, before;
+    struct sigaction later = {.sa_handler = on_later_interrupt, .sa_flags = SA_RESTART};
     as_signals_restore();
+    interrupts_of_run = atomic_load(&interrupts);
     for (size_t i = 0; i < sizeof interrupting / sizeof *interrupting; i++)
-        if (atomic_load(&interrupts) > 0)
-            signal(interrupting[i], SIG_IGN);
+        if (interrupts_of_run > 0)
+            sigaction(interrupting[i], &later, NULL);
         else if (sigaction(interrupting[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(interrupting[i], &once, NULL);
     shielding = true;

@@ -5,7 +5,8 @@
  * the program has started, it is passed on when it has. A process that Assay is attached to is left alone. Signals that were
  * ignored before stay ignored, but for one: a shell ignores SIGINT for what it starts in the background, so that Ctrl-C does not
  * reach it. One that somebody sends to Assay then ends the run at once if the program ignores it too, as it does unless it has
- * changed that. A program that handles the signal gets it, and ends by itself.
+ * changed that. A program that handles the signal gets it, and ends by itself. Three interrupts behind the one that ended the run, and three
+ * while what was measured is being saved, something hangs: the next one ends Assay where it is.
  *
  * Signal handlers belong to the process, so one program is watched over at a time. Calls: catch; pass_to as soon as the
  * program runs; restore, or shield to save what was found.
@@ -39,7 +40,7 @@ int as_signals_last(void);             /* the last of them: SIGINT or SIGTERM; 0
 bool as_signals_insisted(void);
 /* Undoes as_signals_catch. Nothing happens after as_signals_shield. */
 void as_signals_restore(void);
-/* Undoes it too, but if the user has interrupted the run, SIGINT and SIGTERM are ignored from here on until the next
+/* Undoes it too, but if the user has interrupted the run, three of SIGINT and SIGTERM are ignored from here on until the next
  * as_signals_catch: one more of them must not cost what is being saved. If not, the first one only says that it is being saved, and
  * the second one ends Assay. */
 void as_signals_shield(void);

@@ -242,6 +242,31 @@ static int shield_what_is_saved(void)
     return as_signals_interrupts() == 1 ? 0 : 1;
 }
 
+/* Something hangs: in the run, and while it is being saved. */
+static int die_in_the_end(void)
+{
+    as_signals_catch(&(struct as_signals){.attached = true});
+    for (unsigned i = 0; i < 4; i++)
+        raise(SIGTERM);
+    if (as_signals_interrupts() != 4)
+        return 1;
+    raise(SIGTERM);
+    return 2;
+}
+
+static int die_while_saving(void)
+{
+    as_signals_catch(&(struct as_signals){.attached = true});
+    raise(SIGINT);
+    as_signals_shield();
+    for (unsigned i = 0; i < 3; i++)
+        raise(SIGINT);
+    if (as_signals_last() != SIGINT)
+        return 1;
+    raise(SIGTERM);
+    return 2;
+}
+
 static int shield_once_if_not_interrupted(void)
 {
     as_signals_catch(&(struct as_signals){.attached = true});
@@ -268,6 +293,8 @@ static void test_signals(void **state)
     assert_int_equal(status_of(keep_ignored), 0);
     assert_int_equal(status_of(shield_what_is_saved), 0);
     assert_int_equal(status_of(shield_once_if_not_interrupted), 128 + SIGTERM);
+    assert_int_equal(status_of(die_in_the_end), 128 + SIGTERM);
+    assert_int_equal(status_of(die_while_saving), 128 + SIGTERM);
 }
 
 static void test_run_end(void **state)
