@@ -10,11 +10,19 @@ struct sums {
     double instructions, cycles;
 };
 
-/* Sums over all regions, each multiplied by its weight. */
+/* Whether the region's instructions are among those that are measured: without a model all are counted. */
+static bool is_measured(const struct as_regions_shown *shown, uint32_t index)
+{
+    return !shown->model || as_engine_regions(shown->engine)->list.data[index].mode == AS_MODE_DETAIL;
+}
+
+/* Sums over all regions that are measured, each multiplied by its weight. */
 static struct sums weigh(const struct as_regions_shown *shown)
 {
     struct sums sums = {0};
     for (uint32_t i = 0; i < as_engine_regions(shown->engine)->list.len; i++) {
+        if (!is_measured(shown, i))
+            continue;
         double weight = as_engine_regions(shown->engine)->list.data[i].weight;
         sums.instructions += weight * (double)as_engine_region(shown->engine, i).instructions;
         if (shown->model)
@@ -34,7 +42,7 @@ static void json_region(struct as_json *json, const struct as_regions_shown *sho
     as_json_u64(json, "times", outcome.times);
     as_json_bool(json, "stopped", outcome.stopped);
     as_json_u64(json, "instructions", outcome.instructions);
-    if (shown->model && region->mode == AS_MODE_DETAIL) {
+    if (shown->model && is_measured(shown, index)) {
         const struct as_counters *counters = as_model_region(shown->model, index);
         as_json_u64(json, "cycles", counters->cycles);
         as_json_u64(json, "elapsed_cycles", counters->elapsed_cycles);
@@ -66,10 +74,11 @@ static void print_region(FILE *out, const struct as_regions_shown *shown, uint32
     const struct as_region *region = &as_engine_regions(shown->engine)->list.data[index];
     uint64_t instructions = as_engine_region(shown->engine, index).instructions;
     fprintf(out, "  %16s  %8g", AS_COUNT(instructions), region->weight);
-    if (shown->model) {
-        uint64_t cycles = as_model_region(shown->model, index)->cycles;
+    uint64_t cycles = shown->model ? as_model_region(shown->model, index)->cycles : 0;
+    if (shown->model && is_measured(shown, index))
         fprintf(out, "  %16s  %7.3f", AS_COUNT(cycles), as_part((double)cycles, (double)instructions));
-    }
+    else if (shown->model)
+        fprintf(out, "  %16s  %7s", "-", "-");
     fprintf(out, "  %s\n", region->text);
 }
 

@@ -96,6 +96,8 @@ for arch in x86 rv; do
         'near(d["weighted"]["cycles"], d["cycles"] + 4 * d["regions"][0]["cycles"]) and d["weighted"]["cycles"] != d["cycles"]' heavy.json
     holds "$arch: … and not in the errors of samplers" \
         'd[0]["stack"] == d[1]["stack"] and [s["error"] for s in d[0]["samplers"]] == [s["error"] for s in d[1]["samplers"]]' parts.json heavy.json
+    check "$arch: weights of what only warms" compare -o warm.json --region ..1000,mode=warm,weight=5 --region 1000..2k,weight=2 -- "$known/$arch-regions"
+    holds "$arch: … are in no sum" 'd["weighted"]["instructions"] == 2000 and near(d["weighted"]["cycles"], 2 * d["cycles"])' warm.json
     check_same "$arch: … which is said" 1 "$("$ASSAY" compare -q --region ..1000,weight=5 --region 1000..2k -- "$known/$arch-regions" | grep -c '^note: only this sum is weighted')"
 
     # With gaps between them: what is charged is what the regions took (the Oracle checks its sums itself).
