@@ -13,6 +13,7 @@ struct as_record {
     char hint[352];       /* a suggestion for the user; "": none */
     struct as_store_writer *writer;
     struct as_sampled *sampled; /* how a long run in the model is measured; NULL: completely, or as asked for */
+    bool empty;                 /* the last run measured nothing, and failed for that */
 };
 
 /* The results of one run besides its profile. */
@@ -45,6 +46,12 @@ void as_record_end_meter(const struct as_record *record);
 /* Runs the program once and writes all of it to the record's writer. `instructions` gets those that were measured. */
 bool as_record_run_once(struct as_record *record, const struct as_record_source *source,
                         struct as_record_result *result, uint64_t *instructions, struct as_error *err) AS_MUST_CHECK;
+
+/* Whether the user interrupted the run: there are to be no more. */
+static inline bool as_record_is_cut(const struct as_record_result *result)
+{
+    return result->end.interrupted || result->end.asked;
+}
 
 /* ---- record_program.c ---- */
 

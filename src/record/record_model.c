@@ -265,11 +265,14 @@ static bool write_profile(struct as_record *record, const struct model_run *run,
     return ok;
 }
 
-bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
+bool as_record_check_measured(struct as_record *record, const struct as_modelled *modelled, struct as_error *err)
 {
+    const struct as_run_end *end = &modelled->result.engine.end;
     struct as_error why = AS_ERROR_INIT;
-    return as_engine_check_measured(&modelled->result.engine, modelled->result.instructions, &why) ||
-           as_error_set(err, "%s; %s was not written", why.message, record->options->output);
+    if (as_engine_check_measured(&modelled->result.engine, modelled->result.instructions, &why))
+        return true;
+    record->empty = !end->interrupted && !end->asked;
+    return as_error_set(err, "%s; %s was not written", why.message, record->options->output);
 }
 
 static bool run_model(struct as_record *record, struct as_record_run *result, struct as_error *err)

@@ -9,7 +9,7 @@
 bool as_record_execute(const struct as_record *record, struct as_modelled *modelled,
                        struct as_error *err) AS_MUST_CHECK;
 /* Returns false if no part of the program was measured. */
-bool as_record_check_measured(const struct as_record *record, const struct as_modelled *modelled,
+bool as_record_check_measured(struct as_record *record, const struct as_modelled *modelled,
                               struct as_error *err) AS_MUST_CHECK;
 /* Adds why this core was modelled, and what an x86-64 program saw of the processor that is not as here: record_processor.c. */
 void as_record_add_processor(struct as_store_writer *writer, const struct as_record_options *options,

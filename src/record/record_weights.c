@@ -1,7 +1,6 @@
 /* See record_weights.h. */
 #include "record/record_weights.h"
 
-#include "base/signals.h"
 #include "base/str.h"
 #include "merge/merge.h"
 #include "record/input.h"
@@ -19,9 +18,10 @@ enum { MOST_WEIGHTS = 64 };
 
 struct parts {
     struct as_weight weights[MOST_WEIGHTS];
-    int fds[MOST_WEIGHTS];
-    size_t n, done;        /* weights, and those of which there is a profile */
-    uint64_t instructions; /* that were measured */
+    int fds[MOST_WEIGHTS];             /* of those of which there is a profile */
+    struct as_weight of[MOST_WEIGHTS]; /* … which weight it has */
+    size_t n, done;                    /* weights, and profiles */
+    uint64_t instructions;             /* that were measured */
 };
 
 /* ---- the weights ---- */
@@ -62,6 +62,8 @@ static bool find_weights(const struct as_record_options *options, struct parts *
                          region->text ? region->text : "");
         if (!weight_of(region, &weight, err))
             return false;
+        if (region->mode != AS_MODE_DETAIL) /* nothing of it is in the profile, whatever it weighs */
+            continue;
         size_t k = find_weight(parts, weight);
         if (k == MOST_WEIGHTS)
             return WRONG("the regions have more than %d different weights, for each of which the program runs once",
@@ -69,7 +71,7 @@ static bool find_weights(const struct as_record_options *options, struct parts *
         parts->weights[k] = weight;
         parts->n += k == parts->n;
     }
-    return true;
+    return parts->n > 0 || WRONG("no region has mode=detail, so there would be nothing in the profile");
 }
 
 /* ---- one run ---- */
@@ -91,21 +93,23 @@ static struct as_regions regions_of(const struct as_regions *all, struct as_weig
     return some;
 }
 
-static bool run_part(struct as_record *record, const struct as_record_source *source, struct parts *parts,
+/* Runs the program for weight i. If it reaches none of the weight's regions, the other weights make the profile. */
+static bool run_part(struct as_record *record, const struct as_record_source *source, struct parts *parts, size_t i,
                      struct as_record_result *result, struct as_error *err)
 {
     if (!(record->writer = as_record_open_writer(record, err)))
         return false;
     uint64_t instructions;
-    bool ok = as_record_run_once(record, source, result, &instructions, err);
-    if (ok && parts->done > 0 && (result->end.interrupted || as_signals_interrupts() > 0))
+    bool ok = as_record_run_once(record, source, result, &instructions, err), empty = record->empty;
+    if (ok && i > 0 && as_record_is_cut(result))
         ok = as_error_set(err, "interrupted: not all weights have been measured");
     int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
     as_record_end_meter(record);
     if (!ok)
         as_store_writer_abort(record->writer);
     if (fd < 0)
-        return false;
+        return empty;
+    parts->of[parts->done] = parts->weights[i];
     parts->fds[parts->done++] = fd;
     parts->instructions += instructions;
     return true;
@@ -118,7 +122,7 @@ static bool run_parts(struct as_record *record, const struct as_record_source *s
     const struct as_record_options *options = record->options;
     struct as_input input = {.start = -1};
     bool ok = as_input_keep(&input, &options->notices, err);
-    for (size_t i = 0; i < parts->n && ok && (i == 0 || !result->end.interrupted); i++) {
+    for (size_t i = 0; i < parts->n && ok && (parts->done == 0 || !as_record_is_cut(result)); i++) {
         struct as_record_options own = *options;
         struct as_record_result later;
         struct as_regions some = regions_of(options->engine.regions, parts->weights[i]);
@@ -129,11 +133,15 @@ static bool run_parts(struct as_record *record, const struct as_record_source *s
             as_input_rewind(&input);
         }
         record->options = &own;
-        ok = run_part(record, source, parts, i ? &later : result, err);
+        ok = run_part(record, source, parts, i, parts->done ? &later : result, err);
+        if (record->empty)
+            as_notice(&options->notices, AS_LOG_WARN,
+                      "no instruction was executed in a region with weight %g: the profile is of the others",
+                      (double)parts->weights[i].part / (double)parts->weights[i].whole);
         free(some.list.data);
     }
     record->options = options;
-    return ok;
+    return ok && parts->done > 0;
 }
 
 /* ---- all of them ---- */
@@ -158,7 +166,7 @@ static bool merge_parts(const struct as_record *record, const struct parts *part
     char paths[MOST_WEIGHTS][32], part[AS_ENGINE_PART];
     for (size_t i = 0; i < parts->done; i++) {
         snprintf(paths[i], sizeof paths[i], "/proc/self/fd/%d", parts->fds[i]);
-        inputs[i] = (struct as_merge_input){.path = paths[i], .name = "a part", .weight = parts->weights[i]};
+        inputs[i] = (struct as_merge_input){.path = paths[i], .name = "a part", .weight = parts->of[i]};
     }
     char *note = describe(record->options->engine.regions);
     bool is_part = result->in_engine && as_engine_part(&result->engine, parts->instructions, part, sizeof part);

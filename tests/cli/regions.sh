@@ -78,6 +78,14 @@ for arch in x86 rv; do
     check_same "$arch: … and counters, but not of threads" "350 1 1" "$(sum_of weighted.db "SELECT (SELECT value FROM counters WHERE
         name = 'instructions') || ' ' || (SELECT value FROM counters WHERE name = 'threads') || ' ' || (SELECT count(*) FROM runs)")"
     check_same "$arch: … and the report says so" 1 "$("$ASSAY" report weighted.db | grep -c 'note: WEIGHTED: regions count by their weights')"
+    check_same "$arch: … not of what only warms" "$first_cycles 100" \
+        "$(measured warmed.db --region "${parts[0]}" --region "${parts[1]},mode=settle,weight=3")"
+    check_same "$arch: … a weight that nothing has leaves the others" "$((3 * first_cycles)) 300" \
+        "$(measured missing.db --region "${parts[0]},weight=3" --region 1G..,weight=2)"
+    check_same "$arch: … and is named" 1 "$("$ASSAY" record -o missing.db --region "${parts[0]}" --region 1G..,weight=2 -- \
+        "$known/$arch-regions" 2>&1 >out.txt | grep -c 'no instruction was executed in a region with weight 2')"
+    check_fails 2 "no region has mode=detail" "$arch: … and a list of nothing is refused" "$ASSAY" record -q -o no.db \
+        --region ..10,mode=warm,weight=2 --region 10..20,mode=settle -- "$known/$arch-regions"
     check_fails 2 "signal or a delay cannot start or stop" "$arch: … not of a delay" "$ASSAY" record -q -o no.db \
         --region delay:0..+50,weight=2 -- "$known/$arch-regions"
 
