@@ -1,7 +1,6 @@
 /* From options to a profile: the source, the runs, the file. See record.h. */
 #include "record/record_internal.h"
 
-#include "base/signals.h"
 #include "merge/merge.h"
 #include "model/model.h"
 #include "record/input.h"
@@ -47,11 +46,14 @@ bool as_record_run_once(struct as_record *record, const struct as_record_source 
                         struct as_record_result *result, uint64_t *instructions, struct as_error *err)
 {
     struct as_record_run run = {.row.number = 1};
+    record->empty = false;
     as_record_add_program(record);
     if (!source->run(record, &run, err))
         return false;
     as_record_add_run(record, &run);
     *result = run.result;
+    result->sampled = run.sampled;
+    result->instructions = run.row.instructions;
     *instructions = run.row.instructions;
     return true;
 }
@@ -117,14 +119,14 @@ static bool make_room(const struct as_record *record, struct runs *runs, struct 
     return true;
 }
 
-/* Records a run into a profile of its own. An interrupted run counts only if it is the first. */
+/* Records a run into a profile of its own. One that was interrupted counts only if it is the first. */
 static bool add_run(struct as_record *record, const struct as_record_source *source, struct runs *runs,
                     struct as_record_result *result, struct as_error *err)
 {
     if (!make_room(record, runs, err) || !(record->writer = as_record_open_writer(record, err)))
         return false;
     bool ok = run_once(record, source, result, err);
-    if (ok && runs->done > 0 && (result->end.interrupted || as_signals_interrupts() > 0))
+    if (ok && runs->done > 0 && as_record_is_cut(result))
         ok = as_error_set(err, "interrupted");
     int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
     as_record_end_meter(record);
@@ -148,22 +150,42 @@ static void compare_ends(const struct as_record_options *options, size_t run, co
                   options->repeat, end->exit_status, first->exit_status);
 }
 
+/* Whether a run is sampled depends on its length, and what was sampled cannot be merged with what was measured completely. So where the
+ * lengths of runs may lie on both sides of the budget, all of them are measured as the first one was. */
+static void measure_alike(struct as_record_options *options, struct as_sampled_options *sampled,
+                          const struct as_record_result *first)
+{
+    if (!options->sampled)
+        return;
+    *sampled = *options->sampled;
+    if (first->sampled && first->instructions < 2 * sampled->head)
+        sampled->head /= 2;
+    options->sampled = first->sampled ? sampled : NULL;
+}
+
 /* A failure ends further runs but keeps the profile. Notices of the first run are not repeated. */
 static void repeat(struct as_record *record, const struct as_record_source *source, struct runs *runs,
-                   const struct as_input *input, const struct as_run_end *first)
+                   const struct as_input *input, const struct as_record_result *first)
 {
     const struct as_record_options *options = record->options;
     struct as_record_options quiet = *options;
+    struct as_sampled_options sampled;
     struct as_record_result result;
     struct as_error err = AS_ERROR_INIT;
     bool ok = true;
     quiet.notices = (struct as_notices){0};
+    measure_alike(&quiet, &sampled, first);
     record->options = &quiet;
     while (runs->done < options->repeat && ok) {
         as_input_rewind(input);
         ok = add_run(record, source, runs, &result, &err);
+        if (ok && result.sampled != first->sampled) {
+            ok = as_error_set(&err, "it is too short to be sampled, as those before were");
+            close(runs->fds[--runs->n]);
+            runs->done--;
+        }
         if (ok)
-            compare_ends(options, runs->done, first, &result.end);
+            compare_ends(options, runs->done, &first->end, &result.end);
     }
     record->options = options;
     if (!ok)
@@ -178,8 +200,8 @@ static bool run_several(struct as_record *record, const struct as_record_source 
     struct as_input input = {.start = -1};
     struct runs runs = {0};
     bool ok = as_input_keep(&input, &record->options->notices, err) && add_run(record, source, &runs, result, err);
-    if (ok && !result->end.interrupted)
-        repeat(record, source, &runs, &input, &result->end);
+    if (ok && !as_record_is_cut(result))
+        repeat(record, source, &runs, &input, result);
     ok = ok && merge_runs(record, &runs, writer, err);
     close_runs(&runs);
     record->writer = writer;

@@ -262,6 +262,67 @@ static void test_failed_repeat(void **state)
     rmdir(directory);
 }
 
+/* The user's first interrupt is the program's, and ends the repetition whatever the program makes of it. */
+static void test_interrupted_repeat(void **state)
+{
+    char *argv[] = {"/bin/sh", "-c", "trap 'exit 5' INT; kill -INT $PPID; while :; do :; done", NULL};
+    struct as_record_result result;
+    size_t n;
+    need_clock();
+    struct as_record_options options = options_for("timer", argv);
+    options.repeat = 3;
+    struct as_store *store = record(&options, &result);
+    as_store_runs(store, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(result.end.exit_status, 5);
+    assert_true(result.end.asked);
+    as_store_close(store);
+}
+
+/* Runs of which every second one goes on for long, the first one if the file is there; returns how many are in the profile. */
+static size_t record_in_turns(const char *file, bool long_first, const char *series)
+{
+    static const char script[] =
+        "if rm \"$0\" 2>/dev/null; then i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; else : >\"$0\"; fi";
+    char *argv[] = {"/bin/sh", "-c", (char *)script, (char *)file, NULL};
+    struct as_sampled_options sampled = {.head = 2500000, .unit = 1000, .period = 50000, .warm = 10000, .seed = 1};
+    struct as_record_result result;
+    size_t n, n_series;
+    struct as_record_options options = options_for("model", argv);
+    options.repeat = 2;
+    options.sampled = &sampled;
+    FILE *there = long_first ? fopen(file, "w") : NULL;
+    if (there)
+        fclose(there);
+    struct as_store *store = record(&options, &result);
+    unlink(file);
+    assert_int_equal(result.sampled, long_first);
+    as_store_runs(store, &n);
+    const struct as_store_series *all = as_store_series(store, &n_series);
+    bool found = false;
+    for (size_t i = 0; i < n_series; i++)
+        found |= strcmp(all[i].name, series) == 0;
+    assert_true(found);
+    as_store_close(store);
+    return n;
+}
+
+/* All runs are measured as the first one is: what was sampled and what was measured completely cannot be merged. */
+static void test_lengths_around_the_budget(void **state)
+{
+    char directory[] = "/tmp/assay-test-record-XXXXXX";
+    struct as_str file = {0};
+    need_qemu();
+    assert_non_null(mkdtemp(directory));
+    as_str_addf(&file, "%s/turn", directory);
+    assert_int_equal(record_in_turns(as_str_get(&file), false, "golden"), 2);
+    assert_int_equal(record_in_turns(as_str_get(&file), true, AS_STORE_SAMPLED), 1);
+    if (!heard.data || !strstr(heard.data, "run 2 of 2: it is too short to be sampled"))
+        fail_msg("heard: %s", heard.data ? heard.data : "nothing");
+    as_str_free(&file);
+    rmdir(directory);
+}
+
 static int remove_profile(void **state)
 {
     as_str_free(&heard);
@@ -272,10 +333,15 @@ int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),         cmocka_unit_test(test_model),
-                                       cmocka_unit_test(test_native),          cmocka_unit_test(test_attached),
-                                       cmocka_unit_test(test_killed_in_model), cmocka_unit_test(test_killed_natively),
-                                       cmocka_unit_test(test_failed_repeat)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_model),
+                                       cmocka_unit_test(test_native),
+                                       cmocka_unit_test(test_attached),
+                                       cmocka_unit_test(test_killed_in_model),
+                                       cmocka_unit_test(test_killed_natively),
+                                       cmocka_unit_test(test_failed_repeat),
+                                       cmocka_unit_test(test_interrupted_repeat),
+                                       cmocka_unit_test(test_lengths_around_the_budget)};
     int failed = plugin ? cmocka_run_group_tests(tests, unit_profile_make, remove_profile) : 2;
     free(plugin);
     return failed;
