@@ -380,6 +380,39 @@ static void objects_of_a_run(void **state)
     as_reuse_free(exact);
 }
 
+/* A block inside of a mapping is not the mapping's, nor is what lies behind it the block's. */
+static void blocks_in_a_mapping(void **state)
+{
+    enum { MAP = 9, ANONYMOUS = 0x22 };
+    struct as_reuse_options options = {.shape = {.shift = 6, .levels = {{.lines = 4, .ways = 4}}}, .sockets = 1};
+    struct as_reuse *exact = as_reuse_new(&options);
+    struct as_guest_memory *memory = as_guest_memory_new();
+    struct as_moved_memory *moved = as_moved_memory_new();
+    struct as_reuse_feed *feed = as_reuse_feed_new(&(struct as_reuse_feed_options){.exact = exact});
+    struct as_reuse_objects objects = {0};
+    struct as_thread thread = {.number = 1, .process = 1};
+    as_guest_memory_sink.syscall(memory, &thread, MAP, (uint64_t[6]){0, 0x4000, 3, ANONYMOUS});
+    as_guest_memory_sink.syscall_return(memory, &thread, MAP, 0x70000);
+    as_guest_memory_add(memory, &(struct as_guest_site){.process = 1, .frames = {0x42}}, 0x70100, 128);
+    for (int turn = 0; turn < 2; turn++) {
+        walk(exact, 1, 0x70000, 2);
+        walk(exact, 1, 0x70100, 2);
+        walk(exact, 1, 0x70200, 3);
+    }
+    as_reuse_finish(exact);
+    as_reuse_objects_make(&objects, exact, options.shape.shift, memory, moved, feed);
+    assert_int_equal(objects.list.len, 2);
+    assert_string_equal(objects.list.data[0].what.name, "mapping at 0x70000");
+    assert_int_equal(objects.list.data[0].lines, 5);
+    assert_string_equal(objects.list.data[1].what.name, "blocks of 0x42");
+    assert_int_equal(objects.list.data[1].lines, 2);
+    as_reuse_objects_free(&objects);
+    as_reuse_feed_free(feed);
+    as_moved_memory_free(moved);
+    as_guest_memory_free(memory);
+    as_reuse_free(exact);
+}
+
 static void check_adjusted(const struct as_reuse_view *view, const struct as_distances *distances, uint64_t reuses,
                            uint64_t left)
 {
@@ -446,6 +479,7 @@ int main(void)
         cmocka_unit_test(numbers_of_an_object),
         cmocka_unit_test(bytes_of_an_object),
         cmocka_unit_test(objects_of_a_run),
+        cmocka_unit_test(blocks_in_a_mapping),
         cmocka_unit_test(touches_are_adjusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

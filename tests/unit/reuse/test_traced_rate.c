@@ -345,12 +345,77 @@ static void does_not_measure_again(void **state)
     assert_int_equal(native.again.stage, AS_AGAIN_NONE);
 }
 
+/* Accesses by a clock are assumed as long as nobody knows the rate. One register is the run's own, unless accesses are counted. */
+static void what_the_lens_says(void **state)
+{
+    struct as_lens lens = {.ops = &as_traced_lens_ops, .context = &native};
+    struct as_lens_counts counts;
+    assert_false(as_lens_counts(&lens, 0, &counts));
+    assert_false(as_lens_counts(&lens, 2, &counts));
+    thread->accesses = 1000.6;
+    assert_true(as_lens_counts(&lens, 1, &counts));
+    assert_true(counts.accesses == 1001 && counts.how == AS_LENS_ASSUMED);
+    native.rate.rates[0] = RATE;
+    native.rate.measured = 1;
+    assert_true(as_lens_counts(&lens, 1, &counts));
+    assert_int_equal(counts.how, AS_LENS_TIMED);
+    native.options.registers = 4;
+    assert_int_equal(as_lens_registers(&lens), 3);
+    native.options.pmu = true;
+    assert_int_equal(as_lens_registers(&lens), 4);
+    uint64_t before = as_lens_time(&lens);
+    assert_true(before > 0 && as_lens_time(&lens) >= before);
+    assert_int_equal(as_traced_name(3, 5), 3 << 16 | 5);
+}
+
+static void what_is_watched(void **state)
+{
+    *as_vec_push(&native.regs) = (struct as_traced_reg){.thread = 1, .armed = true, .watch = {.address = 0x1004}};
+    assert_true(as_traced_is_watched(&native, 1, 0x1000) && as_traced_is_watched(&native, 1, 0x1007));
+    assert_false(as_traced_is_watched(&native, 1, 0xfff) || as_traced_is_watched(&native, 1, 0x1008));
+    assert_false(as_traced_is_watched(&native, 2, 0x1004));
+    native.regs.data[0].armed = false;
+    assert_false(as_traced_is_watched(&native, 1, 0x1004));
+    for (uint64_t i = 0; i < AS_GAUGE_MARKS; i++)
+        native.gauge.marks[i].address = 0x2000 + 8 * i;
+    assert_false(as_traced_is_watched(&native, 1, 0x2000));
+    native.gauge.left = AS_GAUGE_MARKS - 1; /* the thread was at the first place */
+    assert_false(as_traced_is_watched(&native, 1, 0x2000));
+    assert_true(as_traced_is_watched(&native, 1, 0x200f));
+    assert_true(as_traced_is_watched(&native, 1, 0x2000 + 8 * (AS_GAUGE_MARKS - 1)));
+    assert_false(as_traced_is_watched(&native, 1, 0x2000 + 8 * AS_GAUGE_MARKS));
+    native.gauge.left = 0;
+}
+
+/* As measured behind the last sample; as usual, where that was before another sample. */
+static void what_a_trap_takes(void **state)
+{
+    double usual = as_rate_trap(&native.rate);
+    assert_float_equal(as_traced_trap(&native, thread), usual, 0);
+    thread->trap = usual + 700;
+    thread->trap_sample = native.samples;
+    assert_float_equal(as_traced_trap(&native, thread), usual + 700, 0);
+    native.samples++;
+    assert_float_equal(as_traced_trap(&native, thread), usual, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(tells_the_rate),       TEST(moves_on), TEST(moves_far), TEST(does_not_fit),   TEST(does_not_begin),
-        TEST(short_ways_are_rough), TEST(weighs),   TEST(tallies),   TEST(measures_again), TEST(does_not_measure_again),
+        TEST(what_the_lens_says),
+        TEST(what_is_watched),
+        TEST(what_a_trap_takes),
+        TEST(tells_the_rate),
+        TEST(moves_on),
+        TEST(moves_far),
+        TEST(does_not_fit),
+        TEST(does_not_begin),
+        TEST(short_ways_are_rough),
+        TEST(weighs),
+        TEST(tallies),
+        TEST(measures_again),
+        TEST(does_not_measure_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
