@@ -154,12 +154,35 @@ static void check_ranked(const struct as_whatif *whatif, size_t from)
     assert_float_equal(largest, largest_promise(whatif), 1e-6);
 }
 
+/* What is tried unasked has a name that can be asked for, and comes to the same then. */
+static void ask_again(const struct as_whatif *before)
+{
+    const char *texts[8];
+    struct as_whatif_request request = request_for(false);
+    for (size_t i = 0; i < before->experiments.len; i++)
+        texts[i] = before->experiments.data[i].causes[0]->text;
+    request.ideal = (struct as_strlist){texts, before->experiments.len};
+    struct as_whatif whatif = session(&request);
+    assert_int_equal(whatif.experiments.len, before->experiments.len);
+    for (size_t i = 0; i < whatif.experiments.len; i++) {
+        const struct as_experiment *again = &whatif.experiments.data[i], *first = &before->experiments.data[i];
+        assert_int_equal(again->met, first->met);
+        assert_float_equal(again->promised, first->promised, 0);
+        assert_int_equal(again->about_one, first->about_one);
+        assert_int_equal(again->insn, first->insn);
+        assert_int_equal(again->result.elapsed, first->result.elapsed);
+        assert_string_equal(first->causes[0]->place.text, strchr(texts[i], '@') + 1);
+    }
+    as_whatif_free(&whatif);
+}
+
 static void what_is_tried_unasked(void **state)
 {
     struct as_whatif_request request = request_for(false);
     struct as_whatif whatif = session(&request);
     assert_int_equal(whatif.experiments.len, 5);
     check_ranked(&whatif, 0);
+    ask_again(&whatif);
     as_whatif_free(&whatif);
 
     request = request_for(false);
