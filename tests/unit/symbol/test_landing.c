@@ -8,7 +8,8 @@
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char landing_short[], landing_short_call[], landing_short_end[], landing_short_pad[], landing_wide_call[],
-    landing_wide_end[], landing_wide_pad[], landing_far_call[], landing_far_end[], landing_far_pad[];
+    landing_wide_end[], landing_wide_pad[], landing_long[], landing_long_call[], landing_long_end[], landing_long_pad[],
+    landing_far_call[], landing_far_end[], landing_far_pad[];
 
 /* The address in the file. */
 static uint64_t at(const char *label)
@@ -44,12 +45,13 @@ static void pads_of_this_program(void **state)
     assert_int_equal(count_pads(&pads, at(landing_wide_call), at(landing_wide_end), at(landing_wide_pad)), 1);
     assert_int_equal(count_pads(&pads, at(landing_wide_end), at(landing_wide_end) + 5, at(landing_wide_pad)), 1);
     assert_int_equal(count_pads(&pads, at(landing_far_call), at(landing_far_end), at(landing_far_pad)), 1);
-    assert_int_equal(count_calls(&pads, first, last), 4); /* and no others: a call that lands nowhere, a cut table */
+    assert_int_equal(count_pads(&pads, at(landing_long_call), at(landing_long_end), at(landing_long_pad)), 1);
+    assert_int_equal(count_calls(&pads, first, last), 5); /* and no others: a call that lands nowhere, a cut table */
     as_vec_free(&pads);
     as_elf_close(elf);
 }
 
-/* Five functions, each once, with its size. */
+/* Six functions, each once, with its size. */
 static void functions_of_this_program(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -58,14 +60,16 @@ static void functions_of_this_program(void **state)
     assert_non_null(elf);
     as_symtab_set_code(&table, elf);
     as_symtab_add_unwind(&table, elf);
-    size_t shorts = 0, all = 0;
+    size_t shorts = 0, longs = 0, all = 0;
     for (size_t i = 0; i < table.symbols.len; i++) {
         const struct as_symbol *symbol = &table.symbols.data[i];
         all += symbol->address >= at(landing_short) && symbol->address < at(landing_far_pad) + 2;
         shorts += symbol->address == at(landing_short) && symbol->size == at(landing_short_pad) + 1 - at(landing_short);
+        longs += symbol->address == at(landing_long) && symbol->size == at(landing_long_pad) + 1 - at(landing_long);
     }
     assert_int_equal(shorts, 1);
-    assert_int_equal(all, 5);
+    assert_int_equal(longs, 1);
+    assert_int_equal(all, 6);
     as_symtab_free(&table);
     as_elf_close(elf);
 }
