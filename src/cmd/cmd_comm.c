@@ -13,6 +13,8 @@ enum { USUAL_PERIOD = 10000, USUAL_COST = 4000, USUAL_LIFE = 2 };
 
 static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
 
+static const char *const method_choices[] = {"board", "last-stores", NULL};
+
 static const char *const sampling_choices[] = {"events", "operations", NULL};
 
 #define NUMBER(option, member, value_name, least, most, text)                                                          \
@@ -88,6 +90,18 @@ static const struct as_option options_table[] = {
            "A published store is watched until its thread has taken N further samples of stores (default 2)."),
     NUMBER("watch-life", watch_life, "N", 1, 1000000,
            "A watchpoint expires after N samples of its thread (default 2; on the machine 32)."),
+    {.name = "method",
+     .type = AS_OPTION_CHOICE,
+     .offset = offsetof(struct as_comm_given, method),
+     .value = "board|last-stores",
+     .choices = method_choices,
+     .help = "How the modelled machine's samples are made an estimate: ComDetective's Algorithm 1 with its bulletin "
+             "board (board, the default), or by "
+             "what follows each sampled store (last-stores), which counts locks and other lines that threads access "
+             "several times in a row "
+             "as often as they move."},
+    NUMBER("follow-life", follow_life, "N", 1, 1000000,
+           "With --method=last-stores: a sampled store is followed until N further stores were sampled (default 16)."),
     NUMBER("cores", cores, "N", 1, 4096, "Run the threads on N cores (default: one for each thread)."),
     NUMBER("sockets", sockets, "N", 1, 64,
            "The cores are those of N sockets (default 1), which scattered threads take in turn."),
@@ -174,6 +188,8 @@ static const struct as_comm_given nothing_given = {.run = AS_RUN_OPTIONS_DEFAULT
                                                    .buckets = NOT_GIVEN,
                                                    .entry_life = NOT_GIVEN,
                                                    .watch_life = NOT_GIVEN,
+                                                   .follow_life = NOT_GIVEN,
+                                                   .method = -1,
                                                    .cores = NOT_GIVEN,
                                                    .sockets = NOT_GIVEN,
                                                    .quantum = NOT_GIVEN,
@@ -203,6 +219,8 @@ static void settle_defaults(struct as_comm_given *options)
     by_default(&options->buckets, 127);
     by_default(&options->entry_life, 2);
     by_default(&options->watch_life, is_native ? AS_COMM_NATIVE_WATCH_LIFE : USUAL_LIFE);
+    by_default(&options->follow_life, 16);
+    options->method = options->method < 0 ? 0 : options->method;
     by_default(&options->cores, 0);
     by_default(&options->sockets, 1);
     by_default(&options->quantum, 0);

@@ -9,6 +9,8 @@ struct as_detect_options as_comm_given_detect(const struct as_comm_given *option
                                       .entry_life = (uint32_t)options->entry_life,
                                       .watch_life = (uint32_t)options->watch_life,
                                       .registers = (uint32_t)options->registers,
+                                      .last_stores = options->method == AS_COMM_LAST_STORES,
+                                      .follow_life = (uint32_t)options->follow_life,
                                       .own_samples = AS_DETECT_OWN_SAMPLES,
                                       .seed = options->seed};
 }

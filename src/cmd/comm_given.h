@@ -8,11 +8,14 @@
 #include "cmd/run_options.h"
 #include "comm/comm_native.h"
 
+enum as_comm_method { AS_COMM_ALGORITHM_1, AS_COMM_LAST_STORES };
+
 struct as_comm_given {
     struct as_run_options run;
     bool json, csv, svg, html, fixed, disturb, no_estimate, no_exact, no_paths, allocations, mpi;
     int sampling; /* enum as_lens_sampling */
-    uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life;
+    int method;   /* enum as_comm_method */
+    uint64_t period, load_period, store_period, registers, buckets, entry_life, watch_life, follow_life;
     uint64_t cores, sockets, quantum, sample_cost, trap_cost, seed, top;
     const char *output, *pin, *pmu;
     int source; /* enum as_comm_source */

@@ -287,6 +287,7 @@ static void json_samples(struct as_json *json, const struct as_comm_shown *shown
     as_json_u64(json, "trapped", counts.trapped);
     as_json_u64(json, "unseen", counts.unseen);
     if (shown->run) {
+        as_json_string(json, "method", shown->options->detect.last_stores ? "last-stores" : "board");
         as_json_u64(json, "registers", shown->options->detect.registers);
         as_json_u64(json, "buckets", shown->options->detect.buckets);
         as_json_u64(json, "instructions_stood", as_comm_run_cost(shown->run).stood);

@@ -13,14 +13,14 @@ enum { MODEL = AS_COMM_OF_MODEL, PROGRAM = AS_COMM_OF_MODEL | AS_COMM_OF_MACHINE
 static const struct {
     const char *name;
     unsigned uses;
-} option_uses[] = {{"svg", PROGRAM},        {"html", PROGRAM},      {"source", PROGRAM},    {"rate", MACHINE},
-                   {"budget", MACHINE},     {"pid", MACHINE},       {"duration", MACHINE},  {"sampling", MODEL},
-                   {"pmu", MODEL},          {"period", MODEL},      {"load-period", MODEL}, {"store-period", MODEL},
-                   {"fixed", MODEL},        {"registers", PROGRAM}, {"buckets", PROGRAM},   {"entry-life", PROGRAM},
-                   {"watch-life", PROGRAM}, {"cores", MODEL},       {"sockets", MODEL},     {"pin", MODEL},
-                   {"sample-cost", MODEL},  {"trap-cost", MODEL},   {"disturb", MODEL},     {"quantum", MODEL},
-                   {"seed", PROGRAM},       {"no-estimate", MODEL}, {"no-exact", MODEL},    {"allocations", PROGRAM},
-                   {"mpi", PROGRAM},        {"no-paths", PROGRAM}};
+} option_uses[] = {{"svg", PROGRAM},       {"html", PROGRAM},        {"source", PROGRAM},     {"rate", MACHINE},
+                   {"budget", MACHINE},    {"pid", MACHINE},         {"duration", MACHINE},   {"sampling", MODEL},
+                   {"method", MODEL},      {"follow-life", MODEL},   {"pmu", MODEL},          {"period", MODEL},
+                   {"load-period", MODEL}, {"store-period", MODEL},  {"fixed", MODEL},        {"registers", PROGRAM},
+                   {"buckets", PROGRAM},   {"entry-life", PROGRAM},  {"watch-life", PROGRAM}, {"cores", MODEL},
+                   {"sockets", MODEL},     {"pin", MODEL},           {"sample-cost", MODEL},  {"trap-cost", MODEL},
+                   {"disturb", MODEL},     {"quantum", MODEL},       {"seed", PROGRAM},       {"no-estimate", MODEL},
+                   {"no-exact", MODEL},    {"allocations", PROGRAM}, {"mpi", PROGRAM},        {"no-paths", PROGRAM}};
 
 const char *as_comm_unused(const void *options, enum as_comm_use use, unsigned *uses)
 {

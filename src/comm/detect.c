@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "comm/board.h"
+#include "comm/last_store.h"
 #include "model/shared_memory.h"
 
 #include <stdatomic.h>
@@ -46,6 +47,7 @@ struct as_detect {
     struct as_lens lens;
     struct as_detect_options options;
     struct as_board *board;
+    struct as_last_store *last;                          /* NULL: Algorithm 1 */
     _Atomic(struct thread *) threads[AS_DETECT_THREADS]; /* release when it starts, acquire by whoever asks */
     _Atomic uint64_t unseen;
 };
@@ -55,6 +57,8 @@ struct as_detect *as_detect_new(const struct as_lens *lens, const struct as_dete
     struct as_detect *detect = as_alloc(sizeof *detect);
     detect->lens = *lens;
     detect->options = *options;
+    if (options->last_stores)
+        detect->last = as_last_store_new(lens, options->registers, options->follow_life, options->seed);
     detect->board = as_board_new(options->buckets ? options->buckets : AS_BOARD_BUCKETS);
     return detect;
 }
@@ -70,6 +74,7 @@ void as_detect_free(struct as_detect *detect)
         free(thread);
     }
     as_board_free(detect->board);
+    as_last_store_free(detect->last);
     free(detect);
 }
 
@@ -87,6 +92,8 @@ static void start_thread(void *context, uint32_t number, uint32_t process)
     struct thread *thread = as_alloc(sizeof *thread);
     thread->number = number;
     thread->process = process;
+    if (detect->last)
+        as_last_store_start(detect->last, number, process);
     thread->seed = as_random_hash(detect->options.seed ^ as_random_hash(number));
     atomic_store_explicit(&detect->threads[number], thread, memory_order_release); /* to find_thread */
 }
@@ -168,18 +175,37 @@ static struct as_lens_access access_of(const struct as_board_entry *entry)
                                    .time = entry->time};
 }
 
+static void add_detection(struct thread *thread, const struct as_detection *detection)
+{
+    struct pair_count *pair = &thread->pairs[detection->from.thread];
+    *(detection->is_false ? &pair->false_ : &pair->true_) += detection->count;
+    *as_vec_push(&thread->detections) = *detection;
+}
+
+/* What samples of last stores have found. */
+static void take_found(struct as_detect *detect)
+{
+    struct as_last_found found;
+    while (as_last_store_next(detect->last, &found)) {
+        struct thread *thread = find_thread(detect, found.to.thread);
+        struct as_detection detection = {found.from, found.to, found.count, found.is_false};
+        if (!thread || !find_thread(detect, found.from.thread))
+            continue;
+        thread->counts.trapped++;
+        add_detection(thread, &detection);
+    }
+}
+
 static void count_pair(const struct as_detect *detect, struct thread *thread, const struct as_board_entry *entry,
                        const struct as_lens_access *access, uint64_t count)
 {
     struct as_detection detection = {
         .from = access_of(entry), .to = *access, .count = count, .is_false = !overlaps(entry, access)};
-    struct pair_count *pair = &thread->pairs[entry->thread];
-    *(detection.is_false ? &pair->false_ : &pair->true_) += count;
+    add_detection(thread, &detection);
     struct known_line known = know(thread, entry->address);
     known.counted = entry->time;
     learn(thread, &known);
     as_board_mark(detect->board, entry, thread->number);
-    *as_vec_push(&thread->detections) = detection;
 }
 
 /* ---- watching ---- */
@@ -272,6 +298,11 @@ static void on_trap(void *context, const struct as_lens_trap *trap)
 {
     struct as_detect *detect = context;
     struct thread *thread = find_thread(detect, trap->access.thread);
+    if (detect->last) {
+        as_last_store_trap(detect->last, trap);
+        take_found(detect);
+        return;
+    }
     if (!thread || !thread->armed)
         return;
     bool touches = overlaps(&thread->watched, &trap->access);
@@ -363,6 +394,11 @@ static void on_sample(void *context, const struct as_lens_sample *sample)
         return;
     }
     *(store ? &thread->counts.store_samples : &thread->counts.load_samples) += 1;
+    if (detect->last) {
+        thread->counts.armed += as_last_store_sample(detect->last, sample);
+        take_found(detect);
+        return;
+    }
     look_up(detect, thread, sample);
     if (store) {
         atomic_fetch_add_explicit(&thread->store_samples, 1, memory_order_relaxed);
@@ -381,6 +417,8 @@ static void end_thread(void *context, uint32_t number)
         return;
     settle_suspect(context, thread);
     thread->armed = 0;
+    if (((struct as_detect *)context)->last)
+        as_last_store_end(((struct as_detect *)context)->last, number);
 }
 
 const struct as_lens_client as_detect_client = {
@@ -390,6 +428,10 @@ const struct as_lens_client as_detect_client = {
 
 void as_detect_finish(struct as_detect *detect)
 {
+    if (detect->last) {
+        as_last_store_finish(detect->last);
+        take_found(detect);
+    }
     for (uint32_t i = 0; i < AS_DETECT_THREADS; i++) {
         struct thread *thread = find_thread(detect, i);
         if (thread)

@@ -46,6 +46,8 @@ struct as_detect_options {
     uint32_t own_samples; /* a line of which the thread has one among so many of its own samples is not watched */
     bool
         watch_published; /* one of several registers watches the published bytes; otherwise all watch bytes at random */
+    bool last_stores;    /* not Algorithm 1: last_store.h */
+    uint32_t follow_life; /* … store samples of all threads for which a store is followed */
     uint64_t seed;
 };
 #define AS_DETECT_OPTIONS_DEFAULT                                                                                      \

@@ -20,6 +20,7 @@ for format in json csv svg html; do
 done
 writes "comm as text" comm.txt "$ASSAY" comm --period 50 -o comm.txt -- "$STATIC/processes" file 100
 writes "comm, operations alone" ibs.json "$ASSAY" comm --json --no-exact --sampling=operations --period 200 -o ibs.json -- "$sharing" pairs -t 4 -n 3000
+writes "comm by last stores" last.json "$ASSAY" comm --json --method=last-stores --period 50 -o last.json -- "$STATIC/contend" lock -t 3 -n 300
 
 ribench=("$STATIC/ribench" 2 2 20 5 300 5 300 1 10 1 10 1 10)
 writes "reuse with allocations" heap.json "$ASSAY" reuse --json --allocations -o heap.json -- "$WORKLOADS/ribench" "${ribench[@]:1}"
