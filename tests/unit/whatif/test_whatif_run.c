@@ -2,6 +2,7 @@
  * is tried without being asked for, and what is refused.
  *
  * usage: test_whatif_run VICTIM MACHINE PLUGIN */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "engine/find_qemu.h"
 #include "observe/events.h"
@@ -124,6 +125,45 @@ static void what_is_asked_for(void **state)
     as_whatif_free(&whatif);
 }
 
+/* What the program writes would be there once for each run. */
+static void output_is_discarded(void **state)
+{
+    struct as_whatif_request request = request_for(false);
+    request.remove = (struct as_strlist){removed, 1};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    int before = dup(STDOUT_FILENO);
+    assert_true(before >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    struct as_whatif whatif = {.request = &request};
+    struct as_error err = AS_ERROR_INIT;
+    bool ok = run(&whatif, &err);
+    fflush(stdout);
+    assert_true(dup2(before, STDOUT_FILENO) >= 0);
+    assert_true(ok);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), 0);
+    close(before);
+    fclose(file);
+    as_whatif_free(&whatif);
+}
+
+/* Changes of the machine for all runs are in the run as it is, and in each experiment. */
+static void machines_of_all_runs(void **state)
+{
+    struct as_whatif_request request = request_for(false);
+    request.change = (struct as_strlist){slower, 1};
+    struct as_whatif whatif = session(&request);
+    uint64_t fast = whatif.as_is.result.elapsed, slow = whatif.experiments.data[0].result.elapsed;
+    as_whatif_free(&whatif);
+    request = request_for(false);
+    request.set = (struct as_strlist){slower, 1};
+    request.remove = (struct as_strlist){removed + 1, 1}; /* the first instruction alone */
+    whatif = session(&request);
+    assert_int_equal(whatif.as_is.result.elapsed, slow);
+    assert_true(fast < slow && whatif.experiments.data[0].result.elapsed > (fast + slow) / 2);
+    as_whatif_free(&whatif);
+}
+
 /* Each of the 1,000 divisions with the three instructions before it; its ret stays, as every branch does. */
 static void what_is_removed(void **state)
 {
@@ -141,6 +181,16 @@ static void what_is_removed(void **state)
     as_whatif_free(&whatif);
 }
 
+/* Time with an event in one instruction. */
+static double time_of(const struct as_whatif *whatif, uint32_t id, uint32_t event)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < whatif->golden.len; i++)
+        if (whatif->golden.data[i].id == id && whatif->golden.data[i].events & event)
+            units += whatif->golden.data[i].units;
+    return (double)units / (double)AS_CYCLE_UNITS;
+}
+
 static void check_ranked(const struct as_whatif *whatif, size_t from)
 {
     double largest = 0;
@@ -148,6 +198,8 @@ static void check_ranked(const struct as_whatif *whatif, size_t from)
         const struct as_experiment *experiment = &whatif->experiments.data[i];
         assert_int_equal(experiment->n, 1);
         assert_true(experiment->about_one && experiment->met > 0 && experiment->promised > 0);
+        assert_float_equal(experiment->promised, time_of(whatif, experiment->insn, experiment->causes[0]->events),
+                           1e-9);
         assert_true(i == from || experiment[-1].result.elapsed <= experiment->result.elapsed);
         largest = experiment->promised > largest ? experiment->promised : largest;
     }
@@ -233,6 +285,32 @@ static void lines_of_their_own(void **state)
     as_whatif_free(&whatif);
 }
 
+/* As typed, and as they are named. The program allocates nothing, which is said before anything is tried. */
+static void blocks_of_their_own(void **state)
+{
+    static const char *rules[] = {"heap:make", "heap:make/24"}, *wrong[] = {"heap:make/0"};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_whatif_request request = request_for(false);
+    request.separate = (struct as_strlist){rules, 2};
+    request.together = true;
+    struct as_whatif whatif = {.request = &request,
+                               .environment = as_alloc_array(3, sizeof(char *))}; /* without the agent */
+    assert_false(run(&whatif, &err));
+    assert_non_null(strstr(err.message, "no block that 'make' allocates is known"));
+    assert_int_equal(whatif.experiments.len, 3);
+    const struct as_cause *whole = whatif.experiments.data[0].causes[0], *parts = whatif.experiments.data[1].causes[0];
+    assert_string_equal(whole->text, "blocks that make allocates on lines of their own");
+    assert_string_equal(parts->text, "parts of 24 bytes of what make allocates on lines of their own");
+    assert_string_equal(parts->separate, "heap:make/24");
+    assert_true(whole->heap.part == 0 && parts->heap.part == 24);
+    assert_int_equal(whatif.experiments.data[2].n, 2);
+    assert_int_equal(whatif.heap.rules.len, 2);
+    as_whatif_free(&whatif);
+    request = request_for(false);
+    request.separate = (struct as_strlist){wrong, 1};
+    check_refused(&request, "is not heap:FUNCTION");
+}
+
 static void what_is_refused(void **state)
 {
     static const char *lonely[] = {"lonely"}, *near[] = {"FL-MB@div"}, *far[] = {"FL-MB@di"}, *none[] = {"libc.so.6:"},
@@ -275,9 +353,10 @@ int main(int argc, char **argv)
 {
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_asked_for), cmocka_unit_test(what_is_removed),
-                                       cmocka_unit_test(what_is_tried_unasked), cmocka_unit_test(lines_of_their_own),
-                                       cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_asked_for),    cmocka_unit_test(what_is_removed),
+                                       cmocka_unit_test(machines_of_all_runs), cmocka_unit_test(blocks_of_their_own),
+                                       cmocka_unit_test(output_is_discarded),  cmocka_unit_test(what_is_tried_unasked),
+                                       cmocka_unit_test(lines_of_their_own),   cmocka_unit_test(what_is_refused)};
     int failed = plugin ? cmocka_run_group_tests(tests, needs, NULL) : 2;
     as_str_free(&heard);
     free(plugin);

@@ -1,7 +1,7 @@
 /* A program of known experiments, without any library: 1,000 turns, each with one division (a function of its own), one branch on a
  * pseudo-random bit and one addition to the thread's own word of `pair`. With an argument two threads do so, each with a word of
  * its own, so that they fight for one line; `few` is shared in the same way by every 16th turn, `whole` is one word that
- * both add to in every 16th turn, and nobody but the first thread touches `lonely`. */
+ * both add to in every 16th turn, and nobody but the first thread touches `lonely`. At its end it writes a byte. */
         .intel_syntax noprefix
         .section .note.GNU-stack, "", @progbits
         .bss
@@ -44,7 +44,12 @@ _start: mov r14, [rsp]          # argc
         call await
         jmp 3f
 2:      call turns
-3:      mov eax, 231            # exit_group
+3:      mov eax, 1              # write: a byte to its standard output
+        mov edi, 1
+        lea rsi, lonely[rip]
+        mov edx, 1
+        syscall
+        mov eax, 231            # exit_group
         mov edi, 3
         syscall
         .size _start, . - _start
