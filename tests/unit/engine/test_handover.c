@@ -208,6 +208,34 @@ static void test_spinning_is_known(void **state)
     assert_false(as_handover_spins(&reader, 1, &words));
 }
 
+/* A store whose block was announced at 10: where its thread waited first, it comes when the block begins. A time that is not late is of what
+ * follows. */
+static void store_with_time(bool late, const char *want)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    push_block(1, STORE, 10);
+    push_event(1, AS_WIRE_TIME, late, (const uint64_t[]){began + 40});
+    push(1, AS_WIRE_STORE | UINT64_C(3) << AS_WIRE_SIZE_SHIFT | 0x9000);
+    push_block(1, BACK, 41);
+    look(2, 0x9000, 20);
+    push_block(2, BACK, 60);
+    look_on_all();
+    read_thread(1);
+    read_thread(2);
+    expect_told(want);
+}
+
+static void test_block_begins_late(void **state)
+{
+    store_with_time(true, "");
+}
+
+static void test_time_of_what_follows(void **state)
+{
+    store_with_time(false, "1 shows 1\n2 awaits 1\n");
+}
+
 static void test_other_words_are_not_waited_for(void **state)
 {
     add_thread(1, 1);
@@ -460,6 +488,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_store_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spinning_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_block_begins_late, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_time_of_what_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_words_are_not_waited_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_have_memory_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_memory, set_up, tear_down),

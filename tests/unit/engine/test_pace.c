@@ -52,6 +52,89 @@ static void test_two_threads(void **state)
     assert_int_equal(atomic_load(&other->stop_at), options.quantum);
 }
 
+/* The least that a thread gets, or it would sleep for every few instructions: less where threads meet, more where they have not for long. */
+static void test_least_budgets(void **state)
+{
+    const struct as_wire_lane *one = add_thread(1, 1);
+    add_thread(2, 1);
+    options.quantum = 100;
+    child.wire->quantum = 100;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 600);
+    reader.handovers.on = true;
+    atomic_store(&child.wire->lanes[0].stop_at, 0);
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 300);
+    now = 2000; /* 20 quanta without a meeting */
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 300);
+    now = 2001;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 4800);
+}
+
+/* At its own pace: what takes it a quantum further. Time in which it waited does not count, nor does a pace that cannot be. */
+static void test_own_pace(void **state)
+{
+    const struct as_wire_lane *one = add_thread(1, 1), *other = add_thread(2, 1);
+    now = 0;
+    as_pace_turn(&reader, true);
+    reader.streams[0]->executed = 20000;
+    reader.streams[1]->executed = 5000;
+    now += options.quantum;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 20000 + 2 * options.quantum);
+    assert_int_equal(atomic_load(&other->stop_at), 5000 + options.quantum / 2);
+    reader.streams[0]->executed += 10; /* it waited: a quarter of the pace before */
+    reader.streams[1]->executed += 1000 * options.quantum;
+    now += options.quantum;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), 20010 + options.quantum / 2);
+    assert_int_equal(atomic_load(&other->stop_at), 5000 + 1008 * options.quantum);
+}
+
+/* A thread that is ahead gets what takes it a quantum beyond the one that is behind; one that is further ahead gets nothing. */
+static void test_ahead(void **state)
+{
+    const struct as_wire_lane *one = add_thread(1, 1), *other = add_thread(2, 1);
+    now = 0;
+    ahead[2] = reader.streams[1]->executed = options.quantum / 4;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&one->stop_at), options.quantum);
+    assert_int_equal(atomic_load(&other->stop_at), options.quantum);
+    ahead[2] = reader.streams[1]->executed = 2 * options.quantum;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&other->stop_at), 2 * options.quantum);
+}
+
+/* One that waits by looking gets an eighth of what it has looked for, and a few instructions at least. */
+static void test_budget_of_a_spinning_thread(void **state)
+{
+    static const struct {
+        uint64_t from, spun, looked, budget;
+    } cases[] = {{1000, 1800, 1800, 100}, {1000, 1160, 1160, 20},  {0, 1800, 1800, 20},
+                 {1000, 1800, 1899, 100}, {1000, 1800, 1900, 300}, {0, 0, 5, 300}};
+    const struct as_wire_lane *one = add_thread(1, 1), *looks = add_thread(2, 1);
+    now = 0;
+    reader.handovers.on = true;
+    *as_vec_push(&reader.handovers.lanes) = (struct as_handover_lane){.thread = 1};
+    *as_vec_push(&reader.handovers.lanes) = (struct as_handover_lane){.thread = 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_handover_lane *own = &reader.handovers.lanes.data[1];
+        own->spins_from = cases[i].from;
+        own->spun = cases[i].spun;
+        own->looked = cases[i].looked;
+        as_pace_turn(&reader, true);
+        assert_int_equal(atomic_load(&looks->stop_at), cases[i].budget);
+        assert_int_equal(atomic_load(&one->stop_at), 300);
+    }
+    reader.handovers.lanes.data[1] = (struct as_handover_lane){.thread = 2, .spins_from = 1000, .spun = 1800};
+    reader.handovers.on = false; /* nobody knows whether they meet */
+    child.wire->quantum = options.quantum;
+    as_pace_turn(&reader, true);
+    assert_int_equal(atomic_load(&looks->stop_at), options.quantum);
+}
+
 /* As long as threads meet they are no further apart than two meetings; `met` is what hand-overs count. */
 static void test_quantum_follows_meetings(void **state)
 {
@@ -223,6 +306,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_thread_begins, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_two_threads, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_least_budgets, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_own_pace, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_ahead, set_up, tear_down_reader),
+        cmocka_unit_test_setup_teardown(test_budget_of_a_spinning_thread, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_quantum_follows_meetings, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_unknown_meetings, set_up, tear_down_reader),
         cmocka_unit_test_setup_teardown(test_atomics_in_order, set_up, tear_down_reader),
