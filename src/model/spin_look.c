@@ -5,13 +5,22 @@
 
 #include <string.h>
 
+/* A load-reserved begins a change. Where no store-conditional follows, as in a compare-and-swap that fails again and again, others have
+ * changed the word each time: the thread has seen something new. */
+static bool only_looks(const struct as_block *block, uint64_t word)
+{
+    uint32_t index = as_access_index(word);
+    return !(as_access_kind(word) & AS_ACCESS_STORE) && index < block->n &&
+           !(block->insns[index]->flags & AS_INSN_ATOMIC);
+}
+
 static bool is_look(const struct as_block_exec *exec)
 {
     const struct as_block *block = exec->block;
     bool may_be = block->deciders[0] >= 0 && exec->end - exec->first == block->n && !exec->continues &&
                   !block->n_hints && exec->n_words <= AS_SPIN_WORDS;
     for (size_t i = 0; may_be && i < exec->n_words; i++)
-        may_be = !(as_access_kind(exec->words[i]) & AS_ACCESS_STORE);
+        may_be = only_looks(block, exec->words[i]);
     return may_be;
 }
 

@@ -49,7 +49,7 @@ static const struct as_observer seer = {.version = AS_OBSERVER_VERSION, .name = 
 
 static const uint32_t blocks[BLOCKS] = {0x1000, 0x2000, 0x3000, 0x4000};
 
-enum { STORES = 0x5000, DECIDES = 0x6000, REPEATS = 0x7000 };
+enum { STORES = 0x5000, DECIDES = 0x6000, REPEATS = 0x7000, FAILS = 0x7100 };
 
 static void add_blocks(struct bed *bed)
 {
@@ -60,6 +60,7 @@ static void add_blocks(struct bed *bed)
     bed_block(bed, blocks[3], "c4 e2 f1 99 07, c5 fe 6f 07, f3 a4");     /* scalar fma, 32 bytes, rep movsb */
     bed_block(bed, STORES, "90, 48 89 07, c3");                          /* nop, store, ret */
     bed_block(bed, DECIDES, "48 8b 07, 48 85 c0, 75 f8");                /* load, test, jne */
+    bed_block(bed, FAILS, "f0 48 0f b1 0f, 75 f9"); /* a compare-and-swap, jne: one that stores nothing */
 }
 
 static uint64_t next_random(uint64_t *seed)
@@ -565,6 +566,28 @@ static void looks_in_vain_come_before(void **state)
     end_ordered(&ordered);
 }
 
+/* A compare-and-swap that fails again and again does not look in vain, although it stores nothing: the word was another one each time. */
+static void failing_changes_take_their_time(void **state)
+{
+    enum { QUANTUM = 10, APART = 15, WORD = 0x1000, TIMES = 20 };
+    struct ordered ordered;
+    struct as_image image = {.arch = AS_ARCH_X86_64};
+    struct as_thread a = {.number = 1, .process = 1, .image = &image}, b = {.number = 2, .process = 1, .image = &image};
+    const struct as_sink *sink = &as_access_stream_sink;
+    begin_ordered(&ordered, QUANTUM);
+    sink->thread_start(ordered.stream, &a);
+    sink->thread_start(ordered.stream, &b);
+    touch(&ordered, &b, STORES, WORD);
+    for (uint64_t i = 1; i <= TIMES; i++) {
+        touch(&ordered, &a, FAILS, WORD);
+        assert_int_equal(clock_of(&ordered, &a), 3 + APART + 2 * i); /* behind the store, and on */
+    }
+    as_access_stream_finish(ordered.stream);
+    assert_true(ordered.got.right);
+    assert_int_equal(ordered.got.all.len, 1 + TIMES);
+    end_ordered(&ordered);
+}
+
 /* A loop that ends by itself took the time that it took, though it looks at a word again and again; the end of a thread, a system call and that of the run
  * end it, too. */
 static void looks_without_a_store(void **state)
@@ -642,6 +665,7 @@ int main(void)
         cmocka_unit_test(ended_threads),
         cmocka_unit_test(what_is_seen_comes_behind),
         cmocka_unit_test(looks_in_vain_come_before),
+        cmocka_unit_test(failing_changes_take_their_time),
         cmocka_unit_test(looks_without_a_store),
         cmocka_unit_test(threads_begin_with_their_maker),
     };
