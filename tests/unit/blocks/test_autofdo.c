@@ -33,7 +33,7 @@ __attribute__((noinline)) int fdo_idle(int x)
 }
 
 enum { LEAF = 7000, CALLER = 300 };
-static const char *const names[] = {"fdo_leaf", "fdo_caller", "fdo_idle"};
+static const char *const names[] = {"fdo_leaf", "fdo_caller", "fdo_idle", "autofdo_victim", "autofdo_tail"};
 
 static uint32_t find(const struct as_cfg_module *m, const char *name)
 {
@@ -44,7 +44,8 @@ static uint32_t find(const struct as_cfg_module *m, const char *name)
     return 0;
 }
 
-static struct as_cfg *make_cfg(uint32_t *module)
+/* With what was executed, or with what samples fell on. */
+static struct as_cfg *make_cfg(uint32_t *module, void (*see)(struct as_cfg *cfg, uint32_t module, uint64_t offset))
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -56,7 +57,7 @@ static struct as_cfg *make_cfg(uint32_t *module)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         for (size_t i = 0; i < table->symbols.len; i++)
             if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, names[k]) == 0)
-                as_cfg_see(cfg, *module, table->symbols.data[i].address);
+                see(cfg, *module, table->symbols.data[i].address);
     as_cfg_build(cfg);
     return cfg;
 }
@@ -117,7 +118,7 @@ static void test_lines(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
     uint32_t module;
-    struct as_cfg *cfg = make_cfg(&module);
+    struct as_cfg *cfg = make_cfg(&module, as_cfg_see);
     if (!as_autofdo_check(cfg, module, &err)) {
         as_cfg_free(cfg);
         unit_skip("this test is built without debug information");
@@ -141,12 +142,68 @@ static void test_lines(void **state)
     as_cfg_free(cfg);
 }
 
+/* Each block of the victim ran ten times more than the one before, from 10 on; it ends in a jump to another function. */
+static struct as_autofdo *victim_profile(struct as_cfg *cfg, uint32_t module)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_flow *flow = as_flow_new(cfg);
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    const struct as_cfg_function *from = &m->functions.data[find(m, "autofdo_victim")],
+                                 *to = &m->functions.data[find(m, "autofdo_tail")];
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct as_cfg_block *block = &m->blocks.data[from->first + i];
+        flow->counts[module][from->first + i] = 10 * (i + 1);
+        if (block->last_class == AS_CLASS_JUMP && block->target == to->start)
+            as_flow_add(flow, &(struct as_flow_branch){.module = module,
+                                                       .to_module = module,
+                                                       .from = block->last,
+                                                       .to = to->start,
+                                                       .kind = AS_EDGE_TAKEN,
+                                                       .count = 10 * (i + 1)});
+        else if (block->last_class == AS_CLASS_BRANCH && block->target == block->start)
+            as_flow_add(flow, &(struct as_flow_branch){.module = module,
+                                                       .to_module = module,
+                                                       .from = block->last,
+                                                       .to = block->start,
+                                                       .kind = AS_EDGE_TAKEN,
+                                                       .count = 5});
+    }
+    as_flow_finish(flow);
+    struct as_autofdo *profile = as_autofdo_new(flow, module, &err);
+    as_flow_free(flow);
+    return profile;
+}
+
+/* What Clang packs into a discriminator: which of the line's blocks it is, and how many copies an instruction stands for. */
+static void test_discriminators(void **state)
+{
+    uint32_t module;
+    struct as_cfg *cfg = make_cfg(&module, as_cfg_touch);
+    struct as_autofdo *profile = victim_profile(cfg, module);
+    assert_non_null(profile);
+    assert_true(as_autofdo_has_discriminators(profile));
+    char *text = text_of(profile);
+    check_has(text, "autofdo_victim:");
+    check_has(text, ":10\n"
+                    " 1.3: 10\n"
+                    " 2: 50\n" /* two copies in blocks of their own: 20 and 30 */
+                    " 3.300: 40\n"
+                    " 4.5: 2000\n" /* 40 copies */
+                    " 5: 120\n"    /* two copies in one block */
+                    " 6: 310\n"    /* four in one block, and what was not unrolled: 4 * 60 + 70 */
+                    " 7: 180\n"    /* what is behind a loop is no copy of what is in it: twice the larger one */
+                    " 8: 100 autofdo_tail:100\n");
+    free(text);
+    as_autofdo_free(profile);
+    as_cfg_free(cfg);
+}
+
 /* Nothing ran, and code without any debug information. */
 static void test_nothing(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
     uint32_t module;
-    struct as_cfg *cfg = make_cfg(&module);
+    struct as_cfg *cfg = make_cfg(&module, as_cfg_see);
     struct as_flow *flow = as_flow_new(cfg);
     as_flow_finish(flow);
     assert_null(as_autofdo_new(flow, module, &err));
@@ -162,6 +219,7 @@ static void test_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_discriminators),
+                                       cmocka_unit_test(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,17 @@ __asm__(".text\n"
         "    nop\n"              /* 11 */
         "    .byte 0xff, 0xc3\n" /* 12: inc ebx */
         "    ret\n"              /* 14 */
-        ".size decode_padded, . - decode_padded\n");
+        ".size decode_padded, . - decode_padded\n"
+        ".section decode_bare, \"ax\"\n" /* where there are no symbols */
+        ".Lbare:\n"
+        "    .byte 0xff, 0xc0\n"
+        "    ret\n"           /* 2 */
+        "    movl $7, %eax\n" /* 3: the last one that is seen */
+        "    ret\n"           /* 8: the section ends here */
+        ".data\n"
+        "decode_bare_at: .quad .Lbare\n"
+        ".text\n");
+extern const char decode_padded[], *decode_bare_at;
 
 static struct as_cfg *cfg;
 static uint32_t module;
@@ -91,10 +101,24 @@ static void at_leaders(void **state)
     assert_int_equal(m->blocks.data[3].n_insns, 3);
 }
 
+/* Code without a symbol ends behind the last instruction of it that was seen, here shortly before the end of the file's code. */
+static void of_no_size(void **state)
+{
+    start += (uint64_t)(decode_bare_at - decode_padded);
+    as_cfg_see(cfg, module, start);
+    as_cfg_see(cfg, module, start + 3);
+    check_blocks("0 2 3");
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    assert_int_equal(m->functions.data[0].end - start, 8);
+    assert_int_equal(m->blocks.data[2].end - start, 8);
+    assert_int_equal(m->blocks.data[2].n_insns, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(of_samples, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
-                                       cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg)};
+                                       cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,37 @@ static void test_no_entry(void **state)
     end(flow);
 }
 
+/* Entered where most comes from elsewhere, though code before that is reached from there. */
+static void test_entered_below(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i i b1 r");
+    const double counts[] = {0, 20, 23, 3};
+    struct as_flow *flow = graph_flow(cfg, counts, "2>1:20");
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 2 && loops.data[0].n_blocks == 2);
+    assert_true(loops.data[0].iterations == 23 && loops.data[0].entries == 3);
+    as_vec_free(&loops);
+    end(flow);
+}
+
+/* What is called comes back twice, as what forks does: that is no way into the loop of 2 and 3. If the function's begin did not run,
+ * measuring began in the call, and control came in behind it. */
+static void test_comes_back_twice(void **state)
+{
+    for (int called = 0; called < 2; called++) {
+        struct as_cfg *cfg = graph_make("r | i c b2 r");
+        const double counts[] = {10, called, 10, 20, 2};
+        struct as_flow *flow = graph_flow(cfg, counts, called ? "2>0:10 3>2:9" : "2>0:10 3>2:10");
+        as_loops loops = as_loops_find(flow);
+        assert_int_equal(loops.len, 1);
+        assert_int_equal(loops.data[0].header, called ? 2 : 3);
+        assert_int_equal(loops.data[0].n_blocks, 2);
+        as_vec_free(&loops);
+        end(flow);
+    }
+}
+
 /* Block 1 calls, and every tenth call throws: control goes on at the landing pad 5, which leads to the end of the loop. */
 static void test_landing_pad(void **state)
 {
@@ -225,11 +256,18 @@ static void test_trace_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),          cmocka_unit_test(test_longjmp),
-        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_equal_cycle),
-        cmocka_unit_test(test_cycles_in_loops), cmocka_unit_test(test_no_samples_before),
-        cmocka_unit_test(test_no_entry),        cmocka_unit_test(test_landing_pad),
-        cmocka_unit_test(test_trace),           cmocka_unit_test(test_trace_of_one),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_longjmp),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_equal_cycle),
+        cmocka_unit_test(test_cycles_in_loops),
+        cmocka_unit_test(test_no_samples_before),
+        cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_entered_below),
+        cmocka_unit_test(test_comes_back_twice),
+        cmocka_unit_test(test_landing_pad),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_trace_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
