@@ -18,7 +18,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    static const char *const made[] = {"file", "hard", "soft", "later", "first", "second", "round", "in/up", "in/file"};
+    static const char *const made[] = {"file",   "hard",  "soft",  "later", "first",
+                                       "second", "round", "short", "in/up", "in/file"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         unlink(made[i]);
     return rmdir("in") != 0 || chdir(before) != 0 || rmdir(folder) != 0;
@@ -55,10 +56,12 @@ static void links(void **state)
     assert_int_equal(symlink("second", "first"), 0);
     assert_int_equal(symlink("/no/such/file", "second"), 0);
     assert_int_equal(symlink("round", "round"), 0);
+    assert_int_equal(symlink("x", "short"), 0);
     expect_text(as_path_follow("none"), "none");
     expect_text(as_path_follow("soft"), "./in/later");
     expect_text(as_path_follow("in/up"), "in//../file");
     expect_text(as_path_follow("first"), "/no/such/file");
+    expect_text(as_path_follow("short"), "./x");
     free(as_path_follow("round")); /* ends */
 }
 

@@ -14,6 +14,9 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
 
 /* The value that two to four bytes of UTF-8 hold; -1: they are not of that form. */
 static long utf8_value(const unsigned char *bytes, int length)
@@ -254,6 +257,44 @@ static void logs_by_level(void **state)
     }
 }
 
+/* ---- a pipe that is full, and read only when a signal interrupts who writes ---- */
+
+enum { LONG_LINE = 200000 };
+static int full[2];
+static size_t drained;
+
+static void drain(int signal)
+{
+    char some[4096];
+    for (ssize_t n; (n = read(full[0], some, sizeof some)) > 0;)
+        drained += (size_t)n;
+}
+
+/* The line is longer than a pipe holds: write(2) comes back with a part of it. */
+static void logs_all_of_a_line(void **state)
+{
+    char *text = as_alloc(LONG_LINE + 1);
+    memset(text, 'x', LONG_LINE);
+    assert_int_equal(pipe(full), 0);
+    assert_int_equal(fcntl(full[0], F_SETFL, O_NONBLOCK), 0);
+    int saved = dup(STDERR_FILENO);
+    struct sigaction on_alarm = {.sa_handler = drain}, before;
+    struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0}};
+    sigaction(SIGALRM, &on_alarm, &before);
+    dup2(full[1], STDERR_FILENO);
+    setitimer(ITIMER_REAL, &often, NULL);
+    as_log_error("%s", text);
+    setitimer(ITIMER_REAL, &never, NULL);
+    dup2(saved, STDERR_FILENO);
+    sigaction(SIGALRM, &before, NULL);
+    drain(0);
+    close(saved);
+    close(full[0]);
+    close(full[1]);
+    free(text);
+    assert_int_equal(drained, strlen("assay: \n") + LONG_LINE);
+}
+
 static void csv_is_quoted_and_harmless(void **state)
 {
     static const char *const cases[][2] = {
@@ -395,6 +436,7 @@ int main(void)
         cmocka_unit_test(error_is_cut_at_characters),
         cmocka_unit_test(error_drops_torn_sequences),
         cmocka_unit_test(logs_by_level),
+        cmocka_unit_test(logs_all_of_a_line),
         cmocka_unit_test(csv_is_quoted_and_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
