@@ -57,12 +57,13 @@ static void deflate_all(struct as_proto_file *file, int flush)
 
 void as_proto_file_write(struct as_proto_file *file, struct as_str *bytes)
 {
+    enum { PIECE = 1 << 16 }; /* at a time, because zlib's sizes have 32 bits */
     const uint8_t *at = (const uint8_t *)as_str_get(bytes);
     size_t left = bytes->len;
     if (!file->packed)
         fwrite(at, 1, left, file->out);
     while (file->packed && left > 0) {
-        uInt size = left > 1 << 30 ? 1 << 30 : (uInt)left;
+        uInt size = left > PIECE ? PIECE : (uInt)left;
         file->stream.next_in = (uint8_t *)at;
         file->stream.avail_in = size;
         deflate_all(file, Z_NO_FLUSH);

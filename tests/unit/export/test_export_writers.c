@@ -13,8 +13,11 @@
  */
 #include "unit.h"
 
+#include "base/alloc.h"
+#include "base/random.h"
 #include "export/export.h"
 #include "export/export_mapping.h"
+#include "export/export_proto.h"
 #include "export_bed.h"
 #include "store_bed.h"
 
@@ -408,13 +411,13 @@ static void samples_are_chosen_evenly(void **state)
     free(text);
 }
 
-/* pprof takes the first mapping for the program, which is the second module here and known by its name alone. What is
- * less than half a cycle (scale 4) is nothing. */
-static void the_program_is_the_first_mapping(void **state)
+/* The number of pprof's first mapping, of a program by this name. What is less than half a cycle (scale 4) is nothing. */
+static uint64_t first_mapping(const char *program)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_store_writer *writer = bed_writer(bed_path("named.db"));
-    as_store_add_meta(writer, AS_META_PROGRAM, "shop");
+    if (program)
+        as_store_add_meta(writer, AS_META_PROGRAM, program);
     as_store_add_thread(writer, &(struct as_store_thread){1, 4711, NULL, 0, 0, 0});
     as_store_add_module(writer, &(struct as_store_module){.path = "/lib/first.so"});
     as_store_add_module(writer, &(struct as_store_module){.path = "/bin/shop"});
@@ -432,6 +435,7 @@ static void the_program_is_the_first_mapping(void **state)
     struct as_store *named = bed_open(bed_path("named.db"));
     char *text = NULL;
     size_t size, mappings = 0, samples = 0;
+    uint64_t first = 0;
     FILE *out = open_memstream(&text, &size);
     assert_true(as_export_find("pprof")->write(named, &(struct as_export_options){.uncompressed = true}, out, &err));
     assert_int_equal(fclose(out), 0);
@@ -441,12 +445,24 @@ static void the_program_is_the_first_mapping(void **state)
         if (field != 3)
             continue;
         assert_true(next_field(&bytes, &field, &id, &inner) && field == 1);
-        assert_int_equal(id, mappings++ == 0 ? 2 : 1);
+        first = mappings++ ? first : id;
     }
     assert_int_equal(mappings, 2);
     assert_int_equal(samples, 2);
     free(text);
     as_store_close(named);
+    return first;
+}
+
+/* pprof takes the first mapping for the program: the module of its path, else of its name, else what comes first. */
+static void the_program_is_the_first_mapping(void **state)
+{
+    assert_int_equal(first_mapping("shop"), 2);
+    assert_int_equal(first_mapping("/bin/shop"), 2);
+    assert_int_equal(first_mapping("/opt/shop"), 2);
+    assert_int_equal(first_mapping("/lib/first.so"), 1);
+    assert_int_equal(first_mapping("/bin/gone"), 1);
+    assert_int_equal(first_mapping(NULL), 1);
 }
 
 /* Where an address is in its file: by the segments of a file that is there, else as if it were mapped from its start. */
@@ -480,6 +496,105 @@ static void offsets_in_files(void **state)
     assert_int_equal(as_export_file_offset(&gone, 0x6fff), 0);
 }
 
+/* A file of 64 bits with three segments: data, code that begins in the middle of a page, and code that begins before its file would. */
+struct made_file {
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[3];
+};
+static const struct made_file made_file = {
+    .header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+               .e_phoff = offsetof(struct made_file, segments),
+               .e_phentsize = sizeof(Elf64_Phdr),
+               .e_phnum = 3},
+    .segments = {{.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x2000, .p_offset = 0x9000, .p_filesz = 0x4000},
+                 {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x2010, .p_offset = 0x1010, .p_filesz = 0x500},
+                 {.p_type = PT_LOAD, .p_flags = PF_X, .p_vaddr = 0x7010, .p_offset = 0xf, .p_filesz = 0x500}}};
+
+static uint64_t offset_in(const struct made_file *file, size_t size, uint64_t address)
+{
+    enum { BASE = 0x100000 };
+    const char *path = bed_path("segments");
+    struct stat info;
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(file, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(stat(path, &info), 0);
+    struct as_store_module module = {.path = path, .base = BASE, .file_size = size};
+    module.file_time = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    return as_export_file_offset(&module, BASE + address);
+}
+
+static void offsets_by_segments(void **state)
+{
+    const size_t whole = sizeof made_file;
+    assert_int_equal(offset_in(&made_file, whole, 0x2000), 0x1000); /* the page in which it begins */
+    assert_int_equal(offset_in(&made_file, whole, 0x2010), 0x1010);
+    assert_int_equal(offset_in(&made_file, whole, 0x250f), 0x150f);
+    assert_int_equal(offset_in(&made_file, whole, 0x2510), 0x2510); /* behind it: in none */
+    assert_int_equal(offset_in(&made_file, whole, 0x1fff), 0x1fff);
+    assert_int_equal(offset_in(&made_file, whole, 0x7010), 0x7010);
+    assert_int_equal(offset_in(&made_file, whole - 1, 0x2010), 0x1010);
+    assert_int_equal(offset_in(&made_file, whole - sizeof(Elf64_Phdr) - 1, 0x2010), 0x2010); /* cut off */
+    assert_int_equal(offset_in(&made_file, sizeof(Elf64_Ehdr) - 1, 0x2010), 0x2010);
+    struct made_file other = made_file;
+    other.segments[2].p_offset = 0x10; /* of the page, just enough */
+    assert_int_equal(offset_in(&other, whole, 0x7011), 0x11);
+    other.header.e_ident[EI_CLASS] = ELFCLASS32;
+    assert_int_equal(offset_in(&other, whole, 0x2010), 0x2010);
+    other = made_file;
+    other.header.e_ident[EI_DATA] = ELFDATA2MSB;
+    assert_int_equal(offset_in(&other, whole, 0x2010), 0x2010);
+    other = made_file;
+    other.header.e_ident[1] = 'e';
+    assert_int_equal(offset_in(&other, whole, 0x2010), 0x2010);
+    other = made_file;
+    other.header.e_phentsize++;
+    assert_int_equal(offset_in(&other, whole, 0x2010), 0x2010);
+    other = made_file;
+    other.header.e_phoff = UINT64_MAX - sizeof(Elf64_Phdr);
+    assert_int_equal(offset_in(&other, whole, 0x2010), 0x2010);
+}
+
+/* What zlib gets in several pieces comes out whole; what is not packed is as it is. */
+static void long_messages_are_packed(void **state)
+{
+    enum { SIZE = 300000 };
+    struct as_error err = AS_ERROR_INIT;
+    uint64_t seed = 3;
+    uint8_t *bytes = as_alloc(SIZE), *back = as_alloc(SIZE + 1);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)as_random_below(&seed, 256);
+    for (int packed = 0; packed < 2; packed++) {
+        char *text = NULL;
+        size_t size;
+        struct as_proto_file file;
+        struct as_str message = {0};
+        FILE *out = open_memstream(&text, &size);
+        assert_true(as_proto_file_open(&file, out, packed, &err));
+        as_str_add_bytes(&message, (const char *)bytes, SIZE - 1);
+        as_proto_file_write(&file, &message);
+        assert_int_equal(message.len, 0);
+        as_str_add_bytes(&message, (const char *)bytes + SIZE - 1, 1);
+        as_proto_file_write(&file, &message);
+        as_proto_file_close(&file);
+        assert_int_equal(fclose(out), 0);
+        z_stream stream = {.next_in = (uint8_t *)text, .avail_in = (uInt)size, .next_out = back, .avail_out = SIZE + 1};
+        if (packed) {
+            assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+            assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+            assert_int_equal(stream.total_out, SIZE);
+            inflateEnd(&stream);
+        } else
+            assert_int_equal(size, SIZE);
+        assert_memory_equal(packed ? (const char *)back : text, bytes, SIZE);
+        as_str_free(&message);
+        free(text);
+    }
+    free(bytes);
+    free(back);
+}
+
 static void every_format_is_found(void **state)
 {
     struct as_str names = {0};
@@ -507,6 +622,8 @@ int main(void)
         cmocka_unit_test(pprof_tables),
         cmocka_unit_test(samples_are_chosen_evenly),
         cmocka_unit_test(the_program_is_the_first_mapping),
+        cmocka_unit_test(offsets_by_segments),
+        cmocka_unit_test(long_messages_are_packed),
         cmocka_unit_test(offsets_in_files),
         cmocka_unit_test(every_format_is_found),
     };
