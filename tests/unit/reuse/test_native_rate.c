@@ -200,6 +200,11 @@ static void weighs_what_a_way_says(void **state)
     assert_true(fabs(likely(&rate, 1000, 10000 + 50000) - 0.02) < 0.001); /* slow, whatever a trap takes */
     assert_true(fabs(likely(&rate, 1e6, 10000 + 250000) - 4) < 0.02);
     assert_true(fabs(likely(&rate, 1e6, 10000 + 1e6) - 1) < 0.01);
+    /* 20 us are expected, known to as much; four stops are known to half a trap each, together 10 us: 0.8 of what is more. */
+    struct as_rate_way way = {40000, 4 * 10000 + 20000 + 5000, 4};
+    assert_true(fabs(as_rate_likely(&rate, 2, &way) - 40000 / 24000.0) < 1e-9);
+    way.nanoseconds -= 10000; /* less than that: the same */
+    assert_true(fabs(as_rate_likely(&rate, 2, &way) - 40000 / 16000.0) < 1e-9);
 }
 
 int main(void)

@@ -509,6 +509,59 @@ static void sampled_lines(void **state)
     as_reuse_free(sample);
 }
 
+/* Every touch of a sampled line is in the part of its line, once: as a reuse, or as one that every cache misses. */
+static void parts_of_a_sample(void **state)
+{
+    _Atomic uint64_t threshold = UINT64_MAX;
+    struct as_reuse_options options = {
+        .shape = {.shift = 6, .interval = 1000, .sampled = true}, .sockets = 1, .threshold = &threshold, .most = 1000};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    uint64_t lines[AS_SAMPLE_PARTS] = {0}, hits[AS_SAMPLE_PARTS] = {0}, missed[AS_SAMPLE_PARTS] = {0};
+    bool has[2][100] = {{false}}, seen[2][100] = {{false}};
+    uint64_t seed = 9;
+    for (int i = 0; i < 2000; i++) {
+        uint32_t thread = i / 10 % 2;
+        uint64_t line = as_random_below(&seed, 100), part = as_sample_part(as_reuse_key(1, line * 64, 6));
+        bool write = as_random_below(&seed, 4) == 0;
+        struct as_data_access access = {
+            .address = line * 64, .size = 8, .kind = write ? AS_ACCESS_STORE : AS_ACCESS_LOAD};
+        as_reuse_take(reuse, thread + 1, 1, &access, 1);
+        hits[part] += has[thread][line];
+        missed[part] += !has[thread][line];
+        lines[part] += !seen[thread][line];
+        has[thread][line] = seen[thread][line] = true;
+        has[!thread][line] &= !write;
+    }
+    as_reuse_finish(reuse);
+    const struct as_sample_parts *parts = as_reuse_all_threads(reuse)->parts;
+    for (int i = 0; i < AS_SAMPLE_PARTS; i++) {
+        assert_int_equal(parts->lines[i], lines[i]);
+        assert_int_equal(parts->missed[i], missed[i]);
+        assert_int_equal(parts->hits[i].total, hits[i]);
+    }
+    assert_int_equal(as_reuse_all_threads(reuse)->distances.total, as_reuse_all_threads(reuse)->counts.reuses);
+    as_reuse_free(reuse);
+}
+
+/* The first threads of two processes have one number, and are two. */
+static void threads_of_processes(void **state)
+{
+    struct as_reuse_options options = {.shape = {.shift = 6, .interval = 1000}, .sockets = 1};
+    struct as_reuse *reuse = as_reuse_new(&options);
+    for (uint32_t i = 0; i < 6; i++) {
+        struct as_data_access access = {.address = 0x1000, .size = 8, .kind = AS_ACCESS_LOAD};
+        as_reuse_take(reuse, 1, 1 + i / 2 % 2, &access, 1);
+    }
+    as_reuse_finish(reuse);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct as_reuse_thread *thread = as_reuse_get_thread(reuse, i);
+        assert_true(thread && thread->number == 1 && thread->process == i + 1);
+        assert_int_equal(thread->view->counts.cold, 1);
+        assert_int_equal(thread->view->counts.touches, i ? 2 : 4);
+    }
+    as_reuse_free(reuse);
+}
+
 /* Nothing ran; and more threads than the directory has bits. */
 static void none_and_many(void **state)
 {
@@ -538,6 +591,7 @@ int main(void)
                                        cmocka_unit_test(caches_and_distances), cmocka_unit_test(by_hand),
                                        cmocka_unit_test(sampled_lines),        cmocka_unit_test(none_and_many),
                                        cmocka_unit_test(memory_of_lines),      cmocka_unit_test(memory_of_pages),
-                                       cmocka_unit_test(leaves_that_grow)};
+                                       cmocka_unit_test(leaves_that_grow),     cmocka_unit_test(parts_of_a_sample),
+                                       cmocka_unit_test(threads_of_processes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
