@@ -32,6 +32,8 @@ BUFFER = re.compile(r"\b(char|uint8_t) (\w+(\[[^\]]*\])?( = [^,;]*)?, )*\w+\[[^\
 SPARE = re.compile(r"\bas_alloc_array\([^,]*\+ $")
 EXPECTED = re.compile(r"__builtin_expect\([^;]*, $")
 COMMUTES = re.compile(r"\b(as_alloc_array|str\w*cmp|memcmp)\($")
+# What qsort() is given: glibc's only asks whether the result is above 0, so that -1 and 0 are one.
+ORDER = re.compile(r"^static int (\w+)\(const void", re.MULTILINE)
 EQUAL = re.compile(r"[^;{}]*?\) [=!]= 0\b")
 
 
@@ -164,10 +166,21 @@ def statement_changes(tokens, i, source):
         yield "statement", tokens[i].start, tokens[end].start, ""
 
 
+def is_less_for_qsort(source, start):
+    """The 1 of a comparison's -1."""
+    if source[start - 1] != "-":
+        return False
+    header = list(ORDER.finditer(source, 0, start))
+    name = header[-1][1] if header and "\n}" not in source[header[-1].start():start] else None
+    return bool(name) and bool(re.search(rf"\bqsort(_r)?\([^;]*\b{name}\b", source)) and not re.search(rf"\bbsearch\([^;]*\b{name}\b", source)
+
+
 def is_harmless(source, kind, start, end):
     line = source[source.rfind("\n", 0, start) + 1:start]
     if kind == "statement":
         return bool(RELEASES.match(source[start:end]))
+    if kind == "constant" and source[start:end] == "1" and is_less_for_qsort(source, start):
+        return True
     if kind == "constant":
         return bool(SPARE.search(line)) or bool(EXPECTED.search(line)) or bool(BUFFER.search(line)) and source[start:end] != "1"
     called = COMMUTES.search(line) if kind == "arguments" else None
