@@ -53,7 +53,6 @@ static bool on_process(struct as_reader *reader, const uint64_t *words, size_t n
     if (!process) {
         process = as_alloc(sizeof *process);
         process->number = (uint32_t)words[0];
-        process->parent = (uint32_t)words[1];
         process->pid = (int32_t)words[3];
         process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
         *as_vec_push(&reader->processes) = process;

@@ -12,7 +12,7 @@
 
 /* A process, as far as its threads' streams need it. */
 struct as_process {
-    uint32_t number, parent, image;
+    uint32_t number, image;
     int32_t pid;
     int pidfd; /* -1: none */
     bool dead;

@@ -398,6 +398,42 @@ static void test_processes_share_a_futex(void **state)
     expect_told("1 shows 1\n2 awaits 1\n");
 }
 
+enum { READ = 0 }; /* a system call that has nothing to do with futexes */
+
+/* A wait in the kernel is over when the thread comes back; what other calls return, and wakes that come later, do not concern it. */
+static void test_futex_is_waited_for_once(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    wait_on(2, 0x9100, 10, 40);
+    wake(1, 0x9100, 20);
+    wake(1, 0x9100, 50);
+    call(2, READ, (const uint64_t[6]){0}, 55);
+    come_back(2, READ, 0, 70);
+    push_block(1, BACK, 90);
+    look_on_all();
+    read_thread(1);
+    read_thread(2);
+    expect_told("1 shows 1\n1 shows 2\n2 awaits 1\n");
+}
+
+/* The word had changed before the thread slept: nobody woke it. */
+static void test_futex_in_vain(void **state)
+{
+    add_thread(1, 1);
+    add_thread(2, 1);
+    call(2, FUTEX, (const uint64_t[6]){0x9100, FUTEX_WAIT, 1}, 10);
+    come_back(2, FUTEX, (uint64_t)-11, 12);
+    wake(1, 0x9100, 20);
+    call(2, READ, (const uint64_t[6]){0}, 30);
+    come_back(2, READ, 0, 40);
+    push_block(1, BACK, 90);
+    look_on_all();
+    read_thread(1);
+    read_thread(2);
+    expect_told("");
+}
+
 /* Thread 1 makes thread 2, whose end is stored to a word of thread 1's choice. */
 static void make_thread(uint64_t word)
 {
@@ -499,6 +535,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_parent_is_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread_alone_is_read_as_far_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_processes_share_a_futex, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_futex_is_waited_for_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_futex_in_vain, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_asleep, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_join_of_a_gone_lane, set_up, tear_down),

@@ -291,13 +291,42 @@ static void without_blocks(void **state)
     as_sink_tee_free(tee);
 }
 
+/* What no sink asks for is not asked for, and what one sink needs, the tee has; what one lacks that all must have, it lacks. */
+static void asks_for_what_its_sinks_do(void **state)
+{
+    const struct as_sink bare = {.block = hear_block};
+    struct as_sink asking = bare;
+    asking.jumps = asking.unmeasured = asking.all_calls = true;
+    for (int asks = 0; asks < 2; asks++)
+        for (int place = 0; place < 2; place++) {
+            struct listener a = {.name = 'a'}, b = {.name = 'b'};
+            struct as_sink_tee *tee = as_sink_tee_new();
+            void *context;
+            as_sink_tee_add(tee, asks && place == 0 ? &asking : &bare, &a);
+            as_sink_tee_add(tee, asks && place == 1 ? &asking : &bare, &b);
+            const struct as_sink *sink = as_sink_tee_sink(tee, &context);
+            assert_ptr_equal(context, tee);
+            assert_int_equal(sink->jumps, asks);
+            assert_int_equal(sink->unmeasured, asks);
+            assert_int_equal(sink->all_calls, asks);
+            assert_true(sink->block && sink->stretch && sink->gap_end && sink->mapping);
+            assert_false(sink->recorded_tallies);
+            assert_true(!sink->tally && !sink->words && !sink->iterations && !sink->skipped && !sink->iterated);
+            assert_true(!sink->cut && !sink->passed && !sink->trail && !sink->take);
+            assert_true(!sink->clock && !sink->turn && !sink->shares && !sink->round);
+            assert_true(!sink->show && !sink->await && !sink->shared && !sink->foresee);
+            as_sink_tee_free(tee);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everyone_is_told),       cmocka_unit_test(tallies_need_all_of_them),
-        cmocka_unit_test(words_need_all_of_them), cmocka_unit_test(iterations_come_to_all),
-        cmocka_unit_test(alone_it_is_passed_on),  cmocka_unit_test(calls_outside_of_regions),
-        cmocka_unit_test(without_blocks),         cmocka_unit_test(signals_outside_of_regions),
+        cmocka_unit_test(everyone_is_told),           cmocka_unit_test(tallies_need_all_of_them),
+        cmocka_unit_test(words_need_all_of_them),     cmocka_unit_test(iterations_come_to_all),
+        cmocka_unit_test(alone_it_is_passed_on),      cmocka_unit_test(calls_outside_of_regions),
+        cmocka_unit_test(asks_for_what_its_sinks_do), cmocka_unit_test(without_blocks),
+        cmocka_unit_test(signals_outside_of_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
