@@ -4,7 +4,8 @@
 Usage: bench/contended.py [BUILD [RUNS [CORE]]] (default build, 3, the core that is nearest to this machine). x86-64 only. Natively the threads have real-time priority where that is allowed (chrt),
 so that other programs do not come between; each figure is the median of RUNS and their least and most. "turns" is a round of two hand-overs: it
 tells whether both processors share a cache at the moment. A virtual machine can move them apart between two runs, and then they are several
-times as far from each other. Modelled cycles are the difference of two runs, of N and 4 N changes. Then what a store takes behind a load of a line
+times as far from each other. Modelled cycles are the difference of two runs, of N and 4 N changes: when the second thread begins differs by up to 50,000
+cycles, which is half a cycle of each then. The program is linked statically, because what the dynamic linker takes would differ, too. Then what a store takes behind a load of a line
 that the other core has written or read (bench/after_a_load.c), natively.
 """
 import json
@@ -18,7 +19,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WAYS = [("add", "apart"), ("add", "beside"), ("lock", "apart"), ("lock", "beside"), ("xchg", "apart"), ("xchg", "beside"),
         ("cas", "apart"), ("cas", "beside"), ("cas", "same"), ("store", "apart"), ("store", "beside"), ("turns", "same")]
-NATIVE_ROUNDS, NATIVE_TURNS, MODELLED_ROUNDS, MODELLED_TURNS = 4000000, 200000, 10000, 2000
+NATIVE_ROUNDS, NATIVE_TURNS, MODELLED_ROUNDS, MODELLED_TURNS = 4000000, 200000, 40000, 2000
 
 
 def real_time():
@@ -46,7 +47,7 @@ def modelled(build, core, program, way, place):
 
 def build_program(folder, name):
     program = os.path.join(folder, name)
-    subprocess.run(["cc", "-O2", "-g", "-pthread", "-o", program, os.path.join(ROOT, "bench", name + ".c")], check=True)
+    subprocess.run(["cc", "-O2", "-g", "-static", "-pthread", "-o", program, os.path.join(ROOT, "bench", name + ".c")], check=True)
     return program
 
 
