@@ -197,6 +197,47 @@ static void parts(void **state)
     as_store_rows_free(&rows);
 }
 
+/* Of each row the largest part comes first, and of equal ones that of the lower key, in whatever order they are written. */
+static void parts_in_order(void **state)
+{
+    struct as_store_writer *writer = bed_writer(bed_path("parts.db"));
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_rows rows;
+    as_store_add_series(writer, &(struct as_store_series){.name = "golden", .unit = "cycles", .scale = 1});
+    as_store_add_thread(writer, &(struct as_store_thread){.number = 1, .process = 1});
+    as_store_add_module(writer, &(struct as_store_module){.path = "a"});
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_event(writer, &(struct as_store_event){i, (const char *const[]){"A", "B", "C"}[i], NULL,
+                                                            AS_STORE_NONE, "stalled"});
+    for (uint32_t i = 0; i < 2; i++) {
+        static const struct {
+            uint64_t key, units;
+        } parts[2][4] = {{{0, 1}, {1, 30}, {2, 5}, {4, 64}}, {{1, 20}, {2, 20}, {4, 2}, {7, 70}}};
+        as_store_add_instruction(writer,
+                                 &(struct as_store_insn){.location = {0x10 + 4 * i, 0, AS_STORE_NONE, AS_STORE_NONE,
+                                                                      AS_STORE_NONE, 0, AS_STORE_NONE}});
+        as_store_add_time(writer, &(struct as_store_time){0, 0, i, i ? 112 : 100, 0, 1});
+        for (size_t k = 0; k < 4; k++)
+            as_store_add_component(writer,
+                                   &(struct as_store_component){0, 0, i, parts[i][k].key, parts[i][k].units, 0});
+    }
+    bed_commit(writer);
+    struct as_store *opened = bed_open(bed_path("parts.db"));
+    struct as_store_query query = by(AS_STORE_BY_INSTRUCTION);
+    query.split = AS_STORE_BY_EVENTS;
+    assert_true(as_store_query(opened, &query, &rows, &err) && rows.n == 2);
+    static const uint64_t keys[2][4] = {{7, 1, 2, 4}, {4, 1, 2, 0}}, units[2][4] = {{70, 20, 20, 2}, {64, 30, 5, 1}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(rows.rows[i].n_parts, 4);
+        for (size_t k = 0; k < 4; k++) {
+            assert_int_equal(rows.rows[i].parts[k].key, keys[i][k]);
+            assert_int_equal(rows.rows[i].parts[k].units, units[i][k]);
+        }
+    }
+    as_store_rows_free(&rows);
+    as_store_close(opened);
+}
+
 /* Times and components that come twice are added up when they are written; bit 63 is a bit like others. */
 static void samples_add_up(void **state)
 {
@@ -440,6 +481,7 @@ int main(void)
         cmocka_unit_test(what_rows_have_in_common),
         cmocka_unit_test(filters),
         cmocka_unit_test(parts),
+        cmocka_unit_test(parts_in_order),
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(path_times),
         cmocka_unit_test(totals),
