@@ -92,6 +92,26 @@ static void one_thread(void **state)
     as_view_free(&view);
 }
 
+/* Of one event: what instructions cost by it. */
+static void one_event(void **state)
+{
+    static const uint64_t units[] = {0, 50, 0, 40};
+    struct as_view view =
+        view_bed_open_with(&(struct as_view_options){.file = "shop.db", .events = VIEW_BED_WORDS("FL-MB")});
+    struct as_sources *sources = as_sources_new(NULL);
+    struct as_annotation annotation = make(&view, 0, sources);
+    assert_int_equal(annotation.insns.len, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(annotation.insns.data[i].row.units, units[i]);
+    assert_int_equal(annotation.units, 90);
+    assert_int_equal(annotation.most, 50);
+    assert_int_equal(annotation.lines.data[0].line, 12);
+    assert_int_equal(annotation.lines.data[0].units, 50);
+    as_annotation_free(&annotation);
+    as_sources_free(sources);
+    as_view_free(&view);
+}
+
 static void targets_of_jumps(void **state)
 {
     struct as_view view = view_bed_open("shop.db", NULL);
@@ -415,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function),
         cmocka_unit_test(one_thread),
+        cmocka_unit_test(one_event),
         cmocka_unit_test(targets_of_jumps),
         cmocka_unit_test(targets_in_several_functions),
         cmocka_unit_test(code_in_no_function),

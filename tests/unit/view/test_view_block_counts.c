@@ -8,6 +8,7 @@
  *   end               1 (call), 1    2          called 2, back
  *   called            1              2
  */
+#include "view/annotation.h"
 #include "view/block_counts.h"
 
 #include "unit.h"
@@ -192,6 +193,33 @@ static void edges_of_exact_counts(void **state)
     done(&counts, &view);
 }
 
+/* The instructions of an annotation get the counts of their blocks; those of no block have none. */
+static void counts_of_an_annotation(void **state)
+{
+    static const int insns[] = {XOR, MOV, ADD, WAY, ELSEWHERE};
+    static const bool starts[] = {true, false, true, true, false};
+    struct as_view view;
+    struct as_block_counts counts = make(&view, "executed.db", &(struct as_block_counts_options){.method = -1});
+    struct as_annotation annotation = {.what = {.module = 0}};
+    for (size_t i = 0; i < 5; i++)
+        *as_vec_push(&annotation.insns) = (struct as_note_insn){.address = address_of(insns[i])};
+    as_annotation_count_runs(&annotation, &counts);
+    assert_true(annotation.has_runs && !annotation.runs_are_time && annotation.most_runs == 20);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(annotation.insns.data[i].runs == (double)code[insns[i]].executions);
+        assert_int_equal(annotation.insns.data[i].starts, starts[i]);
+    }
+    assert_true(isnan(annotation.insns.data[4].runs));
+    as_vec_free(&annotation.insns);
+    done(&counts, &view);
+    write_sampled("cycles.db", "cycles", (const uint64_t[INSNS]){[ADD] = 30}, NULL, 0);
+    counts = make(&view, "cycles.db", &(struct as_block_counts_options){.method = -1});
+    annotation = (struct as_annotation){.what = {.module = 0}};
+    as_annotation_count_runs(&annotation, &counts);
+    assert_true(annotation.runs_are_time && annotation.most_runs == 0);
+    done(&counts, &view);
+}
+
 static void exact_counts_need_no_method(void **state)
 {
     refused("executed.db", &(struct as_block_counts_options){.method = AS_METHOD_IP}, "leave --method out");
@@ -351,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_counts),
         cmocka_unit_test(edges_of_exact_counts),
+        cmocka_unit_test(counts_of_an_annotation),
         cmocka_unit_test(exact_counts_need_no_method),
         cmocka_unit_test(addresses),
         cmocka_unit_test(operations),

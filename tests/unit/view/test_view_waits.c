@@ -75,6 +75,7 @@ static void sums(void **state)
     assert_string_equal(as_waits_code_name(&waits, 0, name), "work+0x0");
     assert_string_equal(as_waits_code_name(&waits, 2, name), "work+0x8 at work.c:77");
     assert_string_equal(as_waits_code_name(&waits, NONE, name), "[unknown]");
+    assert_string_equal(as_waits_code_name(&waits, 3, name), "[unknown]"); /* one behind the last */
     as_waits_free(&waits);
     as_view_free(&view);
 }
@@ -140,6 +141,10 @@ static void locks_by_function(void **state)
         assert_int_equal(lock != NULL, cases[i].lock);
         if (lock)
             assert_string_equal(lock, "pthread_mutex_t");
+        const struct as_store_wait unknown[] = {
+            {.place = NONE, .object = 1}, {.place = 1, .object = 1}, {.place = NONE, .instruction = 1}};
+        for (size_t k = 0; k < 3; k++) /* one behind the last object, and behind the last instruction */
+            assert_null(as_waits_lock(&waits, &unknown[k]));
     }
 }
 
