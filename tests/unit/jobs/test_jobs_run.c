@@ -46,11 +46,26 @@ static const char *stand_in(void)
     return path;
 }
 
+/* Signals do afterwards what they did before. */
+static void check_signals(const struct sigaction before[2])
+{
+    static const int numbers[2] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        struct sigaction after;
+        assert_int_equal(sigaction(numbers[i], NULL, &after), 0);
+        assert_ptr_equal(after.sa_handler, before[i].sa_handler);
+    }
+}
+
 static bool run_here(const struct as_jobs *jobs, uint64_t at_once, uint64_t seconds, struct as_error *err)
 {
     struct as_jobs_how how = {.assay = stand_in(), .at_once = at_once, .seconds = seconds};
     struct as_job_list all = as_jobs_missing(jobs);
+    struct sigaction before[2];
+    sigaction(SIGINT, NULL, &before[0]);
+    sigaction(SIGTERM, NULL, &before[1]);
     bool ok = as_jobs_run_here(jobs, &all, &how, err);
+    check_signals(before);
     as_vec_free(&all.list);
     return ok;
 }
@@ -202,9 +217,13 @@ static void test_slurm(void **state)
     struct as_job_list all = as_jobs_missing(&jobs);
     make_slurm("#!/bin/sh\necho \"sbatch $*\" >>$NOTES\necho '42;cluster'\n", over);
     mode_t mask = umask(027);
+    struct sigaction before[2];
+    sigaction(SIGINT, NULL, &before[0]);
+    sigaction(SIGTERM, NULL, &before[1]);
     if (!as_jobs_run_slurm(&jobs, &all, &how, &err))
         fail_msg("%s", err.message);
     umask(mask);
+    check_signals(before);
     check_notes(&jobs, "sbatch --parsable --requeue --job-name=assay --array=0-2 --output=%s/slurm/%%A_%%a.out "
                        "--partition=short --mem=100 --time=4 %s/slurm/task.sh\nsqueue --noheader --jobs 42\n");
     assert_string_equal(as_str_get(&said), "7 jobs are array 42 of Slurm, in 3 tasks\n");
