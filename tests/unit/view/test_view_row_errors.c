@@ -8,6 +8,7 @@
  */
 #include "score/confidence.h"
 #include "unit.h"
+#include "view/diff.h"
 #include "view/rows.h"
 #include "view_bed.h"
 
@@ -33,7 +34,17 @@ static uint32_t add_series(struct as_store_writer *writer, const char *name, uin
     return series;
 }
 
-static void write_profile(const char *path, double prior, uint64_t merged)
+/* With threads: two of them, and the whole known to a hundredth; half of the run was measured in regions. */
+enum { REGION = TOTAL / 2 / REGIONS };
+static void add_threads(struct as_store_writer *writer, uint32_t series)
+{
+    as_store_add_thread(writer, &(struct as_store_thread){2, 100, NULL, 0, 0, 0});
+    as_store_add_meta_u64(writer, AS_META_CYCLES, TOTAL);
+    as_store_add_quality(writer, "sampled", 0.5, "was measured in regions");
+    as_store_add_estimate(writer, &(struct as_store_estimate){series, "interval", "program", 0.01 * AS_Z_95});
+}
+
+static void write_profile(const char *path, double prior, uint64_t merged, bool threads)
 {
     static const char *const names[ROWS] = {"first", "second", "third"};
     struct as_store_writer *writer = bed_writer(path);
@@ -50,6 +61,8 @@ static void write_profile(const char *path, double prior, uint64_t merged)
         whole[i] = once[i] + alike[i] + seen[i];
     }
     uint32_t all = add_series(writer, AS_STORE_SAMPLED, REGIONS, whole);
+    if (threads)
+        add_threads(writer, all);
     add_series(writer, AS_STORE_REPLICATE_COMMON, 0, once);
     uint32_t same = add_series(writer, AS_STORE_REPLICATE_ALIKE, 0, alike);
     for (uint32_t i = 0; i < REPLICATES; i++) {
@@ -105,7 +118,7 @@ static void check_level(const struct as_view *view, enum as_store_level level, c
 
 static void check(double deviation, uint64_t merged, const struct as_region_prior *prior)
 {
-    write_profile("errors.db", deviation, merged);
+    write_profile("errors.db", deviation, merged, false);
     struct as_view view = view_bed_open("errors.db", NULL);
     check_level(&view, AS_STORE_BY_FUNCTION, prior);
     check_level(&view, AS_STORE_BY_LINE, prior);
@@ -128,6 +141,48 @@ static void merged_runs(void **state)
 {
     check(0.05, 4, &(struct as_region_prior){0.05, REGIONS / 4});
     check(0.05, 1000, &(struct as_region_prior){0.05, 1});
+}
+
+/* The variance of a row: of its share, and of the whole; and where threads ran in an order of chance, of what was measured once, unless
+ * the row is new or gone. */
+static void check_diff(const struct as_diff *diff, double deviation[ROWS])
+{
+    for (size_t i = 0; i < diff->rows.len; i++) {
+        const struct as_diff_row *row = &diff->rows.data[i];
+        size_t place = row->name[0] == 'f' ? 0 : row->name[0] == 's' ? 1 : 2;
+        double own = (double)(once[place] + alike[place] + seen[place]), share = wanted(place, NULL) / AS_Z_95 * TOTAL,
+               time = (double)once[place], varies = time * as_region_prior_of(1, time / REGION).deviation;
+        assert_true(row->cycles[AS_DIFF_BEFORE] == own);
+        assert_true(fabs(row->variance[AS_DIFF_BEFORE] - (own * own * 1e-4 + share * share)) < 1e-6 * own * own);
+        assert_true(fabs(row->once[AS_DIFF_BEFORE] - varies * varies) <= 1e-6 * varies * varies);
+        deviation[place] = row->deviation;
+    }
+}
+
+static void differences(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    double same[ROWS] = {0}, gone[ROWS] = {0};
+    write_profile("before.db", -1, 0, true);
+    write_profile("after.db", -1, 0, true);
+    struct as_view before = view_bed_open("before.db", NULL), after = view_bed_open("after.db", NULL);
+    struct as_diff *diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_true(diff && diff->rows.len == ROWS && as_diff_threads_note(diff));
+    check_diff(diff, same);
+    as_diff_free(diff);
+    as_view_free(&after);
+    bed_sql("after.db", "DELETE FROM times WHERE instruction = 0");
+    after = view_bed_open("after.db", NULL);
+    diff = as_diff_new(&before, &after, AS_STORE_BY_FUNCTION, &err);
+    assert_non_null(diff);
+    check_diff(diff, gone);
+    double of_start = 4000 * as_region_prior_of(1, 4000.0 / REGION).deviation, own = 5000 * 0.01,
+           share = wanted(0, NULL) / AS_Z_95 * TOTAL, sampled = own * own + share * share;
+    assert_true(fabs(same[0] - sqrt(2 * (sampled + of_start * of_start))) < 1e-3 * same[0]);
+    assert_true(fabs(gone[0] - sqrt(sampled)) < 1e-3 * gone[0]);
+    as_diff_free(diff);
+    as_view_free(&before);
+    as_view_free(&after);
 }
 
 static void one_replicate_is_none(void **state)
@@ -158,10 +213,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replicates_alone),
-        cmocka_unit_test(with_what_others_differ_by),
-        cmocka_unit_test(merged_runs),
-        cmocka_unit_test(one_replicate_is_none),
+        cmocka_unit_test(replicates_alone), cmocka_unit_test(with_what_others_differ_by), cmocka_unit_test(merged_runs),
+        cmocka_unit_test(differences),      cmocka_unit_test(one_replicate_is_none),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
