@@ -488,6 +488,63 @@ static void estimates_are_put(void **state)
     as_store_close(store);
 }
 
+/* ---- rows that were written are read again ---- */
+
+struct seen {
+    size_t n, most;
+    uint32_t numbers[20];
+    struct as_store_time rows[20];
+};
+
+static bool see(void *context, uint32_t number, const void *row)
+{
+    struct seen *seen = context;
+    seen->numbers[seen->n] = number;
+    seen->rows[seen->n++] = *(const struct as_store_time *)row;
+    return seen->n < seen->most;
+}
+
+static struct seen each_time(struct as_store_writer *writer, uint32_t series, size_t most)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct seen seen = {.most = most};
+    if (!as_store_writer_each(writer, AS_TABLE_TIMES, series, see, &seen, &err))
+        fail_msg("%s", err.message);
+    return seen;
+}
+
+/* Those of a series or of all, and no more than are wanted. Times that come twice are one. */
+static void rows_are_read_again(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store_writer *writer = bed_writer(bed_path("again.db"));
+    as_store_add_thread(writer, &(struct as_store_thread){.number = 1, .process = 1});
+    as_store_add_module(writer, &(struct as_store_module){.path = "a"});
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_instruction(writer,
+                                 &(struct as_store_insn){.location = {16 + 4 * i, 0, AS_STORE_NONE, AS_STORE_NONE,
+                                                                      AS_STORE_NONE, 0, AS_STORE_NONE}});
+    for (uint32_t i = 0; i < 2; i++)
+        as_store_add_series(writer, &(struct as_store_series){.name = i ? "b" : "a", .unit = "cycles", .scale = 1});
+    for (uint32_t i = 0; i < 3; i++)
+        as_store_add_time(writer, &(struct as_store_time){i == 2, 0, i, 10 * (i + 1), i, 7});
+    as_store_add_time(writer, &(struct as_store_time){0, 0, 1, 5, 2, 1});
+    struct seen seen = each_time(writer, 0, 20);
+    assert_int_equal(seen.n, 2);
+    assert_true(seen.numbers[0] == 0 && seen.numbers[1] == 1);
+    assert_true(seen.rows[0].instruction == 0 && seen.rows[0].units == 10 && seen.rows[0].executions == 7);
+    assert_true(seen.rows[1].instruction == 1 && seen.rows[1].units == 25 && seen.rows[1].samples == 3);
+    seen = each_time(writer, 1, 20);
+    assert_true(seen.n == 1 && seen.rows[0].series == 1 && seen.rows[0].units == 30);
+    assert_int_equal(each_time(writer, AS_STORE_NONE, 20).n, 3);
+    assert_int_equal(each_time(writer, AS_STORE_NONE, 2).n, 2);
+    assert_false(as_store_writer_failed(writer));
+    as_store_add_time(writer, &(struct as_store_time){2, 0, 0, 1, 1, 1}); /* of no series */
+    assert_false(as_store_writer_each(writer, AS_TABLE_TIMES, 0, see, &seen, &err));
+    bed_assert_line(&err, "row 4 of times");
+    as_store_writer_abort(writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +565,7 @@ int main(void)
         cmocka_unit_test(estimates_are_noted),
         cmocka_unit_test(nothing_to_note_in),
         cmocka_unit_test(estimates_are_put),
+        cmocka_unit_test(rows_are_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
