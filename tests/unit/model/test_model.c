@@ -1,12 +1,16 @@
 /* Whole runs of model_victim.c in the model: what its observers see, what it says of code, call paths and groups.
  *
- * usage: test_model VICTIM MACHINE PLUGIN */
+ * usage: test_model VICTIM MACHINE PLUGIN STRIPPED
+ *
+ * STRIPPED is the victim without symbols. */
 #include "engine/find_qemu.h"
 #include "model/groups.h"
 #include "model/model.h"
 #include "observe/fanout.h"
 
 #include "unit.h"
+
+#include <inttypes.h>
 
 enum { CALLS = 1000 };
 static char **arguments, *plugin;
@@ -99,7 +103,49 @@ static const struct as_observer moving = {.version = AS_OBSERVER_VERSION,
 static const struct as_observer counting = {
     .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = "counting", .batch = take_batch};
 
+/* What an observer sees of regions: batches are of one region each, in its own time. */
+struct bordered {
+    const struct as_model *model;
+    uint64_t records, latest, accesses, addresses;
+    uint32_t early; /* records with a time before the region's first cycle, or in the wrong order */
+    uint32_t last, leaves, in_work;
+};
+
+static void take_bordered(void *self, const struct as_pipe_batch *batch)
+{
+    struct bordered *bordered = self;
+    const struct as_run_info *info = as_model_run_info(bordered->model);
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct as_pipe *pipe = &batch->pipes[i];
+        struct as_location location;
+        const char *names[4];
+        bordered->records += !(pipe->flags & AS_PIPE_CONTINUES);
+        bordered->last += (pipe->flags & AS_PIPE_LAST) != 0;
+        bordered->early += pipe->fetch == 0 || pipe->fetch > pipe->dispatch || pipe->dispatch > pipe->issue ||
+                           pipe->issue > pipe->done || pipe->done > pipe->commit || pipe->commit < bordered->latest;
+        bordered->latest = pipe->commit;
+        if (!as_model_locate(bordered->model, pipe->insn, &location) || !location.function ||
+            strcmp(location.function, "leaf") != 0)
+            continue;
+        bordered->leaves++;
+        bordered->in_work += info->frames(info->context, pipe->path, names, 4) >= 3 && strcmp(names[0], "leaf") == 0 &&
+                             strcmp(names[1], "work") == 0 && strcmp(names[2], "run") == 0;
+    }
+    for (size_t i = 0; i < batch->n_accesses; i++)
+        bordered->addresses += batch->accesses[i].address;
+    bordered->accesses += batch->n_accesses;
+}
+
+static const struct as_observer bordering = {.version = AS_OBSERVER_VERSION,
+                                             .record_size = sizeof(struct as_pipe),
+                                             .name = "bordering",
+                                             .wants = AS_WANT_ACCESSES,
+                                             .batch = take_bordered};
+
 /* How else the victim is run. */
+static char *victim;
+static struct bordered *bordered;
+static uint64_t (*moves)(void *context, uint64_t address);
 static size_t memo_bytes;
 static struct occupied *occupied;
 static struct moved *moved;
@@ -124,7 +170,7 @@ struct run {
 static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
 {
     struct as_error err = AS_ERROR_INIT;
-    char *argv[] = {arguments[1], argument, NULL};
+    char *argv[] = {victim ? victim : arguments[1], argument, NULL};
     struct as_engine_options options = AS_ENGINE_OPTIONS_DEFAULT;
     struct as_fanout_options how = AS_FANOUT_DEFAULTS;
     *run = (struct run){0};
@@ -149,6 +195,12 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
         *moved = (struct moved){.model = run->model};
         as_fanout_add(fanout, &moving, moved, false);
     }
+    if (bordered) {
+        *bordered = (struct bordered){.model = run->model};
+        as_fanout_add(fanout, &bordering, bordered, false);
+    }
+    if (moves)
+        as_model_set_moves(run->model, moves, NULL);
     as_model_set_memo(run->model, &(struct as_memo_options){.bytes = memo_bytes});
     if (!as_model_run(run->model, &options, fanout, &run->result, &err))
         fail_msg("%s", err.message);
@@ -423,15 +475,127 @@ static void test_warming(void **state)
     assert_true(misses[1] < misses[0] && cycles[1] < cycles[0]);
 }
 
+/* Two regions, one behind a warm-up: each has its instructions and its cycles, times go on from one to the other as if nothing were
+ * between them, and behind a warm-up calls are known as if all had been followed in detail. */
+static void test_regions(void **state)
+{
+    static const size_t bytes[] = {0, AS_MODEL_MEMO_BYTES};
+    uint64_t cycles[2];
+    need_qemu();
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        struct as_regions list = {0};
+        struct bordered seen;
+        struct run run;
+        for (int at = 0; at < 2; at++) {
+            struct as_region *region = as_regions_add(&list);
+            region->start = as_regions_symbol(&list, at ? "work" : "main");
+            region->start.number = at ? 400 : 1;
+            region->offset = at ? 9000 : 1000;
+            region->max = at ? 5000 : 3000;
+            region->warm = at ? 8000 : 500;
+            region->settle = at ? 0 : 200;
+        }
+        regions = &list;
+        bordered = &seen;
+        memo_bytes = bytes[i];
+        run_victim(&run, NULL, NULL);
+        const struct as_counters *first = as_model_region(run.model, 0), *second = as_model_region(run.model, 1);
+        assert_int_equal(first->instructions, 3000);
+        assert_int_equal(second->instructions, 5000);
+        assert_int_equal(first->cycles + second->cycles, run.result.cycles);
+        assert_true(first->cycles > 0 && second->cycles > 0 && second->cycles < 100 * 5000);
+        assert_int_equal(as_model_region(run.model, 2)->instructions, 0);
+        assert_int_equal(seen.records, 8000);
+        assert_int_equal(seen.latest, run.result.cycles); /* the last one's commit */
+        assert_int_equal(seen.early, 0);
+        assert_int_equal(seen.last, 1); /* in the last batch, although the thread goes on uncounted */
+        assert_true(seen.leaves > 1000 && seen.in_work == seen.leaves);
+        cycles[i] = run.result.cycles;
+        end_run(&run);
+        as_regions_free(&list);
+    }
+    assert_int_equal(cycles[0], cycles[1]); /* with a memo and without */
+    regions = NULL;
+    bordered = NULL;
+    memo_bytes = 0;
+}
+
+enum { FURTHER = 1 << 16 };
+
+static uint64_t move_further(void *context, uint64_t address)
+{
+    return address + FURTHER;
+}
+
+/* Data that lies elsewhere in the model: observers see each access there, the first time its block runs and all others. */
+static void test_moves(void **state)
+{
+    struct bordered here, there;
+    struct run run;
+    need_qemu();
+    memo_bytes = AS_MODEL_MEMO_BYTES;
+    bordered = &here;
+    run_victim(&run, NULL, NULL);
+    end_run(&run);
+    bordered = &there;
+    moves = move_further;
+    run_victim(&run, NULL, NULL);
+    end_run(&run);
+    assert_true(here.accesses > 6 * CALLS && here.leaves > 4 * CALLS);
+    assert_int_equal(there.accesses, here.accesses);
+    assert_int_equal(there.addresses, here.addresses + FURTHER * here.accesses);
+    moves = NULL;
+    bordered = NULL;
+    memo_bytes = 0;
+}
+
+/* The offset of a function in its module; 0: there is none. */
+static uint64_t offset_of(const struct run *run, const char *function)
+{
+    for (uint32_t id = 0; id < run->seen.executions.len; id++) {
+        struct as_location location;
+        uint64_t address = as_engine_insn(as_model_engine(run->model), id)->address;
+        if (is_in(run, id, function) && as_model_locate(run->model, id, &location))
+            return location.module_offset - (address - location.function_start);
+    }
+    return 0;
+}
+
+/* Functions without names have their places; what frees groups may be called again. */
+static void test_nameless_groups(void **state)
+{
+    struct run run;
+    struct as_groups groups = {0};
+    char expected[64];
+    size_t at = 0;
+    need_qemu();
+    run_victim(&run, NULL, NULL);
+    snprintf(expected, sizeof expected, "model_stripped+0x%" PRIx64 " (model_stripped)", offset_of(&run, "leaf"));
+    end_run(&run);
+    victim = arguments[4];
+    run_victim(&run, NULL, NULL);
+    victim = NULL;
+    as_groups_make(&groups, run.model);
+    while (at < groups.functions.count && strcmp(as_groups_function(&groups, (uint32_t)at), expected) != 0)
+        at++;
+    if (at == groups.functions.count)
+        fail_msg("no function is called %s", expected);
+    as_groups_free(&groups);
+    assert_true(!groups.function_names && !groups.block_of && !groups.functions.of && !groups.blocks.count);
+    as_groups_free(&groups);
+    end_run(&run);
+}
+
 int main(int argc, char **argv)
 {
     arguments = argv;
-    plugin = argc == 4 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),  cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_code),    cmocka_unit_test(test_paths),
-                                       cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
-                                       cmocka_unit_test(test_memo),    cmocka_unit_test(test_strings),
-                                       cmocka_unit_test(test_warming), cmocka_unit_test(test_run_info)};
+    plugin = argc == 5 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_threads), cmocka_unit_test(test_code),
+        cmocka_unit_test(test_paths),          cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
+        cmocka_unit_test(test_memo),           cmocka_unit_test(test_strings), cmocka_unit_test(test_warming),
+        cmocka_unit_test(test_run_info),       cmocka_unit_test(test_regions), cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_nameless_groups)};
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
     free(plugin);
     return failed;

@@ -46,6 +46,7 @@ static void test_counted_before_waiting(void **state)
     bed.model = as_model_new(&bed.machine);
     struct model_thread *shell = start(&bed, 1), *command = start(&bed, 2);
     as_model_stop(bed.model, shell);
+    assert_true(shell->seat.waits);
     let_pass(&bed, shell, 1000);
     assert_false(shell->runs);
     let_pass(&bed, command, 1000000);
@@ -53,7 +54,7 @@ static void test_counted_before_waiting(void **state)
     assert_true(now > as_core_time(shell->seat.core));
     assert_true(as_core_time(start(&bed, 3)->seat.core) >= now);
     as_model_catch_up(bed.model, shell); /* the command has ended, perhaps */
-    assert_true(shell->runs);
+    assert_true(shell->runs && !shell->seat.waits);
     assert_true(as_core_time(shell->seat.core) >= now);
     as_model_free(bed.model);
 }

@@ -200,6 +200,52 @@ static void many(void **state)
     as_moved_memory_free(moved);
 }
 
+/* RISC-V has other numbers for the same calls. */
+static void other_numbers(void **state)
+{
+    struct as_image riscv = {.arch = AS_ARCH_RISCV64};
+    struct as_thread thread = {.number = 3, .process = 1, .image = &riscv};
+    const struct {
+        uint32_t number;
+        uint64_t args[6];
+        int64_t result;
+    } calls[] = {{222, {0, 4 * PAGE, 3, ANONYMOUS}, 0x10000}, /* mmap */
+                 {215, {0x11000, PAGE}, 0},                   /* munmap */
+                 {222, {0, PAGE, 3, ANONYMOUS}, 0x11000},
+                 {216, {0x10000, PAGE, PAGE, MAY_MOVE}, 0x50000}, /* mremap */
+                 {233, {0x12000, PAGE, NOT_NEEDED}, 0},           /* madvise */
+                 {214, {0}, 0x80000},                             /* brk */
+                 {214, {0x84000}, 0x84000},
+                 {214, {0x80000}, 0x80000},
+                 {214, {0x84000}, 0x84000}};
+    struct as_moved_memory *moved = as_moved_memory_new();
+    as_moved_memory_sink.thread_start(moved, &thread);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        as_moved_memory_sink.syscall(moved, &thread, calls[i].number, calls[i].args);
+        as_moved_memory_sink.syscall_return(moved, &thread, calls[i].number, calls[i].result);
+    }
+    assert_int_equal(name(moved, 0x50008), 0x10008);
+    assert_true(as_shared_is(name(moved, 0x11008)) && as_shared_is(name(moved, 0x12008)));
+    assert_int_equal(name(moved, 0x13008), 0x13008);
+    assert_true(as_shared_is(name(moved, 0x80008)) && as_shared_is(name(moved, 0x83ff8)));
+    as_moved_memory_free(moved);
+}
+
+/* What fails changes nothing; an address is not an error. */
+static void results(void **state)
+{
+    struct as_moved_memory *moved = begin();
+    struct as_thread unknown = {.number = 90, .process = 1, .image = &image};
+    map(moved, 0x10000, PAGE);
+    call(moved, UNMAP, (uint64_t[6]){0x10000, PAGE}, -1);
+    map(moved, 0x10000, PAGE);
+    assert_int_equal(name(moved, 0x10008), 0x10008);
+    call(moved, REMAP, (uint64_t[6]){0x10000, PAGE, PAGE, MAY_MOVE}, -4095);
+    as_moved_memory_sink.syscall_return(moved, &unknown, UNMAP, 0); /* of a call that nobody has seen */
+    assert_int_equal(name(moved, 0x10008), 0x10008);
+    as_moved_memory_free(moved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(moved_pages_keep_their_names),
@@ -209,6 +255,8 @@ int main(void)
                                        cmocka_unit_test(many),
                                        cmocka_unit_test(over_anonymous_memory),
                                        cmocka_unit_test(memory_not_needed),
-                                       cmocka_unit_test(break_down_and_up)};
+                                       cmocka_unit_test(break_down_and_up),
+                                       cmocka_unit_test(other_numbers),
+                                       cmocka_unit_test(results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,12 +82,32 @@ static void large_objects_and_other_programs(void **state)
     as_shared_memory_free(shared);
 }
 
+/* A child has what its parent has, and nothing that another process of its number had. */
+static void children_have_the_same(void **state)
+{
+    struct as_shared_memory *shared = as_shared_memory_new();
+    map(shared, 1, 0x10000, PAGE, 7, 0);
+    map(shared, 1, 0x50000, PAGE, 8, PAGE);
+    map(shared, 2, 0x10000, PAGE, 9, 0);
+    map(shared, 2, 0x90000, PAGE, 9, PAGE);
+    as_shared_memory_fork(shared, 1, 2);
+    assert_int_equal(as_shared_memory_of(shared, 2)->n, 2);
+    assert_int_equal(physical(shared, 2, 0x10008), physical(shared, 1, 0x10008));
+    assert_int_equal(physical(shared, 2, 0x50ff8), physical(shared, 1, 0x50ff8));
+    assert_int_equal(physical(shared, 2, 0x90000), 0x90000);
+    map(shared, 2, 0x10000, PAGE, 0, 0); /* what one of them unmaps, the other still has */
+    assert_int_equal(physical(shared, 2, 0x10008), 0x10008);
+    assert_true(as_shared_is(physical(shared, 1, 0x10008)));
+    as_shared_memory_free(shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_memory_has_one_address),
         cmocka_unit_test(unmapping_cuts_it),
         cmocka_unit_test(large_objects_and_other_programs),
+        cmocka_unit_test(children_have_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

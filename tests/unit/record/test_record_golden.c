@@ -33,7 +33,7 @@ static struct as_record_options options_for(const char *source, FILE *out)
     argv[1] = threads ? "threads" : NULL;
     options.source = source;
     options.argv = argv;
-    options.environment = none;
+    options.environment = options.engine.environment = none; /* the stack begins behind it */
     options.output = unit_profile;
     options.core = arguments[2];
     options.engine.plugin = plugin;
