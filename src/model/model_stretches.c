@@ -39,7 +39,6 @@ static void begin_measuring(struct as_model *model, uint32_t region, bool settle
         uint64_t cycles = as_core_cycles(own->seat.core);
         as_model_publish(model, own, (uint32_t)i + 1, false); /* records of two regions are never in one batch */
         own->before = as_measure_core(&model->measure, own->seat.core);
-        as_vec_clear(&own->stays.stays);
         own->border = settled && cycles > own->left_at ? cycles - 1 : cycles;
         if (own->border == cycles && (settled || model->n_cores > 1))
             as_core_empty(own->seat.core);

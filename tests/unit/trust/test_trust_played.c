@@ -3,10 +3,12 @@
 #include "unit.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/random.h"
 #include "trust/trust.h"
 #include "unit_golden.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* Numbers that follow from the probe alone, and are right for none: near what a right sampler would say, and off by as much as a bad one. */
@@ -43,6 +45,23 @@ static void play(const struct as_trust_probe *probe, struct as_trust_result *res
     result->bytes = 64 * (1 + as_random_below(&seed, 10000));
 }
 
+/* What all runs were asked to do, in their order, as one number. */
+static uint64_t asked;
+
+static void note_probe(const struct as_trust_probe *probe)
+{
+    const struct as_kernel_options *options = &probe->options;
+    char text[512];
+    int n = snprintf(
+        text, sizeof text,
+        "%016" PRIx64 " %s %" PRIu64 " %u %u %u %d %d, %u threads, every %" PRIu64 " from %" PRIu64 ", %d %d:", asked,
+        probe->kernel->name, options->iterations, options->ratio, options->places, options->nops, options->fence,
+        options->riscv, probe->threads, probe->period, probe->seed, (int)probe->handler, probe->timed);
+    for (size_t i = 0; i < probe->n_events; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, " %s", probe->events[i]);
+    asked = as_hash_bytes(text, (size_t)n);
+}
+
 bool as_trust_run(struct as_trust_subject *subject, const struct as_trust_probe *probe, struct as_trust_result *result,
                   struct as_error *err)
 {
@@ -51,6 +70,7 @@ bool as_trust_run(struct as_trust_subject *subject, const struct as_trust_probe 
     free(result->code.bytes);
     result->code.bytes = NULL;
     subject->runs++;
+    note_probe(probe);
     play(probe, result);
     return true;
 }
@@ -79,8 +99,9 @@ static void write_experiment(struct as_trust_subject *subject, const struct as_t
 {
     struct as_trust_report report = {0};
     struct as_error err = AS_ERROR_INIT;
+    asked = 0;
     assert_true(experiment->run(subject, &report, &err));
-    fprintf(out, "%s: %d runs\n", experiment->name, (int)subject->runs);
+    fprintf(out, "%s: %d runs by now, asked for %016" PRIx64 "\n", experiment->name, (int)subject->runs, asked);
     for (size_t i = 0; i < report.rows.len; i++) {
         const struct as_trust_row *row = &report.rows.data[i];
         fprintf(out, "  %s, %s: %.5g of %.5g %s, off by %.4f, spread %.4f, chance %.4f\n", row->what, row->setting,
@@ -106,6 +127,20 @@ static void write_shadows(struct as_trust_subject *subject, FILE *out)
     }
 }
 
+/* Shorter runs leave out what would have too few samples. */
+static void write_shorter(FILE *out)
+{
+    static const struct as_trust_options shorter = {.scale = 20, .runs = 1};
+    unit_golden_section(out, "a fifth as long");
+    for (enum as_pmu_kind kind = 0; kind < AS_PMU_KINDS; kind++) {
+        struct as_trust_subject subject = subject_of(kind);
+        subject.options = &shorter;
+        for (size_t i = 0; i < as_trust_experiments_count; i++)
+            if (strcmp(as_trust_experiments[i].name, "interval") == 0)
+                write_experiment(&subject, &as_trust_experiments[i], out);
+    }
+}
+
 /* Everything that each kind of subject supports, against tests/golden/trust_played.txt. */
 static void all_experiments(void **state)
 {
@@ -124,6 +159,7 @@ static void all_experiments(void **state)
         if (kind == AS_PMU_PEBS)
             write_shadows(&subject, out);
     }
+    write_shorter(out);
     unit_golden_check(out, "trust_played.txt");
 }
 
