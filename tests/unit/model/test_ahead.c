@@ -199,7 +199,13 @@ static void test_too_large(void **state)
     struct bench *bench = make_bench();
     struct as_ahead *ahead = start(bench);
     put(ahead, bench, 0);
+    enum { CHUNK = 4096 * sizeof(uint64_t), ACCESS = sizeof(struct as_core_access) };
+    size_t most = (CHUNK - sizeof(struct as_ahead_block)) / ACCESS, controls = 2 * ACCESS / sizeof(uint32_t);
     assert_null(as_ahead_room(ahead, 1000000, 0));
+    assert_null(as_ahead_room(ahead, most + 1, 0));
+    assert_non_null(as_ahead_room(ahead, most, 0));
+    assert_null(as_ahead_room(ahead, most - 1, controls));
+    assert_non_null(as_ahead_room(ahead, most - 2, controls));
     put(ahead, bench, 1);
     as_ahead_settle(ahead);
     assert_int_equal(bench->taken, 2);
