@@ -405,6 +405,10 @@ static void sampled_granules(void **state)
     enum { RETURNS = EXECUTIONS / 2 }; /* of every second block: the code says that they load, whatever was passed on */
     assert_int_equal(as_access_stream_seen(stream, 0).accesses, EXECUTIONS + RETURNS);
     assert_int_equal(as_access_stream_seen(stream, 1).touches, touches + RETURNS);
+    as_access_stream_choose_sink(stream)->thread_end(stream, &thread); /* what it did stays */
+    assert_int_equal(as_access_stream_seen(stream, 0).accesses, EXECUTIONS + RETURNS);
+    assert_int_equal(as_access_stream_seen(stream, 1).touches, touches + RETURNS);
+    assert_int_equal(as_access_stream_seen(stream, 2).touches, 0);
     as_vec_free(&want.all);
     as_vec_free(&got.all);
     as_access_stream_free(stream);

@@ -200,6 +200,27 @@ static void many(void **state)
     as_moved_memory_free(moved);
 }
 
+/* What a mapping grows by is new where something was before, and is of its kind. */
+static void growing(void **state)
+{
+    struct as_moved_memory *moved = begin();
+    map_as(moved, 0x10000, 2 * PAGE, ANONYMOUS);
+    unmap(moved, 0x11000, PAGE);
+    remap(moved, 0x10000, PAGE, 3 * PAGE, 0x10000);
+    uint64_t first = name(moved, 0x11008);
+    assert_true(as_shared_is(first));
+    assert_int_equal(name(moved, 0x10008), 0x10008);
+    assert_int_equal(name(moved, 0x12008), 0x12008); /* nothing was there */
+    call(moved, ADVISE, (uint64_t[6]){0x11000, 2 * PAGE, NOT_NEEDED}, 0);
+    assert_true(as_shared_is(name(moved, 0x11008)) && name(moved, 0x11008) != first);
+    assert_true(as_shared_is(name(moved, 0x12008)));
+    remap(moved, 0x10000, 3 * PAGE, PAGE, 0x10000); /* smaller, and elsewhere */
+    remap(moved, 0x10000, PAGE, 2 * PAGE, 0x11000);
+    assert_int_equal(name(moved, 0x11008), 0x10008);
+    assert_true(as_shared_is(name(moved, 0x12008)));
+    as_moved_memory_free(moved);
+}
+
 /* RISC-V has other numbers for the same calls. */
 static void other_numbers(void **state)
 {
@@ -256,6 +277,7 @@ int main(void)
                                        cmocka_unit_test(over_anonymous_memory),
                                        cmocka_unit_test(memory_not_needed),
                                        cmocka_unit_test(break_down_and_up),
+                                       cmocka_unit_test(growing),
                                        cmocka_unit_test(other_numbers),
                                        cmocka_unit_test(results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
