@@ -137,10 +137,12 @@ int main(int argc, char **argv)
     };
     if (argc != 6)
         return 1;
-    library = argv[1];
-    victim = argv[2];
-    linked = argv[3];
-    new_user = argv[4];
-    own_malloc = argv[5];
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const char **const paths[] = {&library, &victim, &linked, &new_user, &own_malloc};
+    for (int i = 0; i < 5; i++) /* the linker would search for a name without a slash */
+        if (!(*paths[i] = realpath(argv[i + 1], NULL)))
+            return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    for (int i = 0; i < 5; i++)
+        free((char *)*paths[i]);
+    return failed;
 }
