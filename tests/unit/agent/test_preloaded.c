@@ -107,16 +107,31 @@ static void expect_new(uint64_t times)
     expect_sites(new_user, AS_AGENT_ALIGNED, 4 * times, 10240 * times, times, 4096 * times);
 }
 
+/* The callers of the library's function are in the program: its file is known, too. */
+static void expect_callers(const char *program)
+{
+    struct as_agent_seen_site site;
+    uint32_t sites = 0;
+    for (uint32_t i = 0; i < AS_AGENT_ALL_SITES; i++)
+        if (as_agent_read_site(as_agent_image(host, 0), i, &site) && site.frames && lies_in(site.stack[0], new_user)) {
+            assert_true(site.frames >= 2 && lies_in(site.stack[1], program));
+            sites++;
+        }
+    assert_in_range(sites, 8, 16);
+}
+
 static void operators_of_a_linked_library(void **state)
 {
     run(linked, "linked");
     expect_new(1);
+    expect_callers(linked);
 }
 
 static void operators_that_are_loaded_later(void **state)
 {
     run(victim, "new");
     expect_new(2);
+    expect_callers(victim);
 }
 
 static void a_malloc_of_its_own(void **state)
