@@ -137,12 +137,31 @@ static void as_gcov(void **state)
     free(text);
 }
 
+/* A line that calls two functions has both, in each format. */
+static void several_targets(void **state)
+{
+    static const uint8_t binary[] = {2, 4, 60, 2, 1, 59, 0, 9};
+    static const uint32_t gcov[] = {2 << 16, 2, 60, 0, 7, 1, 0, 59, 0, 7, 0, 0, 9, 0};
+    *as_vec_push(&nodes[0].lines.data[1].targets) = (struct as_autofdo_target){.name = nodes[0].name, .count = 9};
+    size_t size;
+    char *text = written(as_autofdo_write_text, &size);
+    assert_non_null(strstr(text, "\n 2.4: 60 leaf:59 main:9\n"));
+    free(text);
+    text = written(as_autofdo_write_binary, &size);
+    assert_non_null(memmem(text, size, binary, sizeof binary));
+    free(text);
+    text = written(as_autofdo_write_gcov, &size);
+    assert_non_null(memmem(text, size, gcov, sizeof gcov));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(as_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_binary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_gcov, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(several_targets, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

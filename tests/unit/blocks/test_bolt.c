@@ -85,9 +85,68 @@ static void test_fdata_of_a_table(void **state)
                  "0 [unknown] 0 1 f 0 0 10\n");
 }
 
+/* A file can be named in fdata if one function in it has a symbol with a size, that is no stub of the linker. */
+static void test_check(void **state)
+{
+    static const struct {
+        struct as_symbol symbol;
+        bool good;
+    } cases[] = {
+        {{.raw = "f", .rank = AS_SYMBOL_SIZED}, true},         {{.raw = NULL, .rank = AS_SYMBOL_SIZED}, false},
+        {{.raw = "f", .rank = AS_SYMBOL_SIZED + 1}, false},    {{.raw = ".plt", .rank = AS_SYMBOL_SIZED}, false},
+        {{.raw = "puts@plt", .rank = AS_SYMBOL_SIZED}, false}, {{.raw = "f.part.0", .rank = AS_SYMBOL_SIZED}, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_cfg *cfg = graph_make("r");
+        struct as_cfg_module *m = as_cfg_get(cfg, 0);
+        struct as_error err = AS_ERROR_INIT;
+        assert_false(as_bolt_check(cfg, 0, &err)); /* no symbols at all */
+        assert_non_null(strstr(err.message, "has no symbols"));
+        *as_vec_push(&m->symbols.symbols.symbols) = cases[i].symbol;
+        assert_int_equal(as_bolt_check(cfg, 0, &err), cases[i].good);
+        as_vec_free(&m->symbols.symbols.symbols);
+        as_cfg_free(cfg);
+    }
+}
+
+/* Local functions of one name are numbered by their addresses, counting those that never ran. */
+static void test_fdata_of_locals(void **state)
+{
+    static const uint64_t before = GRAPH_START - 0x100;
+    const double counts[] = {10, 20, 30};
+    struct as_cfg *cfg = graph_make("r | r | r");
+    struct as_flow *flow = graph_flow(cfg, counts, "");
+    struct as_cfg_module *m = as_cfg_get(cfg, 0);
+    static const char *const names[] = {"own", "own", "open@V1"};
+    const struct as_symbol symbols[] = {
+        {.address = before, .raw = "own", .binding = STB_LOCAL, .rank = AS_SYMBOL_SIZED},
+        {.address = graph_start(cfg, 0), .raw = "own", .binding = STB_LOCAL, .rank = AS_SYMBOL_SIZED},
+        {.address = graph_start(cfg, 0), .raw = "alias", .binding = STB_LOCAL, .rank = AS_SYMBOL_SIZED},
+        {.address = graph_start(cfg, 1), .raw = "own", .binding = STB_LOCAL, .rank = AS_SYMBOL_SIZED},
+        {.address = graph_start(cfg, 2), .raw = "open@V1", .binding = STB_GLOBAL, .rank = AS_SYMBOL_SIZED}};
+    for (size_t i = 0; i < 3; i++) {
+        m->functions.data[i].linkage = names[i];
+        m->functions.data[i].local = i < 2;
+    }
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        *as_vec_push(&m->symbols.symbols.symbols) = symbols[i];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    as_bolt_write_fdata(flow, 0, out);
+    fclose(out);
+    assert_string_equal(text, "0 [unknown] 0 1 own/2 0 0 10\n"
+                              "0 [unknown] 0 1 own/3 0 0 20\n"
+                              "0 [unknown] 0 1 open 0 0 30\n");
+    free(text);
+    as_vec_free(&m->symbols.symbols.symbols);
+    as_flow_free(flow);
+    as_cfg_free(cfg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs), cmocka_unit_test(test_fdata),
-                                       cmocka_unit_test(test_fdata_of_a_table)};
+                                       cmocka_unit_test(test_fdata_of_a_table), cmocka_unit_test(test_check),
+                                       cmocka_unit_test(test_fdata_of_locals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,24 @@ static void test_landing_pad(void **state)
     end(flow);
 }
 
+/* In a static program the unwinder's jump to the pad is seen: it brings control from the call all the same, and the loop is that of
+ * one function. */
+static void test_unwinder(void **state)
+{
+    struct as_cfg *cfg = graph_make("x | 2i 3c 2i 2b2 r 2j4");
+    const double counts[] = {10, 1, 100, 90, 100, 1, 10};
+    struct as_flow *flow = graph_flow(cfg, counts, "0>6:10 4>2:99 6>4:10");
+    struct as_cfg_module *module = as_cfg_get(cfg, 0);
+    *as_vec_push(&module->pads) =
+        (struct as_landing_pad){graph_start(cfg, 2), graph_start(cfg, 3), graph_start(cfg, 6)};
+    as_loops loops = as_loops_find(flow);
+    assert_int_equal(loops.len, 1);
+    assert_true(loops.data[0].header == 2 && loops.data[0].iterations == 100 && loops.data[0].entries == 1);
+    assert_int_equal(loops.data[0].n_blocks, 4);
+    as_vec_free(&loops);
+    end(flow);
+}
+
 /* 0 falls to 1 mostly; 1 branches to 3 mostly; 2 is the rare way; 3 goes round. */
 static void test_trace(void **state)
 {
@@ -256,17 +274,12 @@ static void test_trace_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_longjmp),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_equal_cycle),
-        cmocka_unit_test(test_cycles_in_loops),
-        cmocka_unit_test(test_no_samples_before),
-        cmocka_unit_test(test_no_entry),
-        cmocka_unit_test(test_entered_below),
-        cmocka_unit_test(test_comes_back_twice),
-        cmocka_unit_test(test_landing_pad),
-        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_nested),           cmocka_unit_test(test_longjmp),
+        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_equal_cycle),
+        cmocka_unit_test(test_cycles_in_loops),  cmocka_unit_test(test_no_samples_before),
+        cmocka_unit_test(test_no_entry),         cmocka_unit_test(test_entered_below),
+        cmocka_unit_test(test_comes_back_twice), cmocka_unit_test(test_landing_pad),
+        cmocka_unit_test(test_unwinder),         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_trace_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,7 @@ static void test_sticky(void **state)
     assert_int_equal(as_samples_sticky(samples, sticky, 4), 1);
     assert_int_equal(sticky[0].from, 0x2000);
     assert_true(sticky[0].share > 0.24 && sticky[0].share < 0.26);
+    assert_true(sticky[0].expected == 250 / 8000.0);
 
     /* Another reader's samples: all of its counts, and nothing more. */
     struct as_samples *all = as_samples_new(NULL);
