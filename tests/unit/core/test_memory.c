@@ -5,6 +5,8 @@
 
 #include "memory_bed.h"
 
+#include "core/memory_hit.h"
+
 enum { BASE = 0x101000, L1_STRIDE = 1024, L2_STRIDE = 4096 };
 
 /* ---- levels ---- */
@@ -452,6 +454,54 @@ static void answers_the_same_every_time(void **state)
         assert_int_equal(run_randomly(seed, 20000), run_randomly(seed, 20000));
 }
 
+/* A load or a store as the core makes it, which looks for the usual case itself. */
+static struct as_memory_answer ask_quickly(struct bed *bed, bool store, uint64_t cycle, uint64_t address, uint32_t size)
+{
+    if (store && as_memory_hits_store(bed->memory, cycle, address, size, AS_TRANSFER_NO_INSN))
+        return (struct as_memory_answer){.done = cycle};
+    if (store)
+        return as_memory_store_slowly(bed->memory, cycle, address, size, AS_TRANSFER_NO_INSN);
+    if (as_memory_hits_load(bed->memory, cycle, address, size))
+        return (struct as_memory_answer){.done = cycle + BED_L1};
+    return as_memory_load_slowly(bed->memory, cycle, address, size);
+}
+
+static void compare_ways(struct as_machine machine, uint64_t seed, uint32_t pages)
+{
+    struct bed quick = bed_open(machine), plain = bed_open(machine);
+    uint64_t cycle = 1;
+    for (uint32_t i = 0; i < 3000; i++) {
+        bool store = bed_random(&seed) % 4 == 0;
+        uint64_t address = BASE + bed_random(&seed) % pages * BED_PAGE + bed_random(&seed) % 1024;
+        uint32_t size = 1u << bed_random(&seed) % 6;
+        struct as_memory_answer first = ask_quickly(&quick, store, cycle, address, size);
+        struct as_memory_answer second = store
+                                             ? as_memory_store(plain.memory, cycle, address, size, AS_TRANSFER_NO_INSN)
+                                             : as_memory_access(plain.memory, AS_MEMORY_LOAD, cycle, address, size);
+        assert_int_equal(first.done, second.done);
+        assert_int_equal(first.events, second.events);
+        assert_int_equal(first.fault, second.fault);
+        cycle += bed_random(&seed) % 8 + (first.fault ? 500 : 0) + (bed_random(&seed) % 32 == 0 ? 200 : 0);
+    }
+    struct as_counters counters[2] = {bed_count(&quick), bed_count(&plain)};
+    assert_memory_equal(&counters[0], &counters[1], sizeof counters[0]);
+    assert_true(counters[0].l1d_misses > 100 && counters[0].l1d_accesses > 3000); /* some are in two lines */
+    bed_close(&quick);
+    bed_close(&plain);
+}
+
+/* The ways by which a core comes to its memory answer alike: in one line and in two, on new pages and old ones, with banks. */
+static void answers_the_same_by_all_ways(void **state)
+{
+    struct as_machine machine = bed_machine();
+    compare_ways(machine, 1, 4);
+    machine.memory.l1d.banks = 4;
+    compare_ways(machine, 2, 4);
+    machine.memory.l1d.banks = 0;
+    machine.memory.dtlb = (struct as_tlb_machine){.entries = 4, .ways = 4};
+    compare_ways(machine, 3, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +518,7 @@ int main(void)
         cmocka_unit_test(answers_nearly_as_in_time_order),
         cmocka_unit_test(holds_its_books_under_any_load),
         cmocka_unit_test(answers_the_same_every_time),
+        cmocka_unit_test(answers_the_same_by_all_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
