@@ -1,6 +1,6 @@
 /* A program with known answers for the model: main calls work a thousand times through a pointer, and work calls leaf
- * twice; leaf runs a division. With an argument, a second thread does the same; with "fill", there is none, and repeated
- * string instructions write and copy known numbers of bytes at the end. */
+ * twice; leaf runs a division. With an argument, a second thread does the same; with "long", both do it thirty times; with "fill", there is
+ * none, and repeated string instructions write and copy known numbers of bytes at the end. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,10 +27,12 @@ APART unsigned long work(unsigned long number)
     return leaf(number) ^ leaf(number + 1);
 }
 
+static unsigned long rounds = 1000;
+
 static void *run(void *argument)
 {
     unsigned long sum = 0;
-    for (unsigned long i = 0; i < 1000; i++)
+    for (unsigned long i = 0; i < rounds; i++)
         sum += worker(i);
     return sum == 1 ? argument : NULL;
 }
@@ -56,6 +58,7 @@ int main(int argc, char **argv)
 {
     pthread_t thread;
     bool fills = argc > 1 && argv[1][0] == 'f', second = argc > 1 && !fills;
+    rounds *= second && argv[1][0] == 'l' ? 30 : 1;
     if (second && pthread_create(&thread, NULL, run, argv) != 0)
         return 2;
     run(argv);

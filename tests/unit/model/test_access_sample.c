@@ -95,6 +95,26 @@ static void test_counts(void **state)
     free(block);
 }
 
+/* Of whole executions that were counted already, what lies in a second granule: by itself, or because its pieces are one access. */
+static void test_borders(void **state)
+{
+    static struct as_insn wide = {.n_mem = 1, .mem[0] = {.size = 16, .access = AS_ACCESS_LOAD}};
+    struct as_access_sample sample = {.threshold = &threshold, .shift = SHIFT};
+    struct as_access_sum seen = {0};
+    struct as_block *block = block_of(0), *page[1] = {block}, **pages[1] = {page};
+    block->insns[0] = block->insns[3] = &wide;
+    const uint64_t words[] = {0, word(1, 0, 3, 0x1030), word(1, 0, 3, 0x1038), /* up to the border */
+                              0, word(1, 0, 3, 0x103c), word(1, 3, 3, 0x1000), /* over it */
+                              0, word(1, 0, 3, 0x1038), word(1, 0, 3, 0x1040), /* two pieces, one on each side */
+                              0, word(1, 0, 3, 0x1038), word(1, 3, 3, 0x1040), /* of two instructions */
+                              0};
+    const struct as_block_pages blocks = {.pages = pages, .len = 1};
+    const struct as_exec_words all = {.words = words, .n = 13, .accesses = 8, .blocks = &blocks};
+    as_access_sample_count_borders(&sample, &seen, &all);
+    assert_true(seen.accesses == 0 && seen.touches == 2);
+    free(block);
+}
+
 /* Iterations of a rep instruction: all are counted, and those near a kept granule are passed on as they are. */
 static void test_iterations(void **state)
 {
@@ -121,6 +141,6 @@ static void test_iterations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_meets), cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_iterations)};
+                                       cmocka_unit_test(test_borders), cmocka_unit_test(test_iterations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,13 @@
  * STRIPPED is the victim without symbols. */
 #include "engine/find_qemu.h"
 #include "model/groups.h"
-#include "model/model.h"
+#include "model/model_inside.h"
 #include "observe/fanout.h"
 
 #include "unit.h"
 
 #include <inttypes.h>
+#include <sched.h>
 
 enum { CALLS = 1000 };
 static char **arguments, *plugin;
@@ -277,6 +278,30 @@ static void test_threads(void **state)
     end_run(&run);
 }
 
+/* Two threads that have no line in common run their cores together on the other host thread, from some time on: each at its own pace, the same
+ * every time. */
+static void test_together(void **state)
+{
+    enum { ROUNDS = 30 };
+    struct run runs[2];
+    cpu_set_t set;
+    need_qemu();
+    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2)
+        unit_skip("this process may use only one processor");
+    memo_bytes = AS_MODEL_MEMO_BYTES;
+    for (int i = 0; i < 2; i++) {
+        run_victim(&runs[i], "long", NULL);
+        assert_int_equal(runs[i].seen.last, 2);
+        assert_int_equal(executions_of(&runs[i], "leaf"), 2 * 2 * ROUNDS * CALLS);
+        assert_int_equal(runs[i].result.instructions, runs[i].seen.instructions);
+        assert_true(runs[i].model->together.round > 100);
+        assert_true(3 * runs[i].result.elapsed < 2 * runs[i].result.cycles); /* at the same time */
+    }
+    memo_bytes = 0;
+    for (int i = 0; i < 2; i++)
+        end_run(&runs[i]);
+}
+
 static void test_code(void **state)
 {
     struct run run;
@@ -318,6 +343,24 @@ static void test_paths(void **state)
     end_run(&run);
 }
 
+/* Where an indirect jump has led, a block begins: what lies before it is in another one. */
+static void check_leaders(const struct run *run, const struct as_groups *groups)
+{
+    const struct as_engine *engine = as_model_engine(run->model);
+    size_t n;
+    const uint64_t *leaders = as_model_leaders(run->model, &n);
+    for (uint32_t id = 0; id < run->seen.executions.len; id++) {
+        const struct as_insn *insn = as_engine_insn(engine, id);
+        for (size_t i = 0; i < n; i++) {
+            const struct as_insn *leader = leaders[i] == as_target_key(1, insn->address + insn->length)
+                                               ? as_engine_insn_at(engine, 1, as_target_address(leaders[i]))
+                                               : NULL;
+            if (leader && groups->block_of[leader->id] == groups->block_of[id])
+                fail_msg("a jump leads into a block, to 0x%" PRIx64, leader->address);
+        }
+    }
+}
+
 /* All instructions of a block are in one function, and every executed instruction is in both. */
 static void test_groups(void **state)
 {
@@ -338,6 +381,7 @@ static void test_groups(void **state)
         named = named || strcmp(as_groups_function(&groups, function), "leaf (model_victim)") == 0;
     }
     assert_true(named);
+    check_leaders(&run, &groups);
     free(function_of_block);
     as_groups_free(&groups);
     end_run(&run);
@@ -591,11 +635,11 @@ int main(int argc, char **argv)
     arguments = argv;
     plugin = argc == 5 ? realpath(argv[3], NULL) : NULL; /* QEMU looks elsewhere for a name alone */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),         cmocka_unit_test(test_threads), cmocka_unit_test(test_code),
-        cmocka_unit_test(test_paths),          cmocka_unit_test(test_groups),  cmocka_unit_test(test_ideal),
-        cmocka_unit_test(test_memo),           cmocka_unit_test(test_strings), cmocka_unit_test(test_warming),
-        cmocka_unit_test(test_run_info),       cmocka_unit_test(test_regions), cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_nameless_groups)};
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_threads),        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_code),    cmocka_unit_test(test_paths),          cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_ideal),   cmocka_unit_test(test_memo),           cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_warming), cmocka_unit_test(test_run_info),       cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_moves),   cmocka_unit_test(test_nameless_groups)};
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
     free(plugin);
     return failed;
