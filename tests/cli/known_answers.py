@@ -2,6 +2,7 @@
 
     known_answers.py TABLE list PREFIX              the names of the programs that begin so
     known_answers.py TABLE expect PROGRAM           its counts as JSON
+    known_answers.py TABLE rows PROGRAM …           the same as initialisers of C, for tests/unit/plugin/test_known_runs.c
     known_answers.py TABLE small PREFIX STEPS       those that take at most so many single steps, or are the shortest of their family
     known_answers.py TABLE compare FOLDER           of each FILE of the folder, which has a program's name: the name, a tab, and the
                                                     fields that differ
@@ -114,6 +115,12 @@ def differences(want, seen):
             yield f"by_thread: {total} {field} in all, not {want[field]}"
 
 
+def row_of(program, want):
+    fields = ("instructions loads stores load_accesses store_accesses branches conditional taken calls returns syscalls "
+              "threads processes").split()
+    return f'{{"{program}", {", ".join(f".{field} = {want[field]}" for field in fields)}}},'
+
+
 def small_ones(table, known, prefix, most):
     """In the order of the table. Of a family without such a program the shortest, if it takes at most ten times as many."""
     def steps(program):
@@ -133,6 +140,8 @@ def main():
         print("\n".join(program for program in known if program.startswith(rest[0])))
     elif verb == "expect":
         print(json.dumps(known[rest[0]], indent=2))
+    elif verb == "rows":
+        print("\n".join(row_of(program, known[program]) for program in rest))
     elif verb == "small":
         print("\n".join(small_ones(table, known, rest[0], int(rest[1]))))
     elif verb in ("compare", "compare-steps"):
