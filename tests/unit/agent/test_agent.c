@@ -441,12 +441,38 @@ static void places_that_are_none(void **state)
     assert_false(as_agent_start(bed.where));
 }
 
+/* Blocks whose places in the first table are one, and four in the second: they go on to the third, each is found again, and once. */
+static void blocks_that_want_one_place(void **state)
+{
+    enum { BLOCKS = 1000, BYTES = 10, APART_BITS = 49 };
+    uint32_t sites;
+    const struct as_agent_image *image = agent_bed_image(&bed, 0);
+    for (uintptr_t i = 1; i <= BLOCKS; i++)
+        agent_bed_take(AS_AGENT_MALLOC, i << APART_BITS, BYTES, 0x1111);
+    struct as_agent_seen_site sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.count, BLOCKS);
+    assert_int_equal(sum.live, BLOCKS);
+    assert_int_equal(image->untracked, 0);
+    assert_int_equal(image->live, BLOCKS * BYTES);
+    for (uintptr_t i = BLOCKS; i > 0; i--)
+        as_agent_gave((void *)(i << APART_BITS), false);
+    sum = agent_bed_sum(image, &sites);
+    assert_int_equal(sum.freed, BLOCKS);
+    assert_int_equal(sum.live, 0);
+    assert_int_equal(sum.peak_bytes, BLOCKS * BYTES);
+    assert_int_equal(image->live, 0);
+    assert_int_equal(image->unknown, 0);
+    as_agent_gave((void *)((uintptr_t)1 << APART_BITS), false);
+    assert_int_equal(image->unknown, 1);
+}
+
 int main(void)
 {
 #define BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         BED(nothing_is_lost_while_there_is_room),
         BED(handlers_write_too),
+        BED(blocks_that_want_one_place),
         BED(a_full_ring_drops_and_counts),
         BED(errno_stays),
         BED(a_site_has_its_callers),

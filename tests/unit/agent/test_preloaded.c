@@ -134,6 +134,29 @@ static void operators_that_are_loaded_later(void **state)
     expect_callers(victim);
 }
 
+/* A path that finds no room is cut, and a library's is left out: neither is a path of something else. */
+static void a_long_path(void **state)
+{
+    enum { NAME = 250 };
+    char top[] = "/tmp/assay-preloaded.XXXXXX", name[NAME + 1], program[sizeof top + NAME + 20],
+         command[2 * sizeof program + 100];
+    struct as_agent_seen_file file;
+    assert_non_null(mkdtemp(top));
+    memset(name, 'd', NAME);
+    name[NAME] = '\0';
+    snprintf(program, sizeof program, "%s/%s/agent_victim", top, name);
+    snprintf(command, sizeof command, "mkdir %s/%s && cp %s %s/%s", top, name, victim, top, name);
+    assert_int_equal(system(command), 0);
+    run(program, "heap");
+    const struct as_agent_image *image = as_agent_image(host, 0);
+    assert_int_equal(strlen(image->program), AS_AGENT_PATH - 1);
+    assert_int_equal(strncmp(image->program, program, AS_AGENT_PATH - 1), 0);
+    for (uint32_t i = 0; i < AS_AGENT_FILES; i++)
+        assert_true(!as_agent_read_file(image, i, &file) || strlen(file.path) > 1);
+    snprintf(command, sizeof command, "rm -rf %s", top);
+    assert_int_equal(system(command), 0);
+}
+
 static void a_malloc_of_its_own(void **state)
 {
     run(own_malloc, "");
@@ -148,6 +171,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(threads, tear_down),
         cmocka_unit_test_teardown(operators_of_a_linked_library, tear_down),
         cmocka_unit_test_teardown(operators_that_are_loaded_later, tear_down),
+        cmocka_unit_test_teardown(a_long_path, tear_down),
         cmocka_unit_test_teardown(a_malloc_of_its_own, tear_down),
     };
     if (argc != 6)
