@@ -37,17 +37,16 @@ static inline void put(struct as_data_access *to, uint64_t word, uint64_t rest)
 #endif
 }
 
-/* Codes and plain words are one allocation. */
+/* Plain words and codes are one allocation. */
 struct as_access_codes *as_access_codes_new(const struct as_block *block, const uint64_t *words, size_t n)
 {
     struct as_block_exec exec = {.block = block, .end = block->n, .words = words, .n_words = n};
     bool plain = as_accesses_are_plain(&exec);
-    size_t front = sizeof(struct as_access_codes) + block->n * sizeof(uint32_t);
-    front += -front % _Alignof(struct as_access_plain);
-    struct as_access_codes *codes = as_alloc(front + n * sizeof *codes->plain);
+    struct as_access_codes *codes =
+        as_alloc(sizeof *codes + n * sizeof *codes->plain + block->n * sizeof *codes->codes);
+    codes->codes = (uint32_t *)&codes->plain[n];
     codes->block = block;
     codes->n_plain = plain ? (uint32_t)n : UINT32_MAX;
-    codes->plain = (struct as_access_plain *)((char *)codes + front);
     for (uint32_t i = 0; i < block->n; i++) {
         bool special = block->insns[i]->flags & (AS_INSN_ATOMIC | AS_INSN_BULK_MEM);
         codes->codes[i] = block->insns[i]->id | (special ? CLOSER_LOOK : 0);
@@ -105,37 +104,35 @@ size_t as_access_words_count(const uint64_t *words, size_t n)
     return count - 1;
 }
 
-/* Whether the execution's words are as when the codes were made; then its accesses are made. words[n] is known if there
- * are that many. */
+/* Whether the execution's words are as when the codes were made; then its accesses are made, and are as many as *count. How many they are is
+ * read off the words, one by one: a processor foretells that and looks at the next blocks meanwhile. If the number came from the codes, each
+ * block would wait for those of the one before it, which took twice the time. */
 static inline bool make_plain(const struct as_access_codes *codes, const uint64_t *words, size_t n,
-                              struct as_data_access *to)
+                              struct as_data_access *to, size_t *count)
 {
     const struct as_access_plain *plain = codes->plain;
-    size_t count = codes->n_plain;
-    if (count > n || (count < n && words[count] & AS_WIRE_ACCESS_MASK))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if ((words[i] ^ plain[i].head) & ~ADDRESS)
+    size_t i = 0;
+    for (; i < n && words[i] & AS_WIRE_ACCESS_MASK; i++) {
+        if (__builtin_expect(i >= codes->n_plain || (words[i] ^ plain[i].head) & ~ADDRESS, 0))
             return false;
         put(&to[i], words[i], plain[i].rest);
     }
-    return true;
+    *count = i;
+    return i == codes->n_plain;
 }
 
 size_t as_access_words_make_all(const struct as_block_pages *blocks, const uint64_t *words, size_t n,
                                 struct as_data_access *to)
 {
     const struct as_data_access *first = to;
-    for (size_t at = 0; at < n;) {
+    for (size_t at = 0, count; at < n; at += 1 + count) {
         const struct as_access_codes *codes = as_block_pages_get(blocks, (uint32_t)words[at])->codes;
-        if (__builtin_expect(make_plain(codes, words + at + 1, n - at - 1, to), 1)) {
-            to += codes->n_plain;
-            at += 1 + codes->n_plain;
+        if (__builtin_expect(make_plain(codes, words + at + 1, n - at - 1, to, &count), 1)) {
+            to += count;
             continue;
         }
-        size_t count = as_access_words_count(words + at, n - at);
+        count = as_access_words_count(words + at, n - at);
         to += as_access_words_make(codes, words + at + 1, count, to);
-        at += 1 + count;
     }
     return (size_t)(to - first);
 }

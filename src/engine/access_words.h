@@ -13,9 +13,9 @@ struct as_access_plain {
 };
 struct as_access_codes {
     const struct as_block *block;
-    uint32_t n_plain;              /* number of such words in an execution; UINT32_MAX: it has others */
-    struct as_access_plain *plain; /* private, as what follows */
-    uint32_t codes[];              /* by index: the instruction's id, and whether its words need a closer look */
+    uint32_t *codes;  /* private, as what follows; by index: the instruction's id, and whether to look closer */
+    uint32_t n_plain; /* number of such words in an execution; UINT32_MAX: it has others */
+    struct as_access_plain plain[];
 };
 /* The words are those of an execution of the block, which most others resemble; none: n is 0. The caller frees. */
 struct as_access_codes *as_access_codes_new(const struct as_block *block, const uint64_t *words, size_t n);
