@@ -3,7 +3,9 @@
 
 #include "unit.h"
 
-static struct as_block looping = {.n = 3, .deciders = {1, -1}};
+static const struct as_insn plain, reserves = {.flags = AS_INSN_ATOMIC};
+static struct as_block looping = {.n = 3, .deciders = {1, -1}, .insns = {&plain, &plain, &plain}};
+static struct as_block odd = {.n = 3, .deciders = {1, -1}, .insns = {&plain, &plain, &plain}}; /* for what differs */
 
 static uint64_t load(uint64_t address)
 {
@@ -30,8 +32,7 @@ static void same_look(void **state)
     assert_false(as_spin_look_is(&look, &other)); /* at another word */
     other = exec_of(&looping, words, 1);
     assert_false(as_spin_look_is(&look, &other)); /* at fewer */
-    struct as_block alike = looping;
-    other = exec_of(&alike, words, 2);
+    other = exec_of(&odd, words, 2);
     assert_false(as_spin_look_is(&look, &other)); /* other code */
     other = exec_of(&looping, words, 2);
     other.first = 1;
@@ -56,13 +57,12 @@ static void no_looks(void **state)
         words[i] = load(0x1000 + 8 * i);
     assert_true(is_first_look(exec_of(&looping, words, AS_SPIN_WORDS)));
     assert_false(is_first_look(exec_of(&looping, words, AS_SPIN_WORDS + 1)));
-    struct as_block block = looping;
-    block.deciders[0] = -1; /* nothing that it loads decides */
-    assert_false(is_first_look(exec_of(&block, words, 1)));
-    block.deciders[0] = 0;
-    assert_true(is_first_look(exec_of(&block, words, 1)));
-    block.n_hints = 1; /* prefetches */
-    assert_false(is_first_look(exec_of(&block, words, 1)));
+    odd.deciders[0] = -1; /* nothing that it loads decides */
+    assert_false(is_first_look(exec_of(&odd, words, 1)));
+    odd.deciders[0] = 0;
+    assert_true(is_first_look(exec_of(&odd, words, 1)));
+    odd.n_hints = 1; /* prefetches */
+    assert_false(is_first_look(exec_of(&odd, words, 1)));
     struct as_block_exec exec = exec_of(&looping, words, 1);
     exec.end = 2;
     assert_false(is_first_look(exec));
@@ -74,8 +74,23 @@ static void no_looks(void **state)
     assert_false(is_first_look(exec_of(&looping, words, 3)));
 }
 
+/* A load-reserved begins a change, wherever it stands in the block. */
+static void reserving_is_no_look(void **state)
+{
+    const uint64_t words[] = {load(0x1000), load(0x2000) | UINT64_C(2) << 53};
+    struct as_block_exec exec = exec_of(&odd, words, 2);
+    odd.n_hints = 0;
+    odd.insns[1] = &reserves; /* accesses nothing this time */
+    assert_true(is_first_look(exec));
+    odd.insns[2] = &reserves;
+    assert_false(is_first_look(exec));
+    const uint64_t beyond[] = {load(0x1000) | UINT64_C(3) << 53};
+    assert_false(is_first_look(exec_of(&looping, beyond, 1)));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_look), cmocka_unit_test(no_looks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_look), cmocka_unit_test(no_looks), cmocka_unit_test(reserving_is_no_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
