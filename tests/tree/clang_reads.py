@@ -36,7 +36,7 @@ def main():
     words = {}  # one value for each macro: programs of tests have their own
     for word in (word for one in entries for word in shlex.split(one["command"])):
         words.setdefault(word.split("=")[0] if word.startswith("-D") else word, word)
-    flags = [word for word in words.values() if word.startswith(("-I../", "-D", "-W", "-std=")) or word == "-Isrc"]
+    flags = [word for word in words.values() if word.startswith(("-I../", "-Itests/", "-D", "-W", "-std=")) or word == "-Isrc"]
     wanted = [f"../{name}" for name in sys.argv[2:]]
     if not wanted:
         print("\n".join(name[3:] for name in files))
