@@ -144,11 +144,20 @@ static int parse_fractions(char *text)
     return n_fractions > 0;
 }
 
+static int is_one_of(const char *word, const char *const *words)
+{
+    while (*words && strcmp(word, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
 static int parse(int argc, char **argv)
 {
     if (argc < 2)
         return 0;
     kind = argv[1];
+    if (!is_one_of(kind, (const char *[]){"write", "false", "read", "pairs", NULL}))
+        return 0;
     for (int option; (option = getopt(argc - 1, argv + 1, "t:n:f:o:")) != -1;) {
         if (option == 't')
             thread_count = strtoull(optarg, NULL, 10);
@@ -159,7 +168,8 @@ static int parse(int argc, char **argv)
         else if (option != 'f' || !parse_fractions(optarg))
             return 0;
     }
-    return thread_count > 0 && thread_count <= MAX_THREADS;
+    return thread_count > 0 && thread_count <= MAX_THREADS &&
+           is_one_of(operation, (const char *[]){"plain", "store", "add", "cas", NULL});
 }
 
 /* Of 64 random bits; 1 is all of them. */
