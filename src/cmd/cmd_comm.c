@@ -15,7 +15,7 @@ static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
 
 static const char *const method_choices[] = {"board", "last-stores", NULL};
 
-static const char *const sampling_choices[] = {"events", "operations", NULL};
+static const char *const sampling_choices[] = {"events", "accesses", "operations", NULL};
 
 #define NUMBER(option, member, value_name, least, most, text)                                                          \
     {                                                                                                                  \
@@ -66,11 +66,11 @@ static const struct as_option options_table[] = {
     {.name = "sampling",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct as_comm_given, sampling),
-     .value = "events|operations",
+     .value = "events|accesses|operations",
      .choices = sampling_choices,
      .help =
          "What the modelled machine samples by: a counter of loads and one of stores, like Intel's PEBS (events, the "
-         "default), or one counter of all instructions, like AMD's IBS (operations)."},
+         "default), one counter of both (accesses), or one counter of all instructions, like AMD's IBS (operations)."},
     {.name = "pmu",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_comm_given, pmu),

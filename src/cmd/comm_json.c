@@ -272,12 +272,15 @@ static void json_exact(struct as_json *json, const struct as_comm_shown *shown)
     as_json_end(json);
 }
 
+static const char *const sampling_names[] = {
+    [AS_SAMPLING_EVENTS] = "events", [AS_SAMPLING_ACCESSES] = "accesses", [AS_SAMPLING_OPERATIONS] = "operations"};
+
 static void json_samples(struct as_json *json, const struct as_comm_shown *shown)
 {
     struct as_detect_counts counts = shown->result->detect;
     as_json_object(json, "sampling");
     if (shown->run)
-        as_json_string(json, "kind", shown->options->machine.sampling == AS_SAMPLING_EVENTS ? "events" : "operations");
+        as_json_string(json, "kind", sampling_names[shown->options->machine.sampling]);
     as_json_u64(json, "load_samples", counts.load_samples);
     as_json_u64(json, "store_samples", counts.store_samples);
     as_json_u64(json, "published", counts.published);

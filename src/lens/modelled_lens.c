@@ -129,11 +129,11 @@ static uint64_t draw(const struct as_modelled_lens *lens, struct thread *thread,
 static void start_counters(struct as_modelled_lens *lens, struct thread *thread, uint64_t clock)
 {
     const struct as_modelled_options *options = &lens->options;
-    bool events = options->sampling == AS_SAMPLING_EVENTS;
+    enum as_lens_sampling sampling = options->sampling;
     thread->seed = as_random_hash(options->seed ^ as_random_hash(thread->number));
-    thread->loads_left = draw(lens, thread, events ? options->load_period : 0);
-    thread->stores_left = draw(lens, thread, events ? options->store_period : 0);
-    uint64_t first = draw(lens, thread, events ? 0 : options->period);
+    thread->loads_left = draw(lens, thread, sampling == AS_SAMPLING_OPERATIONS ? 0 : options->load_period);
+    thread->stores_left = draw(lens, thread, sampling == AS_SAMPLING_EVENTS ? options->store_period : 0);
+    uint64_t first = draw(lens, thread, sampling == AS_SAMPLING_OPERATIONS ? options->period : 0);
     thread->next_tag = first == UINT64_MAX ? first : clock + first;
 }
 
@@ -330,6 +330,12 @@ static __attribute__((noinline)) void begin_to_wait(struct as_modelled_lens *len
     thread->waiting |= kind;
 }
 
+/* What the counter counts that a machine with two has for loads. */
+static uint8_t first_counter(const struct as_modelled_lens *lens)
+{
+    return lens->options.sampling == AS_SAMPLING_ACCESSES ? AS_ACCESS_LOAD | AS_ACCESS_STORE : AS_ACCESS_LOAD;
+}
+
 static void overflow_loads(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access,
                            uint64_t clock)
 {
@@ -337,7 +343,7 @@ static void overflow_loads(struct as_modelled_lens *lens, struct thread *thread,
     if (lens->options.unit.load_shadow)
         begin_to_wait(lens, thread, AS_ACCESS_LOAD, &thread->load_from, clock + lens->options.unit.load_shadow);
     else
-        take_sample(lens, thread, access, AS_ACCESS_LOAD, lens->options.load_period);
+        take_sample(lens, thread, access, first_counter(lens), lens->options.load_period);
 }
 
 static void overflow_stores(struct as_modelled_lens *lens, struct thread *thread, const struct as_data_access *access,
@@ -384,6 +390,7 @@ void as_modelled_lens_span(struct as_modelled_lens *lens, struct as_weave *weave
     if (__builtin_expect(!thread || !thread->live, 0))
         thread = start_thread(lens, span);
     bool tags = lens->options.sampling == AS_SAMPLING_OPERATIONS && lens->options.period;
+    uint32_t any = lens->options.sampling == AS_SAMPLING_ACCESSES;
     uint64_t clock = span->clock << 16;
     lens->weave = weave;
     for (size_t i = 0; i < span->n; i++, clock += span->step) {
@@ -395,7 +402,7 @@ void as_modelled_lens_span(struct as_modelled_lens *lens, struct as_weave *weave
         thread->accesses++;
         thread->loads += loads;
         thread->stores += stores;
-        thread->loads_left -= loads;
+        thread->loads_left -= loads | any;
         thread->stores_left -= stores;
         if (__builtin_expect(thread->armed, 0))
             check_registers(lens, thread, access);

@@ -3,8 +3,9 @@
  *
  * What is modelled (doc/design/comm.md has the sources):
  *   counters    AS_SAMPLING_EVENTS, like PEBS: loads and stores have a counter each, which samples every period-th access
- *               of its kind; an atomic is counted by both. AS_SAMPLING_OPERATIONS, like IBS: one counter of instructions;
- *               the tagged one gives a sample if it accesses memory, and none otherwise.
+ *               of its kind; an atomic is counted by both. AS_SAMPLING_ACCESSES, like PEBS with an event for all instructions
+ *               that access memory: one counter, an atomic is counted once. AS_SAMPLING_OPERATIONS, like IBS: one counter
+ *               of instructions; the tagged one gives a sample if it accesses memory, and none otherwise.
  *   registers   1 to 4 of a thread; a trap comes behind each access of a watched kind that touches watched bytes.
  *   cost        instructions that a thread stands still for each sample and each trap. They are always added up
  *               (as_modelled_cost); with `disturb` the other threads run on meanwhile, as on a real machine.
@@ -20,7 +21,7 @@
 #include "lens/lens.h"
 #include "lens/weave.h"
 
-enum as_lens_sampling { AS_SAMPLING_EVENTS, AS_SAMPLING_OPERATIONS };
+enum as_lens_sampling { AS_SAMPLING_EVENTS, AS_SAMPLING_ACCESSES, AS_SAMPLING_OPERATIONS };
 
 /* Where threads run, in the order in which they appear. */
 enum as_pinning { AS_PINNING_COMPACT, AS_PINNING_SCATTER };
@@ -40,7 +41,7 @@ struct as_lens_unit {
 struct as_modelled_options {
     enum as_lens_sampling sampling;
     struct as_lens_unit unit;
-    uint64_t load_period, store_period; /* accesses; 0: no such counter. AS_SAMPLING_EVENTS */
+    uint64_t load_period, store_period; /* accesses; 0: no such counter. EVENTS; for ACCESSES load_period */
     uint64_t period;                    /* instructions. AS_SAMPLING_OPERATIONS */
     bool random;                        /* each period is drawn from 7/8 to 9/8 of that */
     uint32_t registers;                 /* 1 to AS_LENS_REGISTERS; 0: there are none */

@@ -134,6 +134,30 @@ static void operations_are_tagged(void **state)
     as_modelled_lens_free(lens);
 }
 
+/* One counter for loads and stores in turns; an atomic counts once, prefetches do not. */
+static void accesses_have_one_counter(void **state)
+{
+    struct as_modelled_options options = AS_MODELLED_OPTIONS_DEFAULT;
+    struct seen seen = {0};
+    uint64_t clock = 0;
+    options.sampling = AS_SAMPLING_ACCESSES;
+    options.load_period = 10;
+    options.store_period = 3;
+    options.random = false;
+    struct as_modelled_lens *lens = open_lens(&options, &seen);
+    access_many(lens, 1, 0x1000, AS_ACCESS_LOAD, 4, 1, &clock);
+    access_many(lens, 1, 0x1000, AS_ACCESS_STORE, 4, 1, &clock);
+    access_many(lens, 1, 0x1000, AS_ACCESS_PREFETCH, 9, 1, &clock);
+    access_many(lens, 1, 0x1000, AS_ACCESS_LOAD | AS_ACCESS_STORE, 1, 1, &clock);
+    assert_int_equal(as_modelled_lens_cost(lens).samples, 0);
+    access_many(lens, 1, 0x2000, AS_ACCESS_LOAD | AS_ACCESS_STORE, 1, 1, &clock);
+    assert_true(seen.samples[AS_ACCESS_LOAD | AS_ACCESS_STORE] == 1 && seen.last.address == 0x2000);
+    access_many(lens, 1, 0x1000, AS_ACCESS_STORE, 100, 1, &clock);
+    assert_int_equal(as_modelled_lens_cost(lens).samples, 11);
+    assert_int_equal(seen.samples[AS_ACCESS_LOAD | AS_ACCESS_STORE], 11);
+    as_modelled_lens_free(lens);
+}
+
 /* Accesses of a span are so many instructions apart: the samples are those of as many spans of one. */
 static void spans_are_single_accesses(void **state)
 {
@@ -395,12 +419,19 @@ static void numbers_come_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_are_asked_for),   cmocka_unit_test(numbers_come_again),
-        cmocka_unit_test(counters_overflow),     cmocka_unit_test(periods_vary),
-        cmocka_unit_test(operations_are_tagged), cmocka_unit_test(spans_are_single_accesses),
-        cmocka_unit_test(shadows_move_samples),  cmocka_unit_test(shadows_of_stores),
-        cmocka_unit_test(units_vary_periods),    cmocka_unit_test(registers_trap),
-        cmocka_unit_test(registers_are_limited), cmocka_unit_test(arming_moves),
+        cmocka_unit_test(paths_are_asked_for),
+        cmocka_unit_test(numbers_come_again),
+        cmocka_unit_test(counters_overflow),
+        cmocka_unit_test(periods_vary),
+        cmocka_unit_test(operations_are_tagged),
+        cmocka_unit_test(accesses_have_one_counter),
+        cmocka_unit_test(spans_are_single_accesses),
+        cmocka_unit_test(shadows_move_samples),
+        cmocka_unit_test(shadows_of_stores),
+        cmocka_unit_test(units_vary_periods),
+        cmocka_unit_test(registers_trap),
+        cmocka_unit_test(registers_are_limited),
+        cmocka_unit_test(arming_moves),
         cmocka_unit_test(threads_have_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
