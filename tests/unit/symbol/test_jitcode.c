@@ -145,6 +145,22 @@ static void test_dump(void **state)
     assert_string_equal(name_at(0x5008, NULL), "");
 }
 
+/* The dump's only piece goes on where it was moved to; where it was, it is still known for what ran there before. */
+static void test_move(void **state)
+{
+    const uint64_t moves[][8] = {{1 | UINT64_C(64) << 32, 2, 0, 0, 0x9000, 0x7000, 8, 0}, /* of nothing that is known */
+                                 {1 | UINT64_C(64) << 32, 3, 0, 0, 0x1000, 0x5000, 8, 0}};
+    write_file(header, sizeof header, "w");
+    write_load(0x1000, "seven_1", 1);
+    write_file(moves, sizeof moves, "a");
+    assert_true(as_jit_read(jit, path, 0));
+    assert_string_equal(name_at(0x5000, NULL), "seven_1");
+    assert_string_equal(name_at(0x5007, NULL), "seven_1");
+    assert_string_equal(name_at(0x5008, NULL), "");
+    assert_string_equal(name_at(0x1007, NULL), "seven_1");
+    assert_string_equal(name_at(0x7000, NULL), "");
+}
+
 /* The same bytes in two pieces: the version decides. */
 static void test_same_bytes(void **state)
 {
@@ -201,7 +217,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_map),        TEST(test_versions), TEST(test_begun),  TEST(test_dump),
-                                       TEST(test_same_bytes), TEST(test_damage),   TEST(test_refused)};
+    const struct CMUnitTest tests[] = {TEST(test_map),  TEST(test_versions),   TEST(test_begun),  TEST(test_dump),
+                                       TEST(test_move), TEST(test_same_bytes), TEST(test_damage), TEST(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
