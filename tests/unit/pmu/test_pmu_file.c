@@ -177,6 +177,24 @@ static void wrong_combinations(void **state)
     assert_false(set(&pmu, "shadow.loads", &err));
     assert_true(set(&pmu, "shadow.loads=0", &err));
     assert_int_equal(pmu.shadow[AS_SHADOW_LOADS], 0);
+    assert_false(set(&pmu, "counters=0", &err));
+    assert_string_equal(err.message,
+                        "counters=0: not allowed; a whole number from 1 to 16 (programmable counters that can sample)");
+    assert_false(set(&pmu, "a.key.that.is.longer.than.any.that.there.is.so.that.it.cannot.be.one=1", &err));
+    assert_non_null(strstr(err.message, "is not of the form KEY=VALUE"));
+}
+
+/* What is recorded before the buffer is full fits in it, to the byte. */
+static void full_buffers(void **state)
+{
+    static const char *const fits[] = {"record_bytes=100", "buffer_records=50", "buffer_bytes=5000"};
+    struct as_pmu pmu;
+    struct as_error err = AS_ERROR_INIT;
+    shipped("skylake", &pmu);
+    assert_true(as_pmu_set(&pmu, fits, 3, &err));
+    assert_false(set(&pmu, "buffer_bytes=4999", &err));
+    assert_string_equal(err.message, "skylake: buffer_records are 50 of 100 bytes, more than the 4999 of buffer_bytes");
+    assert_true(set(&pmu, "buffer_bytes=0", &err)); /* no limit is known */
 }
 
 static void wrong_requests(void **state)
@@ -318,7 +336,7 @@ int main(void)
                                        cmocka_unit_test(filters_of_operations), cmocka_unit_test(all_that_ship_load),
                                        cmocka_unit_test(documentation),         cmocka_unit_test(what_the_papers_say),
                                        cmocka_unit_test(default_events),        cmocka_unit_test(wrong_files),
-                                       cmocka_unit_test(wrong_combinations),    cmocka_unit_test(wrong_requests),
-                                       cmocka_unit_test(good_requests)};
+                                       cmocka_unit_test(wrong_combinations),    cmocka_unit_test(full_buffers),
+                                       cmocka_unit_test(wrong_requests),        cmocka_unit_test(good_requests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -499,6 +499,8 @@ static void ibs_counts_late_and_early(void **state)
     struct taken late = run(&request, pipes, 100000, NULL, NULL, 0);
     assert_in_range(late.samples.len, 100000 / 1507, 100000 / 1506 + 1); /* 1000, to the next group, retired, 500 */
     assert_int_equal(late.counts[0].happened, 100000);
+    /* From the choice to the interrupt nothing is counted; one operation more than the interval is, as all of them dispatch apart. */
+    assert_in_range(late.counts[0].counted, 1000 * late.samples.len, 1001 * (late.samples.len + 1));
     pmu.interrupt = 0;
     pmu.random_bits = 9;
     request = ask(&pmu, "ops", 1000);
@@ -507,6 +509,24 @@ static void ibs_counts_late_and_early(void **state)
     assert_true(early.samples.len > 110);
     clear(&late);
     clear(&early);
+    free(pipes);
+}
+
+/* Random bits beyond the interval leave an operation to count. */
+static void ibs_short_interval(void **state)
+{
+    static const uint32_t ids[] = {NOP};
+    struct as_pipe *pipes = repeat(ids, 1, 10000, 1);
+    struct as_pmu pmu = plain_ibs;
+    struct as_pmu_request request = ask(&pmu, "ops", 1);
+    struct taken each = run(&request, pipes, 10000, NULL, NULL, 0);
+    pmu.random_bits = 12; /* two of 4,096 starts are below the interval's last */
+    request = ask(&pmu, "ops", 3);
+    struct taken bits = run(&request, pipes, 10000, NULL, NULL, 0);
+    assert_true(each.samples.len > 1000);
+    assert_in_range(bits.samples.len, each.samples.len - each.samples.len / 100, each.samples.len);
+    clear(&each);
+    clear(&bits);
     free(pipes);
 }
 
@@ -550,6 +570,19 @@ static void ibs_wrong_path(void **state)
     request = ask(&plain_ibs, "cycles", 1000);
     struct taken cycles = run(&request, pipes, 12, NULL, NULL, 0);
     assert_int_equal(cycles.counts[0].squashed, 0);
+    /* A wrong path ends when the branch is known, here after a cycle: what is due then can be tagged behind it. */
+    pipes[4].done = 16;
+    request = ask(&plain_ibs, "ops", 30);
+    struct taken short_ = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(short_.counts[0].squashed, 0);
+    assert_int_equal(short_.counts[0].counted, 5 + 40 + 6); /* all but the one that is tagged */
+    assert_int_equal(short_.samples.data[0].insn, 16 * 5);
+    pipes[4].done = 15; /* before it began */
+    struct taken none = run(&request, pipes, 12, NULL, NULL, 0);
+    assert_int_equal(none.counts[0].counted, 12);
+    assert_int_equal(none.samples.len, 0);
+    clear(&short_);
+    clear(&none);
     clear(&right);
     clear(&wrong);
     clear(&filled);
@@ -780,6 +813,7 @@ int main(void)
                                        cmocka_unit_test(ibs_tags_the_next_group),
                                        cmocka_unit_test(ibs_off_by_one),
                                        cmocka_unit_test(ibs_counts_late_and_early),
+                                       cmocka_unit_test(ibs_short_interval),
                                        cmocka_unit_test(ibs_counts_cycles),
                                        cmocka_unit_test(ibs_wrong_path),
                                        cmocka_unit_test(ibs_fetches),
