@@ -4,8 +4,10 @@
 
 #include "unit.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -173,6 +175,25 @@ static void more_sites_than_there_is_room_for(void **state)
     assert_int_equal(image->live, 0);
     assert_int_equal(image->peak, 10 * n);
     assert_int_equal(sum.peak_bytes, 10 * n);
+}
+
+/* A call that is a file's last instruction returns behind its end. The file is known all the same, and once. */
+static void a_caller_at_the_end_of_a_file(void **state)
+{
+    struct as_agent_seen_file file;
+    struct dl_find_object found;
+    uint32_t files = 0;
+    assert_int_equal(_dl_find_object((void *)(uintptr_t)set_up, &found), 0);
+    uintptr_t start = (uintptr_t)found.dlfo_map_start, end = (uintptr_t)found.dlfo_map_end;
+    agent_bed_take(AS_AGENT_MALLOC, 0x10000, 1, end);
+    agent_bed_take(AS_AGENT_CALLOC, 0x20000, 1, start + 1);
+    for (uint32_t i = 0; i < AS_AGENT_FILES; i++)
+        if (as_agent_read_file(agent_bed_image(&bed, 0), i, &file)) {
+            files++;
+            assert_true(file.start == start && file.end == end);
+            assert_string_equal(file.path, agent_bed_image(&bed, 0)->program);
+        }
+    assert_int_equal(files, 1);
 }
 
 /* ---- blocks ---- */
@@ -477,6 +498,7 @@ int main(void)
         BED(errno_stays),
         BED(a_site_has_its_callers),
         BED(frames_that_lead_anywhere_end_the_walk),
+        BED(a_caller_at_the_end_of_a_file),
         BED(more_sites_than_there_is_room_for),
         BED(what_is_freed_is_not_live),
         BED(a_realloc_that_fails_changes_nothing),

@@ -5,6 +5,7 @@
 #include "fake_mpi.h"
 #include "unit.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -36,6 +37,15 @@ int MPI_Request_free(void *);
 
 enum { RANKS = 4, OWN = 1 };
 static struct as_mpi_wire *wire;
+static bool no_memory; /* for what is known of communicators */
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size)
+{
+    return no_memory ? NULL : __real_realloc(old, size);
+}
+
 static char data[64];
 
 /* The process has one row for all its life: it joins once. */
@@ -137,6 +147,22 @@ static void to_another_side(void **state)
     MPI_Send(data, 9, FAKE_BYTE, 1, 0, FAKE_OTHERS);
     MESSAGES(OWN, 1, 0, 0, 9, 0);
     assert_int_equal(wire->elsewhere, 1);
+}
+
+/* Where no memory is left for who is who, it is asked again the next time. Nothing is sent to anybody else. */
+static void without_memory(void **state)
+{
+    uint32_t known[] = {FAKE_WORLD, FAKE_TURNED};
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_free(&known[i]);
+    no_memory = true;
+    MPI_Send(data, 9, FAKE_BYTE, 0, 0, FAKE_TURNED);
+    MPI_Bcast(data, 9, FAKE_BYTE, 2, FAKE_TURNED);
+    no_memory = false;
+    MESSAGES(OWN, 0, 0, 0, 0, 0);
+    assert_int_equal(wire->elsewhere, 1);
+    MPI_Send(data, 9, FAKE_BYTE, 0, 0, FAKE_TURNED);
+    MESSAGES(OWN, 1, 0, 0, 0, 9);
 }
 
 /* A request that is kept sends each time that it is started. */
@@ -243,7 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(joins),   TEST(sends),  TEST(translates),           TEST(to_another_side), TEST(persistent_requests),
-        TEST(windows), TEST(to_all), TEST(to_and_from_the_root),
+        TEST(windows), TEST(to_all), TEST(to_and_from_the_root), TEST(without_memory),
     };
     return cmocka_run_group_tests(tests, join_once, NULL);
 }
