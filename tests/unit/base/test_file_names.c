@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/assay-names-XXXXXX", before[PATH_MAX];
@@ -63,6 +64,28 @@ static void links(void **state)
     expect_text(as_path_follow("first"), "/no/such/file");
     expect_text(as_path_follow("short"), "./x");
     free(as_path_follow("round")); /* ends */
+}
+
+/* The last link of the longest chain that Linux follows. */
+static void many_links(void **state)
+{
+    enum { MOST = 40 };
+    char name[16], next[16];
+    for (int i = 0; i < MOST; i++) {
+        snprintf(name, sizeof name, "in/%d", i);
+        snprintf(next, sizeof next, i + 1 < MOST ? "%d" : "end", i + 1);
+        assert_int_equal(symlink(next, name), 0);
+    }
+    make("in/end", 0600);
+    assert_int_equal(access("in/0", R_OK), 0);
+    char *followed = as_path_follow("in/0");
+    assert_string_equal(as_path_base(followed), "end");
+    free(followed);
+    for (int i = 0; i < MOST; i++) {
+        snprintf(name, sizeof name, "in/%d", i);
+        unlink(name);
+    }
+    unlink("in/end");
 }
 
 static void same_files(void **state)
@@ -150,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(parts),
         TEST(links),
+        TEST(many_links),
         TEST(same_files),
         TEST(same_files_later),
         TEST(modes),

@@ -6,8 +6,10 @@
 
 #include "unit.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/time.h>
 #include <time.h>
 
 /* A child that runs `body`, which returns its exit status. */
@@ -279,8 +281,36 @@ static int shield_once_if_not_interrupted(void)
     return 1;
 }
 
+/* The whole seconds and the rest. */
+static int alarm_in_time(void)
+{
+    struct itimerval left;
+    as_signals_alarm(1000.25);
+    if (getitimer(ITIMER_REAL, &left) != 0)
+        return 1;
+    double seconds = (double)left.it_value.tv_sec + (double)left.it_value.tv_usec / 1e6;
+    return seconds > 900 && seconds < 1000.27 ? 0 : 2; /* the kernel rounds up to a tick */
+}
+
+/* What stands by meanwhile holds no end of a pipe. */
+static int leave_pipes_alone(void)
+{
+    enum { LONG = 60000 };
+    int ends[2];
+    if (pipe(ends) != 0)
+        return 1;
+    as_signals_catch(&(struct as_signals){0});
+    close(ends[1]);
+    struct pollfd wait = {.fd = ends[0], .events = POLLIN};
+    int status = poll(&wait, 1, LONG) == 1 && wait.revents & POLLHUP ? 0 : 2;
+    as_signals_restore();
+    return status;
+}
+
 static void test_signals(void **state)
 {
+    assert_int_equal(status_of(leave_pipes_alone), 0);
+    assert_int_equal(status_of(alarm_in_time), 0);
     assert_int_equal(status_of(pass_on), 0);
     assert_int_equal(status_of(pass_on_early), 0);
     assert_int_equal(status_of(pass_on_what_it_lacks), 0);
