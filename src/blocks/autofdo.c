@@ -55,6 +55,12 @@ static uint32_t node_of(struct maker *maker, const char *key, const char *name, 
     return number;
 }
 
+/* Of a function that is not inlined there: the outermost frame. */
+static uint32_t node_of_function(struct maker *maker, const struct as_source_frame *outermost)
+{
+    return node_of(maker, outermost->linkage, outermost->linkage, false);
+}
+
 static uint32_t child_of(struct maker *maker, uint32_t parent, uint32_t offset, uint32_t discriminator,
                          const char *name)
 {
@@ -92,7 +98,7 @@ static struct as_autofdo_line *find_line(struct maker *maker, uint64_t address, 
     uint32_t ignored;
     if (!n || !frames[0].line || !frames[n - 1].linkage || frames[n - 1].inlined)
         return NULL;
-    uint32_t node = node_of(maker, frames[n - 1].linkage, frames[n - 1].linkage, false);
+    uint32_t node = node_of_function(maker, &frames[n - 1]);
     for (size_t i = n; i-- > 1;)
         node = child_of(maker, node, offset_of(&frames[i]), base_of(frames[i].discriminator, &ignored),
                         frames[i - 1].linkage ? frames[i - 1].linkage : "");
@@ -233,7 +239,7 @@ static void add_function(struct maker *maker, uint32_t function)
     size_t n = as_debug_frames(maker->debug, f->start, frames, MOST_FRAMES);
     if (!n || !f->linkage || !frames[n - 1].linkage || strstr(f->linkage, ".cold"))
         return;
-    uint32_t node = node_of(maker, frames[n - 1].linkage, frames[n - 1].linkage, false);
+    uint32_t node = node_of_function(maker, &frames[n - 1]);
     maker->profile->nodes.data[node].head += (uint64_t)(as_flow_entries(maker->flow, maker->module, function) + 0.5);
 }
 

@@ -150,6 +150,9 @@ static void test_methods(void **state)
     struct as_flow *flow = estimate(NULL, 0, s + 4, AS_METHOD_IP, &trouble);
     assert_true(flow->counts[0][0] == 5 && flow->samples[0][0] == 1 && trouble.used == 20);
     end(flow);
+    flow = estimate(NULL, 0, s + 4, AS_METHOD_LBR, &trouble); /* no stack at all */
+    assert_true(flow->counts[0][0] == 0 && flow->together == 0 && trouble.used == 0);
+    end(flow);
     /* Returned to 0, fell through 0, took the jump of 1 to 3, returned from 3. */
     const struct as_samples_branch stack[] = {{s + 44, 0x8000}, {s + 20, s + 44}, {0x8100, s}};
     flow = estimate(stack, 3, 0x8000, AS_METHOD_LBR, &trouble);
