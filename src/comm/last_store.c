@@ -78,7 +78,7 @@ static struct follower *find(struct as_last_store *last, uint32_t thread)
 void as_last_store_start(struct as_last_store *last, uint32_t thread, uint32_t process)
 {
     while (last->threads.len <= thread)
-        *as_vec_push(&last->threads) = (struct follower){.number = (uint32_t)last->threads.len - 1};
+        *as_vec_push(&last->threads) = (struct follower){.live = false};
     last->threads.data[thread] = (struct follower){.number = thread, .process = process, .live = true};
 }
 

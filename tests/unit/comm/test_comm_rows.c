@@ -239,6 +239,35 @@ static void by_pair(void **state)
     close_program(&program);
 }
 
+/* Code that is the same in two processes, or that other paths led to, is not one pair. */
+static void pairs_of_different_sides(void **state)
+{
+    struct program program;
+    struct as_comm_rows rows = {0};
+    open_program(&program);
+    struct as_contact plain = contact_of(HEAP, 0, 0, 100), other[4] = {plain, plain, plain, plain};
+    other[0].from.process = 2;
+    other[1].to.process = 2;
+    other[2].from.path = 1;
+    other[3].to.path = 1;
+    as_contacts_add(&program.contacts, &plain, 0, 1);
+    for (size_t i = 0; i < 4; i++) {
+        other[i].count = 10 + i;
+        as_contacts_add(&program.contacts, &other[i], 0, 1);
+    }
+    as_comm_rows_make(&rows, &program.result);
+    assert_int_equal(rows.pairs.len, 5);
+    assert_int_equal(rows.pairs.data[0].true_, 100);
+    for (size_t i = 0; i < 4; i++) {
+        const struct as_comm_pair *pair = &rows.pairs.data[4 - i];
+        assert_int_equal(pair->true_, 10 + i);
+        assert_true(pair->from.process == other[i].from.process && pair->to.process == other[i].to.process);
+        assert_true(pair->from.path == other[i].from.path && pair->to.path == other[i].to.path);
+    }
+    as_comm_rows_free(&rows);
+    close_program(&program);
+}
+
 static void add_remote(struct program *program, uint64_t line, uint64_t (*code)(void), uint8_t size, uint64_t count,
                        uint64_t remote)
 {
@@ -562,6 +591,28 @@ static void thread_names(void **state)
     close_program(&program);
 }
 
+/* A run that moved no more lines than it takes to start its threads shares nothing: each process began with one that nobody started. */
+static void patterns_of_runs(void **state)
+{
+    struct as_pair_matrix matrix = {0};
+    struct program program;
+    open_program(&program);
+    program.result.exact = &matrix;
+    as_pair_matrix_grow(&matrix, 3);
+    as_pair_matrix_add(&matrix, 0, 1, false, 2 * AS_PATTERN_THREAD - 1);
+    assert_int_equal(as_comm_pattern(&program.result).pattern, AS_PATTERN_START);
+    program.threads[2].process = 2; /* the first of another one */
+    assert_int_equal(as_comm_pattern(&program.result).pattern, AS_PATTERN_PAIR);
+    program.threads[2].process = 1;
+    program.result.is_time = true; /* no transfers */
+    assert_int_equal(as_comm_pattern(&program.result).pattern, AS_PATTERN_PAIR);
+    program.result.is_time = false;
+    as_pair_matrix_add(&matrix, 0, 1, true, 1);
+    assert_int_equal(as_comm_pattern(&program.result).pattern, AS_PATTERN_PAIR);
+    as_pair_matrix_free(&matrix);
+    close_program(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_object),        cmocka_unit_test(by_line),
@@ -569,7 +620,8 @@ int main(void)
                                        cmocka_unit_test(advice),           cmocka_unit_test(advice_ends_with_the_list),
                                        cmocka_unit_test(nested_advice),    cmocka_unit_test(variables_on_a_line),
                                        cmocka_unit_test(blocks_on_a_line), cmocka_unit_test(texts),
-                                       cmocka_unit_test(frames),           cmocka_unit_test(thread_names)};
+                                       cmocka_unit_test(frames),           cmocka_unit_test(thread_names),
+                                       cmocka_unit_test(patterns_of_runs), cmocka_unit_test(pairs_of_different_sides)};
     return writes_it() && reads_it() && start_thread() && advise_stack_range()
                ? cmocka_run_group_tests(tests, NULL, NULL)
                : 1;
