@@ -342,13 +342,26 @@ static void test_unfinished(void **state)
     as_counter_free(counter);
 }
 
+/* Code that was translated and never ran. */
+static void test_never_run(void **state)
+{
+    struct as_counter *counter = as_counter_new(false);
+    for (size_t b = 0; b < bed.code.blocks.len; b++) {
+        const struct as_block *block = bed.code.blocks.data[b];
+        for (uint32_t i = 0; i < block->n; i++)
+            assert_int_equal(as_counter_executions(counter, block, i), 0);
+        assert_int_equal(as_counter_taken(counter, block), 0);
+    }
+    as_counter_free(counter);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_blocks_only), TEST(test_recorded), TEST(test_disagreeing), TEST(test_regions_of_running_threads),
-        TEST(test_unfinished),
+        TEST(test_blocks_only), TEST(test_recorded),  TEST(test_disagreeing), TEST(test_regions_of_running_threads),
+        TEST(test_unfinished),  TEST(test_never_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * thread's. The functions are addresses: no symbols are needed. */
 #include "count/tracker_stacks.h"
 #include "count/waiting_stacks.h"
+#include "engine/wire.h"
 #include "symbol/space.h"
 #include "unit.h"
 
@@ -273,6 +274,67 @@ static void jumps(void **state)
     assert_false(as_calls_jump(tracker, &threads[0], calls, 0x700)); /* nothing is known of where it is */
 }
 
+/* Go's stacks grow by being copied elsewhere: the frames are the same, and their slots move with them. */
+static void a_stack_that_is_copied(void **state)
+{
+    enum { THERE = 0x50000 };
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    struct as_callpath *own = calls->path;
+    as_calls_resume(tracker, &threads[0], calls, BACK_INNER, THERE);
+    assert_ptr_equal(calls->path, own);
+    assert_int_equal(as_callpath_depth(own), 2);
+    assert_int_equal(as_callpath_top_slot(own), THERE + FRAME);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 0);
+    /* Where another one waits at the same instruction, it can be either: a new stack. */
+    calls = on_stack(1, 0x20000);
+    own = calls->path;
+    wait_on(0xa000);
+    as_calls_resume(tracker, &threads[1], calls, BACK_INNER, THERE);
+    assert_ptr_not_equal(calls->path, own);
+    assert_int_equal(as_call_tracker_switches(tracker).begun, 1);
+}
+
+/* One instruction that ends a block and accesses a slot. */
+struct one {
+    struct as_block_exec exec;
+    uint64_t word;
+    struct as_insn insn;
+    _Alignas(struct as_block) char block[sizeof(struct as_block) + sizeof(struct as_insn *)];
+};
+
+static const struct as_block_exec *execute(struct one *one, enum as_class class_, uint64_t next, uint64_t slot)
+{
+    struct as_block *block = (struct as_block *)one->block;
+    *one = (struct one){.insn = {.arch = AS_ARCH_X86_64, .class_ = class_}, .word = AS_WIRE_LOAD | slot};
+    *block = (struct as_block){.n = 1, .last_class = class_, .link_at = slot ? 0 : -1, .stack_at = -1};
+    block->insns[0] = &one->insn;
+    one->exec = (struct as_block_exec){
+        .block = block, .end = 1, .taken = true, .next = next, .words = &one->word, .n_words = slot != 0};
+    return &one->exec;
+}
+
+/* After a jump to a stack that is not known yet: a return belongs to one frame of one stack, a call tells where the stack is. */
+static void what_tells_the_stack(void **state)
+{
+    struct one one;
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    struct as_callpath *own = calls->path, *first = wait_on(0xa000), *second = wait_on(0xb000);
+    calls->resumed = BACK_INNER;
+    as_calls_settle(tracker, &threads[0], calls, execute(&one, AS_CLASS_CALL, 0x700, 0)); /* nothing is known */
+    assert_true(calls->path == own && calls->resumed == BACK_INNER);
+    as_calls_settle(tracker, &threads[0], calls, execute(&one, AS_CLASS_RETURN, BACK_OUTER, 0xc000)); /* of no stack */
+    assert_true(calls->path == own && calls->resumed == BACK_INNER);
+    as_calls_settle(tracker, &threads[0], calls, execute(&one, AS_CLASS_RETURN, BACK_OUTER, 0xb000));
+    assert_true(calls->path == second && calls->resumed == 0);
+    assert_int_equal(as_callpath_top_slot(second), 0xb000); /* the return itself is yet to come */
+    calls->resumed = BACK_INNER;
+    as_calls_settle(tracker, &threads[0], calls, execute(&one, AS_CLASS_CALL, 0x700, 0xa000 - FRAME - 8));
+    assert_true(calls->path == first && calls->resumed == 0);
+    calls->resumed = BACK_INNER;
+    as_calls_settle(tracker, &threads[0], calls, execute(&one, AS_CLASS_RETURN, BACK_OUTER, 0xa000)); /* on its own */
+    assert_true(calls->path == first && calls->resumed == 0);
+}
+
 #define ON_STACKS(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -289,6 +351,8 @@ int main(void)
         ON_STACKS(a_pointer_on_a_stack),
         ON_STACKS(a_stack_that_nothing_is_known_of),
         ON_STACKS(jumps),
+        ON_STACKS(a_stack_that_is_copied),
+        ON_STACKS(what_tells_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
