@@ -430,6 +430,47 @@ static void test_spe_by_trace(void **state)
     as_str_free(&records.bytes);
 }
 
+/* Of several PMUs the first that is named SPE has the trace, whatever comes before or behind it. */
+static void test_spe_among_others(void **state)
+{
+    enum { ATTRS = 4 };
+    struct build records = spe_records(false, 0);
+    for (size_t at = 0; at < ATTRS - 1; at++) {
+        struct attr attrs[ATTRS] = {[ATTRS - 1] = spe_attrs[1]};
+        for (size_t i = 0; i < ATTRS - 1; i++) {
+            attrs[i] = spe_attrs[0];
+            attrs[i].ids[0] += i == at ? 0 : 1000 + i;
+            attrs[i].config += i;
+            attrs[i].name = i < at    ? "other/ts_enable=1/"
+                            : i == at ? "arm_spe_0/ts_enable=1/"
+                                      : "arm_spe_1/ts_enable=1/";
+        }
+        struct as_str file = wrap(&(struct wrapping){0}, attrs, ATTRS, &records);
+        assert_true(import_bytes(file.data, file.len));
+        struct as_str text = profile_text();
+        if (!strstr(text.data, "arm_spe_0/ts_enable=1/ [operations] 13: Arm SPE: "))
+            fail_msg("the one named at %zu: %s", at, text.data);
+        as_str_free(&text);
+        as_str_free(&file);
+    }
+    as_str_free(&records.bytes);
+}
+
+/* Threads that no record tells of: a buffer's own thread, or that of a context packet, is a process by that number. */
+static void test_spe_unknown_threads(void **state)
+{
+    struct as_str file = spe_unknown_threads_file();
+    assert_true(import_bytes(file.data, file.len));
+    struct as_str text = profile_text();
+    static const char *const lines[] = {"counter spe_records 3\n", "thread 301/301 - 2\n", "thread 302/302 - 1\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text.data, lines[i]))
+            fail_msg("no \"%s\" in:\n%s", lines[i], text.data);
+    assert_null(strstr(text.data, "spe_without_thread"));
+    as_str_free(&text);
+    as_str_free(&file);
+}
+
 /* No room to wait: records count as soon as they come, when nobody has said yet what is mapped, and none is lost. */
 static void test_spe_without_room(void **state)
 {
@@ -570,6 +611,8 @@ int main(void)
         cmocka_unit_test(test_spe_bits),
         cmocka_unit_test(test_ibs_bits),
         cmocka_unit_test(test_spe_by_trace),
+        cmocka_unit_test(test_spe_among_others),
+        cmocka_unit_test(test_spe_unknown_threads),
         cmocka_unit_test(test_spe_without_room),
         cmocka_unit_test(test_spe_live),
         cmocka_unit_test(test_damage),

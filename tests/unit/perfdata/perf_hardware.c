@@ -512,6 +512,23 @@ struct as_str spe_file(const struct wrapping *how, size_t piece)
     return file;
 }
 
+struct as_str spe_unknown_threads_file(void)
+{
+    enum { BUFFER_TID = 301, CONTEXT_TID = 302 };
+    struct build build = {0};
+    struct trace trace = {0};
+    put_spe_head(&build);
+    put_spe(&trace.build, &(struct spe){.pc = 0x401000, .events = RETIRED, .time = AFTER});
+    put_buffer(&build, 0, BUFFER_TID, UINT32_MAX, &trace);
+    put_spe(&trace.build, &(struct spe){.pc = 0x401004, .context = CONTEXT_TID, .events = RETIRED, .time = AFTER});
+    put_buffer(&build, 1, UINT32_MAX, 0, &trace);
+    put_spe(&trace.build, &(struct spe){.pc = 0x401008, .context = CONTEXT_TID, .events = RETIRED, .time = AFTER});
+    put_buffer(&build, 2, BUFFER_TID, UINT32_MAX, &trace);
+    struct as_str file = wrap(&(struct wrapping){0}, spe_attrs, 2, &build);
+    as_str_free(&build.bytes);
+    return file;
+}
+
 /* ---- a bit at a time ---- */
 
 struct as_str spe_bits_file(void)

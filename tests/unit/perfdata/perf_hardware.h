@@ -20,6 +20,8 @@ void put_spe_processes(struct build *build);
 void put_spe_truncated(struct build *build);
 void put_spe_trace(struct build *trace);
 struct as_str spe_file(const struct wrapping *how, size_t piece);
+/* Records of threads 301, whose buffer it is, and 302, by a context packet, which no other record names; and of both, which is 301. */
+struct as_str spe_unknown_threads_file(void);
 
 /* One load for each event bit of SPE, at 0x401000 and every fourth byte behind; and one for each bit of IbsOpData4. */
 enum { SPE_EVENT_BITS = 32, IBS_DATA4_BITS = 4 };
