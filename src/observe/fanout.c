@@ -208,6 +208,8 @@ static void *observe(void *argument)
     struct member *member = argument;
     struct as_fanout *fanout = member->fanout;
     struct as_buffer *buffer;
+    if (member->foreign)
+        as_guard_begin_thread();
     pthread_mutex_lock(&fanout->mutex);
     while ((buffer = next_buffer(member))) {
         pthread_mutex_unlock(&fanout->mutex);

@@ -43,7 +43,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     siglongjmp(guard->back, 1);
 }
 
-/* Each time, because other code sets handlers, too. */
+/* Again and again, because other code sets handlers, too. */
 static void install(void)
 {
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, now;
@@ -81,12 +81,35 @@ static bool enter_stack(stack_t *old)
     return sigaltstack(&stack, old) == 0;
 }
 
+/* A thread that does nothing but guarded calls keeps its stack between them and looks at the handlers now and then, which spares each
+ * call seven system calls. */
+static _Thread_local bool keeps_stack;
+static _Thread_local unsigned calls_until_look;
+
+bool as_guard_begin_thread(void)
+{
+    stack_t old;
+    keeps_stack = enter_stack(&old);
+    calls_until_look = 0;
+    return keeps_stack;
+}
+
+static void look_at_handlers(void)
+{
+    if (keeps_stack && calls_until_look > 0) {
+        calls_until_look--;
+        return;
+    }
+    install();
+    calls_until_look = AS_GUARD_LOOKS - 1;
+}
+
 const char *as_guard_call(void (*call)(void *argument), void *argument)
 {
-    install();
     struct guard guard = {.crash = NULL};
     stack_t old;
-    bool replaced = enter_stack(&old);
+    look_at_handlers();
+    bool replaced = !keeps_stack && enter_stack(&old);
     call_guarded(&guard, call, argument);
     if (replaced)
         sigaltstack(&old, NULL);
@@ -95,6 +118,10 @@ const char *as_guard_call(void (*call)(void *argument), void *argument)
 
 void as_guard_end_thread(void)
 {
+    static const stack_t none = {.ss_flags = SS_DISABLE};
+    if (keeps_stack)
+        sigaltstack(&none, NULL);
+    keeps_stack = false;
     if (signal_stack)
         munmap(signal_stack, SIGNAL_STACK);
     signal_stack = NULL;
