@@ -2,7 +2,7 @@
  * the threads of a process together.
  *
  * Keeping together: every thread has a clock, its executed instructions plus an offset. A thread that is more than the
- * window ahead of the slowest running thread of its process waits. A thread in a system call does not count, and when
+ * window ahead of the slowest running thread of its process waits until that one is no more than half of the window behind. A thread in a system call does not count, and when
  * it comes back it starts at the clock of the slowest running one, so that no thread waits for it to catch up. A thread can
  * also be stuck where no callback reports it (QEMU's exclusive sections stop every other vcpu at a block boundary); so
  * a thread that waits goes on for one block after a millisecond without progress, which lets QEMU have its way and changes
@@ -50,8 +50,9 @@ struct as_plugin as_plugin;
 struct as_wire_lane *as_lane_of[AS_PLUGIN_VCPUS];
 struct as_wire_lane as_lane_unclaimed; /* write == chunk_end and check_at == 0: everything takes the slow path */
 
-/* Threads of this process that wait for a slower one, and the futex that they wait on. */
+/* Threads of this process that wait for a slower one, the futex that they wait on, and the clock at which the slowest lets one of them go on. */
 static _Atomic uint32_t throttle_waiters, throttle_epoch;
+static _Atomic uint64_t throttle_target = UINT64_MAX;
 static _Atomic uint32_t live_threads, threads_settled;
 static __thread bool settled; /* the thread has come to its gate, or to a system call */
 static __thread struct as_wire_lane *mine;
@@ -61,10 +62,11 @@ struct as_wire_lane *as_lane_mine(void)
     return mine;
 }
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t expected, long milliseconds)
+/* `wait`: FUTEX_WAIT, or FUTEX_WAIT_PRIVATE where only threads of this process wake. */
+static void futex_wait(_Atomic uint32_t *word, int wait, uint32_t expected, long milliseconds)
 {
     struct timespec timeout = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
-    syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
+    syscall(SYS_futex, word, wait, expected, &timeout, NULL, 0);
 }
 
 /* The new value makes a futex_wait that is just about to sleep return at once. */
@@ -90,6 +92,7 @@ void as_lane_setup(void)
         as_lane_of[i] = &as_lane_unclaimed;
     atomic_store(&live_threads, 0);
     atomic_store(&throttle_waiters, 0);
+    atomic_store(&throttle_target, UINT64_MAX);
     as_turns_setup();
 }
 
@@ -114,7 +117,7 @@ static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
         uint32_t room = atomic_load(&lane->room);
         atomic_store(&lane->writer_waits, 1); /* before the load of consumed: see as_lane_give_room */
         if (!has_room(lane, position))
-            futex_wait(&lane->room, room, 100);
+            futex_wait(&lane->room, FUTEX_WAIT, room, 100);
     }
     atomic_store(&lane->activity, before);
 }
@@ -270,8 +273,29 @@ static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
 /* Pairs with throttle and wait_for_expected: a waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
 void as_lane_wake_waiters(void)
 {
-    if (atomic_load(&throttle_waiters))
-        futex_wake(&throttle_epoch);
+    if (!atomic_load(&throttle_waiters))
+        return;
+    atomic_store(&throttle_target, UINT64_MAX); /* who waits on stores its own again, behind the epoch */
+    atomic_fetch_add(&throttle_epoch, 1);
+    syscall(SYS_futex, &throttle_epoch, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Wakes those that wait for the slowest thread, unless it has yet to come to where one of them may go on. */
+static void let_others_go_on(const struct as_wire_lane *lane)
+{
+    uint64_t target = atomic_load(&throttle_target);
+    if (as_lane_clock(lane) < target)
+        return;
+    const struct as_wire_lane *slowest = slowest_fellow(lane);
+    if (!slowest || as_lane_clock(slowest) >= target)
+        as_lane_wake_waiters();
+}
+
+static void lower_target(uint64_t clock)
+{
+    uint64_t target = atomic_load(&throttle_target);
+    while (clock < target && !atomic_compare_exchange_weak(&throttle_target, &target, clock))
+        ;
 }
 
 /* Never behind the slowest: a thread that starts, or that slept, owes nothing. */
@@ -302,11 +326,32 @@ static void wait_for_expected(void)
     for (int waited = 0; as_turns_awaits() && !atomic_load(&as_plugin.wire->detached);) {
         uint32_t epoch = atomic_load(&throttle_epoch);
         if (as_turns_awaits())
-            futex_wait(&throttle_epoch, epoch, 1);
+            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, 1);
         if (atomic_load(&throttle_epoch) == epoch)
             as_turns_stay_patient(++waited);
     }
     atomic_fetch_sub(&throttle_waiters, 1);
+}
+
+/* Waits until the slowest thread is no more than half of the window behind, so that this one has some way to go before it waits again. Returns
+ * false if there was no progress for a millisecond. */
+static bool wait_for_slowest(struct as_wire_lane *lane, uint64_t window)
+{
+    const struct as_wire_lane *slowest = slowest_fellow(lane);
+    bool waits = slowest && as_lane_clock(lane) > as_lane_clock(slowest) + window;
+    uint64_t target = as_lane_clock(lane) - window / 2;
+    while (waits && slowest && as_lane_clock(slowest) < target && !atomic_load(&as_plugin.wire->detached)) {
+        atomic_store(&lane->activity, AS_WIRE_THROTTLED);
+        uint32_t epoch = atomic_load(&throttle_epoch);
+        lower_target(target);
+        uint64_t clock = as_lane_clock(slowest);
+        if (clock < target)
+            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, 1);
+        if (as_lane_clock(slowest) == clock && atomic_load(&throttle_epoch) == epoch)
+            return false;
+        slowest = slowest_fellow(lane);
+    }
+    return true;
 }
 
 static void throttle(struct as_wire_lane *lane)
@@ -318,26 +363,15 @@ static void throttle(struct as_wire_lane *lane)
     as_lane_publish(lane); /* the reader may be waiting for this thread's part of the order */
     if (!window)
         return;
-    as_lane_wake_waiters();
+    let_others_go_on(lane);
     if (as_turns_awaits()) {
         atomic_store(&lane->activity, AS_WIRE_THROTTLED);
         wait_for_expected();
     }
-    const struct as_wire_lane *slowest = slowest_fellow(lane);
     lane->throttle_at = lane->instructions + step;
     atomic_fetch_add(&throttle_waiters, 1);
-    while (slowest && as_lane_clock(lane) > as_lane_clock(slowest) + window &&
-           !atomic_load(&as_plugin.wire->detached)) {
-        atomic_store(&lane->activity, AS_WIRE_THROTTLED);
-        uint64_t clock = as_lane_clock(slowest);
-        uint32_t epoch = atomic_load(&throttle_epoch);
-        futex_wait(&throttle_epoch, epoch, 1);
-        if (as_lane_clock(slowest) == clock && atomic_load(&throttle_epoch) == epoch) {
-            lane->throttle_at = lane->instructions; /* one block, then look again */
-            break;
-        }
-        slowest = slowest_fellow(lane);
-    }
+    if (!wait_for_slowest(lane, window))
+        lane->throttle_at = lane->instructions; /* one block, then look again */
     atomic_fetch_sub(&throttle_waiters, 1);
     atomic_store(&lane->activity, AS_WIRE_RUNNING);
 }
@@ -371,7 +405,7 @@ static void wait_at_gate(struct as_wire_lane *lane, may_go_function *may_go, uin
             break;
         atomic_store(&lane->sleeps, 1); /* before the last look: as_gates_ring_lane (gates.h) */
         if (!may_go(lane, question))
-            futex_wait(&lane->ring, ring, 1);
+            futex_wait(&lane->ring, FUTEX_WAIT, ring, 1);
         atomic_store(&lane->sleeps, 0);
     }
     atomic_store(&lane->activity, before == AS_WIRE_GATED ? AS_WIRE_RUNNING : before);

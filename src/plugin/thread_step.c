@@ -158,7 +158,7 @@ static void wake(struct as_wire_lane *lane)
     if (!atomic_compare_exchange_strong(&lane->in_line, &waits, CALLED))
         return;
     atomic_fetch_add(&lane->call, 1);
-    syscall(SYS_futex, &lane->call, FUTEX_WAKE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, &lane->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* The earliest of those in line; NULL: there is none. */
@@ -243,7 +243,7 @@ void as_turns_stay_patient(int milliseconds)
 static bool wait_for_call(struct as_wire_lane *lane, uint32_t call)
 {
     struct timespec timeout = {.tv_nsec = 1000000};
-    return syscall(SYS_futex, &lane->call, FUTEX_WAIT, call, &timeout, NULL, 0) == 0 ||
+    return syscall(SYS_futex, &lane->call, FUTEX_WAIT_PRIVATE, call, &timeout, NULL, 0) == 0 ||
            atomic_load(&lane->call) != call;
 }
 
