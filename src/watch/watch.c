@@ -258,15 +258,3 @@ int as_watch_signal(const struct as_watch *watch)
 {
     return watch->signal;
 }
-
-const char *as_watch_result_text(enum as_watch_result result)
-{
-    static const char *const texts[] = {"done",
-                                        "being changed or handled",
-                                        "no longer armed",
-                                        "all slots in use",
-                                        "the debug registers are in use by another program",
-                                        "no such thread",
-                                        "refused by the kernel"};
-    return (size_t)result < sizeof texts / sizeof texts[0] ? texts[result] : "?";
-}

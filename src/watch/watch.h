@@ -116,6 +116,5 @@ size_t as_watch_free_slots(struct as_watch *watch, pid_t tid);
 void as_watch_counts(const struct as_watch *watch, struct as_watch_counts *counts);
 int as_watch_errno(const struct as_watch *watch); /* errno of the last AS_WATCH_REFUSED, TAKEN or GONE */
 int as_watch_signal(const struct as_watch *watch);
-const char *as_watch_result_text(enum as_watch_result result);
 
 #endif

@@ -433,6 +433,24 @@ static void join_and_wait(pthread_t thread, pid_t tid)
 }
 
 /* A thread that never entered and ends armed. */
+/* What names no thread of the table, or no slot, names nothing that is armed; a move that is refused leaves it armed. */
+static void unknown_refs_are_stale(void **state)
+{
+    need_watch();
+    struct as_watch_ref ref = arm(&words[1], 8, AS_WATCH_STORE), wrong = ref;
+    wrong.thread = UINT32_MAX;
+    assert_int_equal(as_watch_disarm(watch, &wrong), AS_WATCH_STALE);
+    wrong = ref;
+    wrong.slot = AS_WATCH_SLOTS;
+    assert_int_equal(as_watch_disarm(watch, &wrong), AS_WATCH_STALE);
+    struct as_watch_request crooked = {.address = (uintptr_t)&words[2] + 1, .length = 8, .access = AS_WATCH_STORE};
+    assert_int_equal(as_watch_move(watch, &ref, &crooked), AS_WATCH_REFUSED);
+    assert_int_equal(as_watch_errno(watch), EINVAL);
+    words[1] = 1;
+    assert_int_equal(traps, 1);
+    assert_int_equal(as_watch_disarm(watch, &ref), AS_WATCH_OK);
+}
+
 static void ended_threads_are_swept(void **state)
 {
     need_watch();
@@ -497,13 +515,14 @@ static void living_threads_are_left_alone(void **state)
 static void child_after_fork_is_free(void **state)
 {
     need_watch();
-    arm(&words[1], 8, AS_WATCH_STORE);
+    struct as_watch_ref before = arm(&words[1], 8, AS_WATCH_STORE);
     pid_t child = fork();
     if (child == 0) {
         (void)atomic_flag_test_and_set(&watch->changing); /* a thread that is not in the child was adding another */
         as_watch_after_fork(watch);
         words[1] = 1;
-        bool quiet = traps == 0 && as_watch_free_slots(watch, self()) == AS_WATCH_SLOTS;
+        bool quiet = traps == 0 && as_watch_free_slots(watch, self()) == AS_WATCH_SLOTS &&
+                     as_watch_disarm(watch, &before) == AS_WATCH_STALE;
         struct as_watch_request request = {.address = (uintptr_t)&words[1], .length = 8, .access = AS_WATCH_STORE};
         struct as_watch_ref ref;
         bool armed = as_watch_arm(watch, self(), &request, &ref) == AS_WATCH_OK;
@@ -605,6 +624,7 @@ int main(void)
         WITH(set_up, blocked_signals_come_late),
         WITH(set_up, arms_other_threads),
         WITH(set_up_descriptor, arms_other_threads),
+        WITH(set_up, unknown_refs_are_stale),
         WITH(set_up, ended_threads_are_swept),
         {"small_table", small_table, NULL, tear_down, NULL},
         {"too_large_a_table", too_large_a_table, NULL, NULL, NULL},
