@@ -415,17 +415,58 @@ static void test_resumed_stacks(void **state)
     assert_int_equal(as_callpath_depth(path), 1);
 }
 
+/* The node after a return, or else of the nearest frame of a function; where neither has a frame there is none. */
+static void test_nodes_of_frames(void **state)
+{
+    uint32_t nodes[4] = {as_callpath_node(path)};
+    for (int i = 1; i < 4; i++) {
+        call(i, 0x10, i + 1);
+        nodes[i] = as_callpath_node(path);
+    }
+    assert_int_equal(as_callpath_node_at(path, F(3) + 0x15, 0), nodes[2]);
+    assert_int_equal(as_callpath_node_at(path, F(1) + 0x15, F(4)), nodes[0]);
+    assert_int_equal(as_callpath_node_at(path, F(3) + 0x16, F(3)), nodes[2]);
+    assert_int_equal(as_callpath_node_at(path, F(3) + 0x16, F(1)), nodes[0]);
+    assert_int_equal(as_callpath_node_at(path, F(3) + 0x16, F(9)), 0);
+}
+
+/* A path that began in the middle of a function says so, and so does a copy of it. */
+static void test_partial(void **state)
+{
+    assert_false(as_callpath_is_partial(path));
+    as_callpath_set_partial(path);
+    call(1, 0x10, 2);
+    assert_true(as_callpath_is_partial(path));
+    struct as_callpath *child = as_callpath_fork(path);
+    assert_true(as_callpath_is_partial(child));
+    as_callpath_free(child);
+}
+
+static void test_handlers(void **state)
+{
+    assert_false(as_callpath_in_handler(path));
+    as_callpath_signal(path, F(5), F(1) + 0x30);
+    assert_true(as_callpath_in_handler(path));
+    call(5, 0x10, 6);
+    assert_false(as_callpath_in_handler(path)); /* but in what it called */
+    ret(5, 0x10);
+    assert_true(as_callpath_in_handler(path));
+    assert_int_equal(as_callpath_sigreturn(path), F(1) + 0x30);
+    assert_false(as_callpath_in_handler(path));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_plain),          TEST(test_versions),       TEST(test_recursion),        TEST(test_longjmp),
-        TEST(test_longjmp_unseen), TEST(test_longjmp_far),    TEST(test_exception),        TEST(test_tail),
-        TEST(test_tail_again),     TEST(test_signal),         TEST(test_siglongjmp),       TEST(test_coroutine),
-        TEST(test_round_robin),    TEST(test_call_next),      TEST(test_push_ret),         TEST(test_deep),
-        TEST(test_endless),        TEST(test_many_paths),     TEST(test_threads_and_fork), TEST(test_no_resolver),
-        TEST(test_slots),          TEST(test_resumed_stacks),
+        TEST(test_nodes_of_frames), TEST(test_partial),          TEST(test_handlers),    TEST(test_plain),
+        TEST(test_versions),        TEST(test_recursion),        TEST(test_longjmp),     TEST(test_longjmp_unseen),
+        TEST(test_longjmp_far),     TEST(test_exception),        TEST(test_tail),        TEST(test_tail_again),
+        TEST(test_signal),          TEST(test_siglongjmp),       TEST(test_coroutine),   TEST(test_round_robin),
+        TEST(test_call_next),       TEST(test_push_ret),         TEST(test_deep),        TEST(test_endless),
+        TEST(test_many_paths),      TEST(test_threads_and_fork), TEST(test_no_resolver), TEST(test_slots),
+        TEST(test_resumed_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

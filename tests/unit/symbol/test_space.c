@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +199,66 @@ static void test_cxx_names(void **state)
     struct as_location location;
     as_space_find(space, by_int, &location);
     assert_string_equal(location.raw_function, "_ZN5outer10overloadedEi");
+    as_space_free(space);
+}
+
+struct data_symbols {
+    struct as_space *space;
+    const char *module;
+    uint64_t bias;
+    size_t n, named;
+};
+
+/* "address size type name": whatever covers the symbol's first and last byte begins there, and has its name or an alias'. */
+static void check_variable(void *context, char *text)
+{
+    struct data_symbols *data = context;
+    unsigned long long address, length;
+    char type, name[256];
+    struct as_variable variable;
+    if (sscanf(text, "%llx %llx %c %255s", &address, &length, &type, name) != 4 || !strchr("BbDdR", type) || !length)
+        return;
+    data->n++;
+    for (int last = 0; last < 2; last++) {
+        assert_true(as_space_variable(data->space, data->bias + address + (last ? length - 1 : 0), &variable));
+        assert_int_equal(variable.start, data->bias + address);
+        assert_true(variable.size >= length);
+        assert_string_equal(variable.module, data->module);
+        assert_true(variable.is_object);
+    }
+    data->named += strcmp(variable.name, name) == 0;
+}
+
+/* Variables of two programs, each by nm; between them, and in code, lies no data. */
+static void test_variables(void **state)
+{
+    static const char *const programs[] = {"v5", "labels"};
+    struct as_space *space = as_space_new(NULL);
+    struct as_variable variable;
+    char path[2][512];
+    for (size_t i = 0; i < 2; i++) {
+        strcpy(path[i], sample(programs[i]));
+        sample_map(space, path[i], bias + i * 0x10000000);
+    }
+    for (size_t i = 2; i-- > 0;) {
+        struct data_symbols data = {space, path[i], bias + i * 0x10000000, 0, 0};
+        char *command = as_format("nm -S '%s'", path[i]);
+        assert_int_equal(sample_run(command, check_variable, &data), 0);
+        free(command);
+        assert_true(data.n >= 3);
+        assert_true(data.named >= data.n - 1);
+        assert_false(as_space_variable(space, data.bias + 0x8000000, &variable));
+        assert_false(as_space_variable(space, data.bias - 1, &variable));
+        struct sample_section comment = sample_section(path[i], ".bss"), code = sample_section(path[i], ".text"),
+                              constants = sample_section(path[i], ".eh_frame");
+        assert_true(comment.size > 0 && code.size > 0 && constants.size > 0);
+        assert_false(as_space_variable(space, data.bias + code.address, &variable));
+        assert_true(as_space_variable(space, data.bias + constants.address + 5, &variable));
+        assert_string_equal(variable.name, ".eh_frame");
+        assert_int_equal(variable.start, data.bias + constants.address);
+        assert_false(variable.is_object);
+        assert_int_equal(as_space_has_debug(space, data.bias + comment.address), i == 0);
+    }
     as_space_free(space);
 }
 
@@ -494,7 +555,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stripped),  cmocka_unit_test(test_stubs),           cmocka_unit_test(test_build_id),
         cmocka_unit_test(test_no_debug),  cmocka_unit_test(test_inline_limit),    cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_replaced),  cmocka_unit_test(test_truncated),       cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_entries),   cmocka_unit_test(test_variables),
     };
     if (argc != 2 || mkdtemp(dir) == NULL)
         return 2;
