@@ -346,6 +346,7 @@ static void test_stubs(void **state)
     check_stubs("objdump", "v5");
     check_stubs("objdump", "fixed");
     check_stubs("objdump", "bare");
+    check_stubs("objdump", "marked");
     if (access(sample("riscv5"), F_OK) == 0)
         check_stubs("riscv64-linux-gnu-objdump", "riscv5");
 }
