@@ -5,6 +5,7 @@
  */
 #include "assay/edge.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "observe/bundled.h"
 
@@ -87,33 +88,21 @@ static void observe_edges(void *opaque, const struct as_edge_batch *batch)
 /* ---- the end ---- */
 
 /* "main;work;sort": outermost first; a semicolon in a name is replaced, because it separates. */
-static void fold(const struct flame *self, uint32_t path, FILE *to)
+static void fold(const struct flame *self, uint32_t path, struct as_str *to)
 {
     static const char *names[MOST_FRAMES];
     size_t n = self->run->frames(self->run->context, path, names, MOST_FRAMES);
     n = n < MOST_FRAMES ? n : MOST_FRAMES;
     if (n == 0)
-        fputs("[unknown]", to);
+        as_str_add(to, "[unknown]");
     while (n-- > 0) {
-        for (const char *c = names[n]; *c; c++)
-            fputc(*c == ';' ? ':' : *c, to);
+        size_t from = to->len;
+        as_str_add(to, names[n]);
+        for (char *c = to->data + from; (c = strchr(c, ';'));)
+            *c = ':';
         if (n)
-            fputc(';', to);
+            as_str_add(to, ";");
     }
-}
-
-/* Paths of several threads can be the same stack, which is written once. */
-static void add_stack(const struct flame *self, uint32_t path, struct as_strings *stacks, struct as_map *cycles)
-{
-    char *text;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        return;
-    fold(self, path, memory);
-    fclose(memory);
-    *as_map_put(cycles, as_strings_intern(stacks, text)) += self->cycles.data[path];
-    free(text);
 }
 
 static void finish(void *opaque, FILE *out)
@@ -121,9 +110,15 @@ static void finish(void *opaque, FILE *out)
     const struct flame *self = opaque;
     struct as_strings *stacks = as_strings_new();
     struct as_map cycles = {0};
-    for (uint32_t path = 0; path < self->cycles.len; path++)
-        if (self->cycles.data[path])
-            add_stack(self, path, stacks, &cycles);
+    struct as_str stack = {0};
+    for (uint32_t path = 0; path < self->cycles.len; path++) {
+        if (!self->cycles.data[path])
+            continue;
+        as_str_clear(&stack);
+        fold(self, path, &stack); /* threads can have the same one */
+        *as_map_put(&cycles, as_strings_intern(stacks, as_str_get(&stack))) += self->cycles.data[path];
+    }
+    as_str_free(&stack);
     for (uint32_t id = 0; id < as_strings_count(stacks); id++)
         fprintf(self->file, "%s %" PRIu64 "\n", as_strings_get(stacks, id), *as_map_get(&cycles, id));
     as_map_free(&cycles);
