@@ -90,7 +90,7 @@ static void reserving_is_no_look(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_look), cmocka_unit_test(no_looks), cmocka_unit_test(reserving_is_no_look)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_look), cmocka_unit_test(no_looks),
+                                       cmocka_unit_test(reserving_is_no_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
