@@ -1,10 +1,10 @@
 /* The model without observers, for the bench: what the core alone costs.
  *
- *   bare MACHINE FROM MAX [--observer SPEC] PROGRAM [ARGS…]
+ *   bare MACHINE REGION [--observer SPEC] PROGRAM [ARGS…]
  *
- * Runs the program in the model of a machine (the path of its file), from a function on, MAX instructions at most
- * (0: all), with nobody watching or with one observer (as assay compare --observer), and prints what `assay compare --json` calls the same. The program's own output goes
- * nowhere. Must lie beside assay-engine.so (bench/run sees to that).
+ * Runs a region of the program (as assay compare --region) in the model of a machine (the path of its file), with nobody
+ * watching or with one observer (as assay compare --observer), and prints what `assay compare --json` calls the same. The
+ * program's own output goes nowhere. Must lie beside assay-engine.so (bench/run sees to that).
  */
 #include "model/model.h"
 #include "observe/observer_load.h"
@@ -44,19 +44,17 @@ int main(int argc, char **argv)
     struct as_fanout_options alone = AS_FANOUT_DEFAULTS;
     struct as_model_result result;
     struct as_regions regions = {0};
-    if (argc < 5) {
-        fprintf(stderr, "usage: bare MACHINE FROM MAX [--observer SPEC] PROGRAM [ARGS…]\n");
+    if (argc < 4) {
+        fprintf(stderr, "usage: bare MACHINE REGION [--observer SPEC] PROGRAM [ARGS…]\n");
         return 2;
     }
     if (!as_machine_load(argv[1], &machine, &err))
         return fail(&err);
-    struct as_region *region = as_regions_add(&regions);
-    region->start = as_regions_symbol(&regions, argv[2]);
-    uint64_t max = strtoull(argv[3], NULL, 10);
-    region->max = max ? max : AS_REGION_ALL;
+    if (!as_regions_parse(&regions, argv[2], &err) || !as_regions_check(&regions, &err))
+        return fail(&err);
     options.regions = &regions;
-    const char *observer = argc > 6 && strcmp(argv[4], "--observer") == 0 ? argv[5] : NULL;
-    options.argv = argv + (observer ? 6 : 4);
+    const char *observer = argc > 5 && strcmp(argv[3], "--observer") == 0 ? argv[4] : NULL;
+    options.argv = argv + (observer ? 5 : 3);
     options.discard_stdout = true;
     alone.batch = AS_MODEL_BATCH;
     alone.inline_ = !observer;

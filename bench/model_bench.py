@@ -52,7 +52,7 @@ class Model:
             return json.load(document)
 
     def alone(self, argv, instructions=None):
-        done = subprocess.run([self.bare, self.machine(), f"run_{argv[1]}", str(instructions or self.instructions), *argv], stdin=subprocess.DEVNULL,
+        done = subprocess.run([self.bare, self.machine(), f"run_{argv[1]}..+{instructions or self.instructions}", *argv], stdin=subprocess.DEVNULL,
                               capture_output=True, check=False)
         if done.returncode != 0:
             sys.exit(f"bench/run: bare: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
