@@ -228,6 +228,36 @@ static void order_waits_alike_for_lines_of_another_core(void **state)
     order_waits_alike_for_lines(FOREIGN_LINES ",coherence.gather=all,back.store_drain=2");
 }
 
+/* A load of what a store has written that waits for another core's line: the store gives it while it is in the queue. One that was put to
+ * others is there no more, where the machine tells such stores apart, so that the load waits for the line as well. */
+static void loads_what_waits_for_a_line(const char *changes, bool forwards)
+{
+    enum { WAIT = 60, CHAIN = 25 };
+    struct core_bed bed;
+    core_bed_open(&bed, changes);
+    core_bed_warm(&bed, BED_DATA, 4096);
+    core_bed_give_away(&bed, BED_DATA, 64);
+    core_bed_store(&bed, BED_NONE, BED_NONE, BED_DATA);
+    for (int i = 0; i < CHAIN; i++)
+        core_bed_do(&bed, AS_CLASS_INT, 5, 5, BED_NONE);
+    core_bed_load(&bed, 6, 5, BED_DATA);
+    core_bed_run(&bed);
+    struct reference_result reference = reference_run(&bed, false);
+    const struct as_pipe *fast = &bed.pipes[CHAIN + 1], *slow = &reference.pipes[CHAIN + 1];
+    assert_true(bed.pipes[0].commit < fast->issue);
+    assert_int_equal(fast->done, slow->done);
+    assert_int_equal(fast->done - fast->issue < WAIT / 2, forwards);
+    free(reference.pipes);
+    core_bed_close(&bed);
+}
+
+static void loads_of_stores_that_wait_for_lines(void **state)
+{
+    loads_what_waits_for_a_line(FOREIGN_LINES, true);
+    loads_what_waits_for_a_line(FOREIGN_LINES ",coherence.gather=all", true);
+    loads_what_waits_for_a_line(FOREIGN_LINES ",coherence.gather=unread", false);
+}
+
 static void is_the_same_where_all_is_pipelined(void **state)
 {
     uint64_t retries = assert_machine_is_exact("boom-tip", NULL);
@@ -380,6 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_alike_for_lines_of_another_core),
         cmocka_unit_test(order_waits_alike_for_lines_of_another_core),
+        cmocka_unit_test(loads_of_stores_that_wait_for_lines),
         cmocka_unit_test(is_the_same_where_all_is_pipelined),
         cmocka_unit_test(is_the_same_on_all_machines),
         cmocka_unit_test(agrees_on_dividers),

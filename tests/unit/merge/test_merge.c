@@ -424,6 +424,30 @@ static void shares_count_by_instructions(void **state)
     free(other);
 }
 
+/* Parts of one run are that run: one profile was merged, and says which part of the run it has. Other runs are counted. */
+static void parts_are_one_run(void **state)
+{
+    static const struct as_merge_parts parts = {.part = "the middle", .note = "of two weights"};
+    struct as_error err = AS_ERROR_INIT;
+    char *one = strdup(bed_path("a.db")), *other = strdup(bed_path("b.db")), *out = strdup(bed_path("out.db"));
+    merge_bed_write(one, &plain);
+    merge_bed_write(other, &plain);
+    const struct as_merge_input inputs[] = {{.path = one, .weight = {1, 1}}, {.path = other, .weight = {1, 2}}};
+    if (!as_merge(inputs, 2, out, &(struct as_merge_options){.parts = &parts, .runs = true}, &err))
+        fail_msg("%s", err.message);
+    assert_number(out, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'merged'", 1);
+    assert_number(out, "SELECT count(*) FROM meta WHERE key = 'part' AND value = 'the middle'", 1);
+    assert_number(out, "SELECT count(*) FROM meta WHERE key = 'merged_inputs'", 0);
+    if (!as_merge(inputs, 2, out, &(struct as_merge_options){0}, &err))
+        fail_msg("%s", err.message);
+    assert_number(out, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'merged'", 2);
+    assert_number(out, "SELECT count(*) FROM meta WHERE key = 'part'", 0);
+    assert_number(out, "SELECT count(*) FROM meta WHERE key = 'merged_inputs'", 1);
+    free(one);
+    free(other);
+    free(out);
+}
+
 /* Of arguments that are not the same, the program's name is left: also where one list is the beginning of the other. */
 static void arguments_that_differ(void **state)
 {
@@ -616,6 +640,7 @@ int main(void)
         cmocka_unit_test(force_leaves_out),
         cmocka_unit_test(shares_count_by_cycles),
         cmocka_unit_test(shares_count_by_instructions),
+        cmocka_unit_test(parts_are_one_run),
         cmocka_unit_test(arguments_that_differ),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(files_without_a_build_id),

@@ -187,6 +187,42 @@ static void commits_along_edges(void **state)
     }
 }
 
+/* Edges of more records, or of more cycles, than rows are prepared for. */
+static void commits_along_long_edges(void **state)
+{
+    enum { MANY = 100, RUNS = 40, START = 123456, STEP = 13000 };
+    static const struct as_edge_record slow[] = {
+        {.commit = -2, .insn = 5}, {.commit = 5000, .insn = 6}, {.commit = 12500, .insn = 7}};
+    struct as_edge_record many[MANY];
+    for (int i = 0; i < MANY; i++)
+        many[i] = (struct as_edge_record){.commit = i / 3, .insn = 1 + (uint32_t)i % 9};
+    const struct as_edge edges[2] = {{.number = 0, .n = 3, .committed = 12500, .records = slow},
+                                     {.number = 1, .n = MANY, .committed = MANY / 3, .records = many}};
+    struct files files;
+    files_init(&files, 6);
+    void *self = as_commit_csv_observer.create(&files.bed.run, "c");
+    for (uint64_t i = 0; i < RUNS; i++) {
+        struct as_edge_run run = as_edge_run_of(&edges[i % 2], START + STEP * i, 0);
+        as_commit_csv_observer.edges(
+            self, &(struct as_edge_batch){.thread = 1, .n = edges[i % 2].n, .n_runs = 1, .runs = &run});
+    }
+    as_commit_csv_observer.finish(self, NULL);
+    as_commit_csv_observer.free(self);
+    files_close(&files);
+    const char *at = strchr(files.open[0].text, '\n') + 1;
+    for (uint64_t i = 0; i < RUNS; i++)
+        for (uint32_t k = 0; k < edges[i % 2].n; k++) {
+            const struct as_edge_record *record = &edges[i % 2].records[k];
+            char line[64];
+            int n = snprintf(line, sizeof line, "%" PRIu64 ",0x%" PRIx64 "\n",
+                             START + STEP * i + (uint64_t)(int64_t)record->commit, bed_address(record->insn));
+            assert_memory_equal(at, line, n);
+            at += n;
+        }
+    assert_string_equal(at, "");
+    files_free(&files);
+}
+
 /* Paths as a program has them: 1 calls 2, which calls 3; names end at different depths. */
 static void set_paths(struct as_pipe *pipes)
 {
@@ -474,6 +510,7 @@ int main(void)
         cmocka_unit_test(commits_as_csv),
         cmocka_unit_test(commits_as_records),
         cmocka_unit_test(commits_along_edges),
+        cmocka_unit_test(commits_along_long_edges),
         cmocka_unit_test(flames_hold_every_cycle),
         cmocka_unit_test(calls_begin_and_end),
         cmocka_unit_test(intervals_can_be_shared),

@@ -158,6 +158,43 @@ static void slow_observers_hold_the_producer(void **state)
     as_fanout_free(blocked.fanout);
 }
 
+/* Before observers forget what they know of the code, they have seen all that ran so far. */
+struct forgetful {
+    struct watcher watcher; /* first: it is what `watch` gets */
+    uint64_t times, seen;
+};
+
+static void on_forget(void *self)
+{
+    struct forgetful *forgetful = self;
+    forgetful->times++;
+    forgetful->seen = forgetful->watcher.records;
+}
+
+static void all_is_seen_before_it_is_forgotten(void **state)
+{
+    static const struct as_observer forgets = {
+        .version = AS_OBSERVER_VERSION, .name = "forgetful", .batch = watch, .forget = on_forget};
+    for (int inline_ = 0; inline_ < 2; inline_++) {
+        struct forgetful forgetful = {.watcher = {.delay = 3000000, .in_order = true}};
+        struct as_error err = AS_ERROR_INIT;
+        struct as_fanout *fanout =
+            as_fanout_new(&(struct as_fanout_options){.inline_ = inline_, .batch = BATCH, .in_flight = 8});
+        uint64_t records = 0, by_thread[8] = {0};
+        as_fanout_add(fanout, &forgets, &forgetful, false);
+        assert_true(as_fanout_start(fanout, &err));
+        for (uint64_t round = 1; round <= 3; round++) {
+            for (int i = 0; i < 5; i++)
+                produce(fanout, &records, by_thread, 0, BATCH);
+            as_fanout_forget(fanout);
+            assert_int_equal(forgetful.times, round);
+            assert_int_equal(forgetful.seen, records);
+        }
+        as_fanout_finish(fanout);
+        as_fanout_free(fanout);
+    }
+}
+
 /* Buffers are reused: with everything in lock-step, a handful serves any number of batches. */
 static void buffers_are_reused(void **state)
 {
@@ -460,6 +497,7 @@ int main(void)
         cmocka_unit_test(without_threads),
         cmocka_unit_test(without_observers),
         cmocka_unit_test(slow_observers_hold_the_producer),
+        cmocka_unit_test(all_is_seen_before_it_is_forgotten),
         cmocka_unit_test(buffers_are_reused),
         cmocka_unit_test(several_buffers_in_hand),
         cmocka_unit_test(reports_in_order),
