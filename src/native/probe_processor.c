@@ -82,8 +82,8 @@ static void probe_virtual(const char *root, const char *flags, struct as_probe *
 
 static int allowed_processors(void)
 {
-    int count = (int)sysconf(_SC_NPROCESSORS_CONF);
-    size_t size = CPU_ALLOC_SIZE(count > 1024 ? count : 1024);
+    size_t size =
+        CPU_ALLOC_SIZE(sysconf(_SC_NPROCESSORS_CONF)) + sizeof(cpu_set_t); /* the kernel may have room for more */
     cpu_set_t *set = calloc(1, size);
     int allowed = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
     free(set);

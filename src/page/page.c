@@ -80,16 +80,11 @@ static void put_deflated(struct sink *sink, const char *text, size_t length, int
 
 static ssize_t sink_write(void *cookie, const char *text, size_t length)
 {
-    enum { STEP = 1 << 20 }; /* zlib counts in 32 bits */
     struct sink *sink = cookie;
-    for (size_t done = 0; done < length;) {
-        size_t part = length - done < STEP ? length - done : STEP;
-        if (sink->deflated)
-            put_deflated(sink, text + done, part, Z_NO_FLUSH);
-        else
-            put_escaped(sink, text + done, part);
-        done += part;
-    }
+    if (sink->deflated)
+        put_deflated(sink, text, length, Z_NO_FLUSH); /* a stream's buffer: less than zlib can count */
+    else
+        put_escaped(sink, text, length);
     return (ssize_t)length; /* a failure is reported once, at the end */
 }
 
