@@ -85,6 +85,7 @@ const char *as_breakpoint_refusal(int error)
     case EMFILE:
         return "out of file descriptors";
     case ENOENT:
+    case ENODEV:
     case EOPNOTSUPP:
         return "this machine has no debug registers";
     default:

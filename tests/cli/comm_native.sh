@@ -271,6 +271,19 @@ check_status 127 "no such program" "$ASSAY" comm --source=timer -- ./absent
 
 # What is not there, and wrong usage.
 deny=$BUILD/tests/unit/native/deny_perf
+without_registers() {
+    "$deny" -b "$1" "$ASSAY" comm --source=timer --rate 4000 --json -o refused.json -- ./rare 2>refused
+    check_same "$1: the program's status" 3 $?
+    check "$1: one line says that nothing is watched" grep -qxE "assay: (warning: )?no watchpoints: $2; only look-ups find communication" refused
+    holds "… and so does the result" 'd["sampling"]["trapped"] == 0 < d["spent"]["refused"] and d["sampling"]["store_samples"] > 0' refused.json
+}
+if "$deny" -b ENOSPC true 2>/dev/null; then
+    by_chance without_registers ENOSPC 'the debug registers are in use by another program .a debugger or a profiler.'
+    by_chance without_registers EOPNOTSUPP 'this machine has no debug registers'
+    by_chance without_registers ENODEV 'this machine has no debug registers'
+else
+    skip "a machine without debug registers" "the kernel cannot ask about system calls"
+fi
 if "$deny" EPERM true 2>/dev/null; then
     check_stderr_line 'the task clock cannot be sampled: Operation not permitted' "perf events are forbidden" "$deny" EPERM "$ASSAY" comm --source=timer -- true
 else
