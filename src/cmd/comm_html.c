@@ -6,13 +6,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char style[] =
-    "body{font:14px/1.5 system-ui,sans-serif;margin:20px "
-    "28px;color:#1a2029}table{border-collapse:collapse;margin:0 0 "
-    "24px}td,th{padding:3px 14px 3px 0;border-bottom:1px solid "
-    "#dfe3e9;text-align:left;vertical-align:top}td.n,th.n{text-align:"
-    "right;font-variant-numeric:tabular-nums}code{font-size:.93em}svg{max-width:100%;height:auto}";
+static const char style[] = "body{font:14px/1.5 system-ui,sans-serif;margin:20px "
+                            "28px;color:#1a2029}table{border-collapse:collapse;margin:0 0 "
+                            "24px}td,th{padding:3px 14px 3px 0;border-bottom:1px solid "
+                            "#dfe3e9;text-align:left;vertical-align:top}td.n,th.n{text-align:"
+                            "right;font-variant-numeric:tabular-nums}code{font-size:.93em}pre{white-space:pre-wrap}svg{"
+                            "max-width:100%;height:auto}";
 
 /* A table while it is written. */
 struct table {
@@ -33,11 +34,54 @@ static void put_counts(const struct table *table, uint64_t true_, uint64_t false
             AS_COUNT(true_), AS_COUNT(false_));
 }
 
+static void put_lines_of(const struct table *table, char *text)
+{
+    char *rest = NULL;
+    for (const char *line = strtok_r(text, "\n", &rest), *end = ""; line;
+         line = strtok_r(NULL, "\n", &rest), end = "\n") {
+        fputs(end, table->out);
+        as_html_text(table->out, line);
+    }
+}
+
+/* What `put` writes, as text of the page. */
+static void put_text(const struct table *table, void (*put)(const struct table *table, FILE *out, uint32_t number),
+                     uint32_t number)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return;
+    put(table, memory, number);
+    if (fclose(memory) == 0)
+        put_lines_of(table, text);
+    free(text);
+}
+
+static void write_summary(const struct table *table, FILE *out, uint32_t number)
+{
+    as_comm_summary(table->shown, out);
+}
+
+static void write_path(const struct table *table, FILE *out, uint32_t path)
+{
+    as_comm_path_text(table->shown, path, out);
+}
+
+static void put_summary(const struct table *table)
+{
+    fputs("<pre>", table->out);
+    put_text(table, write_summary, 0);
+    fputs("</pre>\n", table->out);
+}
+
 static void put_code(const struct table *table, const struct as_comm_code *code)
 {
     char *text = as_comm_code_text(table->shown->result, code->process, code->insn);
     fputs("<code>", table->out);
     as_html_text(table->out, text);
+    put_text(table, write_path, code->path);
     fputs("</code>", table->out);
     free(text);
 }
@@ -145,6 +189,7 @@ void as_comm_html(const struct as_comm_shown *shown, FILE *out)
     as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
     fputs(": communication</title></head><body>\n", out);
+    put_summary(&table);
     as_comm_svg(shown, out);
     put_objects(&table);
     put_lines(&table);

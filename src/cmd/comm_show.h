@@ -23,6 +23,9 @@ struct as_comm_shown {
 };
 
 void as_comm_text(const struct as_comm_shown *shown, FILE *out);
+void as_comm_summary(const struct as_comm_shown *shown,
+                     FILE *out); /* its first lines: threads, totals, costs, pattern */
+void as_comm_path_text(const struct as_comm_shown *shown, uint32_t path, FILE *out); /* " < caller < its caller" */
 bool as_comm_json(const struct as_comm_shown *shown, FILE *out); /* false: it could not be written */
 void as_comm_csv(const struct as_comm_shown *shown, FILE *out);
 void as_comm_svg(const struct as_comm_shown *shown, FILE *out);

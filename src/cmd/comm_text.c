@@ -302,13 +302,13 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
     }
 }
 
-static void print_path(FILE *out, const struct as_comm_shown *shown, uint32_t path)
+void as_comm_path_text(const struct as_comm_shown *shown, uint32_t path, FILE *out)
 {
     const char *functions[FRAMES + 1];
     size_t n = as_comm_frames(shown->result, path, functions, FRAMES + 1);
     for (size_t i = 1; i < n && i < FRAMES; i++)
         fprintf(out, " < %s", AS_SHOW(functions[i]));
-    fprintf(out, "%s\n", n > FRAMES ? " < …" : "");
+    fputs(n > FRAMES ? " < …" : "", out);
 }
 
 static void print_pairs(FILE *out, const struct as_comm_shown *shown)
@@ -321,10 +321,10 @@ static void print_pairs(FILE *out, const struct as_comm_shown *shown)
         char *to = as_comm_code_text(shown->result, pair->to.process, pair->to.insn);
         fprintf(out, "  %12s %12s %12s  %s", AS_COUNT(amount(shown, pair->true_ + pair->false_)),
                 AS_COUNT(amount(shown, pair->true_)), AS_COUNT(amount(shown, pair->false_)), AS_SHOW(from));
-        print_path(out, shown, pair->from.path);
-        fprintf(out, "  %38s  -> %s", "", AS_SHOW(to));
-        print_path(out, shown, pair->to.path);
-        fprintf(out, "  %38s  on %s", "", AS_SHOW(shown->rows->objects.data[pair->object].what.name));
+        as_comm_path_text(shown, pair->from.path, out);
+        fprintf(out, "\n  %38s  -> %s", "", AS_SHOW(to));
+        as_comm_path_text(shown, pair->to.path, out);
+        fprintf(out, "\n  %38s  on %s", "", AS_SHOW(shown->rows->objects.data[pair->object].what.name));
         if (pair->remote)
             fprintf(out, "; %.1f %% between nodes", 100 * as_ratio(pair->remote, pair->true_ + pair->false_));
         fputc('\n', out);
@@ -346,10 +346,13 @@ static void print_advice(FILE *out, const struct as_comm_shown *shown)
     }
 }
 
-static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
+static bool has_pairs(const struct as_comm_shown *shown)
 {
-    const struct as_pair_matrix *exact = shown->result->exact;
-    const struct as_pair_matrix *matrix = exact ? exact : shown->result->estimate;
+    return shown->result->n_threads >= 2;
+}
+
+void as_comm_summary(const struct as_comm_shown *shown, FILE *out)
+{
     size_t n = shown->result->n_threads;
     fprintf(out, "%zu thread%s, ", n, n == 1 ? "" : "s");
     if (shown->part)
@@ -359,7 +362,7 @@ static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
     else
         fprintf(out, "%.2f seconds on this machine\n", shown->seconds);
     print_threads(out, shown);
-    if (n < 2) {
+    if (!has_pairs(shown)) {
         fprintf(out, "%s",
                 shown->native && shown->native->threads > 1
                     ? "Too few samples: no two threads have any. --rate takes more.\n"
@@ -370,7 +373,14 @@ static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
     print_estimate(out, shown);
     print_cost(out, shown);
     print_pattern(out, shown);
-    if (!as_pair_sum(as_pair_matrix_total(matrix)))
+}
+
+static void print_threads_talk(const struct as_comm_shown *shown, FILE *out)
+{
+    const struct as_pair_matrix *exact = shown->result->exact;
+    const struct as_pair_matrix *matrix = exact ? exact : shown->result->estimate;
+    as_comm_summary(shown, out);
+    if (!has_pairs(shown) || !as_pair_sum(as_pair_matrix_total(matrix)))
         return;
     print_matrices(out, shown, matrix);
     print_objects(out, shown);
