@@ -77,6 +77,7 @@ static void take_aligned(void)
     CHECK((kept[8] = aligned_alloc(128, 256)) && (uintptr_t)kept[8] % 128 == 0);
     CHECK(posix_memalign(&block, 256, 5) == 0 && (uintptr_t)block % 256 == 0);
     kept[9] = block;
+    CHECK(malloc_usable_size(kept[7]) >= 1000 && malloc_usable_size(kept[8]) >= 256);
     CHECK(posix_memalign(&block, 3, 5) == EINVAL && block == kept[9]);
     CHECK(!memalign(64, too_much) && !aligned_alloc(64, too_much));
     free(kept[7]);

@@ -5,7 +5,9 @@
 #include "base/queue.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 
 static void keeps_order(void **state)
@@ -32,6 +34,30 @@ static void drains_after_close(void **state)
     assert_null(as_queue_pop(queue));
     assert_null(as_queue_pop(queue));
     as_queue_free(queue);
+}
+
+static int status_of_new(size_t capacity)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(SIGABRT, SIG_DFL);
+        as_queue_new(capacity);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+/* One without room, or whose size cannot be computed, is a mistake of the program. */
+static void impossible_capacities(void **state)
+{
+    const size_t wrong[] = {0, SIZE_MAX, SIZE_MAX / sizeof(void *), SIZE_MAX / sizeof(void *) / 2 + 1};
+    assert_int_equal(status_of_new(1), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_not_equal(status_of_new(wrong[i]), 0);
 }
 
 struct sleeper {
@@ -150,7 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_order),         cmocka_unit_test(drains_after_close),
         cmocka_unit_test(push_waits_for_room), cmocka_unit_test(close_wakes_everyone),
-        cmocka_unit_test(loses_nothing),
+        cmocka_unit_test(loses_nothing),       cmocka_unit_test(impossible_capacities),
     };
     alarm(300); /* a lost wake-up would hang */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,12 +284,26 @@ static int shield_once_if_not_interrupted(void)
 /* The whole seconds and the rest. */
 static int alarm_in_time(void)
 {
+    const double wanted = 1000.25, tick = 0.02; /* the kernel rounds up to a tick */
     struct itimerval left;
-    as_signals_alarm(1000.25);
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    as_signals_alarm(wanted);
     if (getitimer(ITIMER_REAL, &left) != 0)
         return 1;
+    clock_gettime(CLOCK_MONOTONIC, &after);
     double seconds = (double)left.it_value.tv_sec + (double)left.it_value.tv_usec / 1e6;
-    return seconds > 900 && seconds < 1000.27 ? 0 : 2; /* the kernel rounds up to a tick */
+    double passed = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+    return seconds <= wanted + tick && seconds + passed >= wanted - tick ? 0 : 2;
+}
+
+/* At once, not never. */
+static int alarm_at_once(void)
+{
+    signal(SIGALRM, SIG_DFL);
+    as_signals_alarm(0);
+    pause();
+    return 0;
 }
 
 /* What stands by meanwhile holds no end of a pipe. */
@@ -311,6 +325,7 @@ static void test_signals(void **state)
 {
     assert_int_equal(status_of(leave_pipes_alone), 0);
     assert_int_equal(status_of(alarm_in_time), 0);
+    assert_int_equal(status_of(alarm_at_once), 128 + SIGALRM);
     assert_int_equal(status_of(pass_on), 0);
     assert_int_equal(status_of(pass_on_early), 0);
     assert_int_equal(status_of(pass_on_what_it_lacks), 0);

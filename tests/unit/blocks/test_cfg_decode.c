@@ -114,11 +114,22 @@ static void of_no_size(void **state)
     assert_int_equal(m->blocks.data[2].n_insns, 1);
 }
 
+static void symbols_are_found_by_name(void **state)
+{
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    assert_true(as_cfg_has_symbol(m, "decode_padded"));
+    assert_true(as_cfg_has_symbol(m, "main"));
+    assert_false(as_cfg_has_symbol(m, "decode_pad"));
+    assert_false(as_cfg_has_symbol(m, "decode_padded2"));
+    assert_false(as_cfg_has_symbol(m, ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(of_samples, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg),
-                                       cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg)};
+                                       cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(symbols_are_found_by_name, open_cfg, close_cfg)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

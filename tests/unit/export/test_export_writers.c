@@ -185,42 +185,6 @@ static void callgrind(void **state)
                    "totals: 190 130 60\n");
 }
 
-/* Readers strip blanks at both ends of a name, unless it is in quotes. */
-static void callgrind_names(void **state)
-{
-    static const char *const names[] = {"plain", " before", "behind ", " ", "in the middle"};
-    static const char *const expected[] = {"fn=(1) plain\n",
-                                           "fn=(2) \" before\"\n",
-                                           "fn=(3) \"behind \"\n",
-                                           "fn=(4) \" \"\n",
-                                           "fn=(5) in the middle\n",
-                                           "totals: 15\n",
-                                           NULL};
-    const struct as_store_series golden = {
-        .name = "golden", .exact = true, .unit = "cycles", .scale = 1, .precise = -1};
-    struct as_store_writer *writer = bed_writer(bed_path("names.db"));
-    as_store_add_meta(writer, AS_META_PROGRAM, "/bin/shop");
-    as_store_add_meta(writer, AS_META_SERIES, "golden");
-    as_store_add_run(writer, &(struct as_store_run){1, 15, 5, 1, 0.5, 0});
-    as_store_add_thread(writer, &(struct as_store_thread){1, 4711, NULL, 15, 5, 0});
-    as_store_add_module(writer, &(struct as_store_module){.path = "/bin/shop"});
-    for (uint32_t i = 0; i < 5; i++) {
-        as_store_add_function(writer, &(struct as_store_function){names[i], names[i], 0, NONE, 0, 0x1000 + 16 * i, 16});
-        as_store_add_instruction(
-            writer, &(struct as_store_insn){{0x1000 + 16 * i, 0, i, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
-    }
-    uint32_t s = as_store_add_series(writer, &golden);
-    for (uint32_t i = 0; i < 5; i++)
-        as_store_add_time(writer, &(struct as_store_time){s, 0, i, i + 1, 0, 1});
-    bed_commit(writer);
-    size_t size;
-    struct as_store *named = bed_open(bed_path("names.db"));
-    char *text = export_written(named, "callgrind", (struct as_export_options){0}, &size);
-    assert_in_order(text, expected);
-    free(text);
-    as_store_close(named);
-}
-
 static void speedscope(void **state)
 {
     size_t size;
@@ -650,7 +614,6 @@ int main(void)
         cmocka_unit_test(folded),
         cmocka_unit_test(csv),
         cmocka_unit_test(callgrind),
-        cmocka_unit_test(callgrind_names),
         cmocka_unit_test(speedscope),
         cmocka_unit_test(perf_script),
         cmocka_unit_test(json),
