@@ -235,6 +235,19 @@ static void ends_without_a_beginning(void **state)
     assert_int_not_equal(run_of(&second, MIX, CALLS, 0), 0);
 }
 
+/* A thread that executed nothing has no instructions anywhere. */
+static void a_thread_that_does_nothing(void **state)
+{
+    size_t n;
+    struct as_call_counter *counter = as_call_counter_new();
+    as_call_counter_sink.thread_start(counter, &first);
+    struct as_call_count *list = as_call_counter_list(counter, NULL, &n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(list[i].self == 0 && list[i].total == 0);
+    free(list);
+    as_call_counter_free(counter);
+}
+
 /* Each program has a tree of its own: the same code in two of them is two paths. */
 static void sums_by_image(void **state)
 {
@@ -340,6 +353,7 @@ int main(void)
         TEST(beginnings_are_found),
         TEST(ends_without_a_beginning),
         TEST(sums_by_image),
+        TEST(a_thread_that_does_nothing),
         TEST(last_access),
         TEST(sums_by_path),
     };

@@ -359,6 +359,8 @@ static void threads_have_cores(void **state)
     options.cores = 4;
     check_cores(&options, (const uint32_t[]){0, 1, 2, 3, 0}, 5);
     options.pinning = AS_PINNING_SCATTER;
+    options.sockets = 0; /* as one */
+    check_cores(&options, (const uint32_t[]){0, 1, 2, 3, 0}, 5);
     options.sockets = 2;
     check_cores(&options, (const uint32_t[]){0, 2, 1, 3, 0}, 5);
     options.pins = pins;

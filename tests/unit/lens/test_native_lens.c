@@ -169,6 +169,8 @@ static void paths(void **state)
     }
     assert_true(numbers[0] && numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2]);
     assert_int_equal(as_native_lens_thread(native, 0)->path, numbers[1]); /* of the eighth sample */
+    sample(native, getpid(), 20);                                         /* without a chain */
+    assert_int_equal(seen.sampled.path, 0);
     as_native_lens_free(native);
 }
 
