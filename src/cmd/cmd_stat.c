@@ -453,7 +453,7 @@ static int run_program(const struct stat_options *options, char **argv)
     engine_options.stdout_to_stderr = options->json && !options->output;
     engine_options.blocks_only = !options->check && !hearers.accesses;
     engine_options.stacks = hearers.calls != NULL;
-    engine_options.observed = hearers.accesses != NULL;
+    engine_options.observed = as_stat_accesses_are_apart(hearers.accesses);
     engine_options.tick = as_progress_tick;
     engine_options.tick_context = &watch;
     ok = ok && (engine = as_engine_start(&engine_options, &err));

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/processors.h"
 #include "base/vec.h"
 #include "cmd/output.h"
 #include "observe/observer_load.h"
@@ -141,7 +142,7 @@ static bool add_to(struct as_observer_set *set, const struct as_loaded_observer 
         return as_error_set_status(err, AS_EXIT_USAGE, "--observer %s: '%s' takes %s", spec, loaded->ops->name,
                                    accesses ? "the core model's records; use it with assay compare"
                                             : "only accesses; use it with assay stat");
-    size_t n = as_fanout_count_workers(loaded->ops, (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    size_t n = as_fanout_count_workers(loaded->ops, as_processors());
     n = n < AS_OBSERVER_MOST_WORKERS ? n : AS_OBSERVER_MOST_WORKERS;
     set->own = set->files.len;
     bool created = as_observer_create(loaded, selves, n, err);

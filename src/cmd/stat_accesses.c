@@ -1,6 +1,7 @@
 /* See stat_accesses.h. */
 #include "cmd/stat_accesses.h"
 
+#include "base/processors.h"
 #include "cmd/observer_set.h"
 #include "model/access_buffer.h"
 #include "model/access_stream.h"
@@ -10,9 +11,13 @@
 #include <stdlib.h>
 
 enum { BATCH = 4096, IN_FLIGHT = 8 }; /* as much as a second-level cache holds */
+/* The program and the thread that reads it keep so many processors busy. Where there are no more, an observer on a thread of its own would only
+ * take them from both, and fetch from another processor's caches what the reader has just had in its own. */
+enum { PROCESSORS_TAKEN = 2 };
 
 struct as_stat_accesses {
     const struct as_strlist *observers;
+    bool apart;                     /* observers have threads of their own */
     struct as_footprint *footprint; /* NULL: not asked for. Owned by the fan-out */
     struct as_fanout *fanout;
     struct as_access_stream *stream;
@@ -24,8 +29,10 @@ struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_st
 {
     if (!footprint && observers->len == 0)
         return NULL;
-    struct as_fanout_options options = {.kind = &as_access_buffers, .batch = BATCH, .in_flight = IN_FLIGHT};
     struct as_stat_accesses *accesses = as_alloc(sizeof *accesses);
+    accesses->apart = as_processors() > PROCESSORS_TAKEN;
+    struct as_fanout_options options = {
+        .kind = &as_access_buffers, .inline_ = !accesses->apart, .batch = BATCH, .in_flight = IN_FLIGHT};
     accesses->observers = observers;
     accesses->fanout = as_fanout_new(&options);
     accesses->set = as_observer_set_new(result, NULL);
@@ -35,6 +42,11 @@ struct as_stat_accesses *as_stat_accesses_new(bool footprint, const struct as_st
         as_fanout_add(accesses->fanout, &as_footprint_observer, accesses->footprint, false);
     }
     return accesses;
+}
+
+bool as_stat_accesses_are_apart(const struct as_stat_accesses *accesses)
+{
+    return accesses && accesses->apart;
 }
 
 bool as_stat_accesses_open(struct as_stat_accesses *accesses, struct as_sink_tee *tee, struct as_error *err)

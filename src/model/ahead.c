@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/host_stream.h"
+#include "base/processors.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -148,12 +148,6 @@ static void *take_all(void *context)
 
 /* ---- the thread that puts in ---- */
 
-static size_t count_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
-}
-
 /* Signals are blocked here: the main thread handles them. */
 static bool start_thread(struct as_ahead *ahead)
 {
@@ -168,7 +162,7 @@ static bool start_thread(struct as_ahead *ahead)
 struct as_ahead *as_ahead_new(as_ahead_take *take, as_ahead_words *take_words, as_ahead_announce *announce,
                               void *context)
 {
-    if (count_processors() < 2)
+    if (as_processors() < 2)
         return NULL;
     struct as_ahead *ahead = as_alloc_apart(1, sizeof *ahead);
     ahead->take = take;

@@ -203,13 +203,18 @@ static bool has_room(const struct as_fanout *fanout, size_t buffers)
     return fanout->published - slowest(fanout) + buffers <= fanout->options.in_flight;
 }
 
+static void begin_guards(const struct member *member)
+{
+    if (member->foreign)
+        as_guard_begin_thread();
+}
+
 static void *observe(void *argument)
 {
     struct member *member = argument;
     struct as_fanout *fanout = member->fanout;
     struct as_buffer *buffer;
-    if (member->foreign)
-        as_guard_begin_thread();
+    begin_guards(member);
     pthread_mutex_lock(&fanout->mutex);
     while ((buffer = next_buffer(member))) {
         pthread_mutex_unlock(&fanout->mutex);
@@ -242,6 +247,8 @@ static bool start_member(struct member *member)
 bool as_fanout_start(struct as_fanout *fanout, struct as_error *err)
 {
     fanout->started = true;
+    for (size_t i = 0; fanout->options.inline_ && i < fanout->members.len; i++)
+        begin_guards(&fanout->members.data[i]);
     for (size_t i = 0; !fanout->options.inline_ && i < fanout->members.len; i++)
         if (!start_member(&fanout->members.data[i]))
             return as_error_set(err, "cannot start a thread for the observer '%s'", fanout->members.data[i].ops->name);
@@ -370,7 +377,9 @@ void as_fanout_finish(struct as_fanout *fanout)
     for (size_t i = 0; i < fanout->members.len; i++)
         if (fanout->members.data[i].running)
             pthread_join(fanout->members.data[i].thread, NULL);
-    if (!fanout->options.inline_)
+    if (fanout->options.inline_)
+        as_guard_end_thread();
+    else
         reclaim(fanout);
     for (size_t i = 0; i < fanout->members.len; i += fanout->members.data[i].workers)
         merge_workers(&fanout->members.data[i]);

@@ -84,12 +84,12 @@ static bool enter_stack(stack_t *old)
 /* A thread that does nothing but guarded calls keeps its stack between them and looks at the handlers now and then, which spares each
  * call seven system calls. */
 static _Thread_local bool keeps_stack;
+static _Thread_local stack_t kept; /* what the thread had before */
 static _Thread_local unsigned calls_until_look;
 
 bool as_guard_begin_thread(void)
 {
-    stack_t old;
-    keeps_stack = enter_stack(&old);
+    keeps_stack = keeps_stack || enter_stack(&kept);
     calls_until_look = 0;
     return keeps_stack;
 }
@@ -118,9 +118,8 @@ const char *as_guard_call(void (*call)(void *argument), void *argument)
 
 void as_guard_end_thread(void)
 {
-    static const stack_t none = {.ss_flags = SS_DISABLE};
     if (keeps_stack)
-        sigaltstack(&none, NULL);
+        sigaltstack(&kept, NULL);
     keeps_stack = false;
     if (signal_stack)
         munmap(signal_stack, SIGNAL_STACK);

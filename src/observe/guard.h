@@ -14,7 +14,7 @@
  * elsewhere go to the handlers that were there before. After a crash, do not allocate until it has been reported: the heap may be
  * damaged. */
 const char *as_guard_call(void (*call)(void *argument), void *argument) AS_MUST_CHECK;
-/* A thread that guards often says so at its start, and then only every AS_GUARD_LOOKS-th of its calls takes the signals over again from code
+/* A thread that guards often says so before, and then only every AS_GUARD_LOOKS-th of its calls takes the signals over again from code
  * that has set its own handlers meanwhile. Returns false where there is no memory; then all is as without. */
 enum { AS_GUARD_LOOKS = 64 };
 bool as_guard_begin_thread(void);

@@ -1,5 +1,7 @@
 /* See points_run.h. */
 #include "record/points_run.h"
+
+#include "base/processors.h"
 #include "base/signals.h"
 #include "observe/events.h"
 #include "record/points_again.h"
@@ -7,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,12 +64,6 @@ static void add_region(struct as_regions *regions, uint64_t start, uint64_t leng
     region->text = as_format("%" PRIu64 "..+%" PRIu64, start, length);
 }
 
-static uint32_t count_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 /* How long the pipeline settles before a point, in the instructions behind `before`. */
 static uint64_t settle_before(const struct as_points_plan *plan, uint32_t number, uint64_t before)
 {
@@ -100,7 +95,7 @@ struct as_points_run *as_points_run_new(struct as_sampled *sampled, const struct
     run->sampled = sampled;
     run->plan = *plan;
     run->points = as_alloc_array(plan->n + 1, sizeof *run->points);
-    run->jobs = plan->jobs ? plan->jobs : count_processors();
+    run->jobs = plan->jobs ? plan->jobs : (uint32_t)as_processors();
     for (uint32_t i = 0; i < plan->n && !plan->again; i++)
         plan_point(run, i);
     /* So that the program runs to its end. Where points have runs of their own, this one warms all the time as they do, by which

@@ -142,9 +142,10 @@ static void stays_as_it_was(void *argument)
     stack_t now, ours = {.ss_sp = own, .ss_size = sizeof own};
     bool right = sigaltstack(&ours, NULL) == 0 && does_work();
     right = right && sigaltstack(NULL, &now) == 0 && now.ss_sp == own;
-    right = right && as_guard_begin_thread() && does_work() && sigaltstack(NULL, &now) == 0 && now.ss_sp != own;
+    right = right && as_guard_begin_thread() && as_guard_begin_thread() && does_work() &&
+            sigaltstack(NULL, &now) == 0 && now.ss_sp != own;
     as_guard_end_thread();
-    end_if(right && sigaltstack(NULL, &now) == 0 && now.ss_flags == SS_DISABLE);
+    end_if(right && sigaltstack(NULL, &now) == 0 && now.ss_sp == own);
 }
 
 static void signal_stacks(void **state)
