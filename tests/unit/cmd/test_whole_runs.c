@@ -57,6 +57,22 @@ static const char *const lines[] = {
     "report none.assay",
 };
 
+/* Files that are known by how they begin, and nothing more. */
+static const struct {
+    const char *name, *begin;
+} files[] = {{"head", "PERFILE2"},
+             {"other", "2ELIFREP"},
+             {"old", "PERFFILE"},
+             {"gzip", "\x1f\x8b\x08....."},
+             {"xz", "\xfd"
+                    "7zXZ..."},
+             {"zstd", "\x28\xb5\x2f\xfd...."},
+             {"bzip2", "BZh....."},
+             {"database", "SQLite f"},
+             {"text", "nothing."},
+             {"short", "PERF"},
+             {"empty", ""}};
+
 static const char *known;
 
 /* ---- what a golden file can have ---- */
@@ -156,6 +172,14 @@ static void write_run(FILE *out, const char *line)
     fclose(captured);
 }
 
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 static void whole_runs(void **state)
 {
     static const char *const made[] = {"a.assay",  "b.assay",      "c.assay",      "d.assay",
@@ -168,8 +192,16 @@ static void whole_runs(void **state)
     assert_non_null(getcwd(before, sizeof before));
     assert_true(mkdtemp(folder) && chdir(folder) == 0);
     FILE *out = unit_golden_begin();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        write_file(files[i].name, files[i].begin);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         write_run(out, lines[i]);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "blocks %s", files[i].name);
+        write_run(out, line);
+        unlink(files[i].name);
+    }
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         unlink(made[i]);
     assert_true(chdir(before) == 0 && rmdir(folder) == 0);

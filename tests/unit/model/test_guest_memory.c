@@ -42,6 +42,11 @@ static void the_last_block_counts(void **state)
     const struct as_guest_block *block = as_guest_memory_block_at(memory, 2, 0x3000);
     assert_true(block && block->start == 0x2ff0 && block->end == 0x3010 && block->site == 3);
     assert_null(as_guest_memory_block_at(memory, 2, 0x3010));
+    take(memory, &thread, UINT64_MAX - 15, 32, 0x45); /* no memory is there */
+    assert_null(as_guest_memory_block_at(memory, 1, UINT64_MAX - 15));
+    assert_null(as_guest_memory_block_at(memory, 1, 8));
+    as_guest_memory_sites(memory, &n);
+    assert_int_equal(n, 4);
     as_guest_memory_free(memory);
 }
 
