@@ -9,7 +9,7 @@
 struct as_record {
     const struct as_record_options *options;
     char *const *argv;
-    char source_why[512]; /* why this source was chosen */
+    char source_why[528]; /* why this source was chosen */
     char hint[352];       /* a suggestion for the user; "": none */
     struct as_store_writer *writer;
     struct as_sampled *sampled; /* how a long run in the model is measured; NULL: completely, or as asked for */

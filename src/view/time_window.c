@@ -142,7 +142,7 @@ bool as_time_window_keep(struct as_store *store, uint32_t series, const char *te
 bool as_time_window_choose(struct as_view *view, struct as_error *err)
 {
     struct as_time_window window;
-    uint64_t last;
+    uint64_t last = 0;
     if (!as_time_window_keep(view->store, view->series, view->options.time, &window, &last, err))
         return false;
     double run = as_store_meta_double(view->store, AS_META_SECONDS), whole = (double)last * 1e-9;

@@ -14,7 +14,7 @@ static int by_text(const void *a, const void *b)
 /* Sorted, so that the order in which they are found does not matter. Of a flow, edges have a number, doors have none. */
 static const char *show(const as_arcs *arcs)
 {
-    static char text[1024];
+    static char text[64 * 32];
     char words[64][32] = {0};
     assert_true(arcs->len <= 64);
     for (size_t i = 0; i < arcs->len; i++) {
