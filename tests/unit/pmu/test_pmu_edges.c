@@ -296,6 +296,36 @@ static void mixed_blocks_give_the_same(void **state)
     free(mixed);
 }
 
+/* After `forget` a number stands for another block. */
+static void numbers_are_used_again(void **state)
+{
+    static const struct as_edge_record records[2][2] = {
+        {{.commit = 1, .insn = LOAD, .uops = 1}, {.commit = 2, .insn = NOP, .uops = 1}},
+        {{.commit = 1, .insn = STORE, .uops = 1}, {.commit = 2, .insn = BRANCH, .flags = AS_PIPE_TAKEN, .uops = 1}}};
+    static const char *const events[] = {"loads", "stores", "taken"};
+    struct taken taken = {0};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_pmu pmu = plain_pebs;
+    struct as_pmu_request request = {.pmu = &pmu};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(as_pmu_request_add(&request, events[i], 1000, &err));
+    struct as_pmu_stream *stream = as_pmu_stream_new(&bed_run, &request, bed_take, &taken, &err);
+    assert_non_null(stream);
+    for (uint64_t i = 0; i < 4; i++) {
+        struct as_edge edge = {.n = 2, .committed = 2, .records = records[i / 2]};
+        struct as_edge_run one = as_edge_run_of(&edge, 10 * i, 0);
+        struct as_pipe_batch nothing = {.size = sizeof nothing, .thread = 1, .n = 2};
+        struct as_edge_batch batch = {.thread = 1, .n = 2, .n_runs = 1, .runs = &one, .batch = &nothing};
+        as_pmu_observer.edges(stream, &batch);
+        if (i == 1)
+            as_pmu_observer.forget(stream);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(as_pmu_stream_counts(stream, i)->happened, 2);
+    as_pmu_observer.free(stream);
+    clear(&taken);
+}
+
 /* Of several counters, the first four of which are added up by block; a fifth leaves the records. */
 static void several_counters_give_the_same(void **state)
 {
@@ -391,9 +421,12 @@ static void seeds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_give_the_same),        cmocka_unit_test(all_is_counted),
-        cmocka_unit_test(mixed_blocks_give_the_same), cmocka_unit_test(several_counters_give_the_same),
-        cmocka_unit_test(programs_and_threads),       cmocka_unit_test(seeds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(edges_give_the_same),
+                                       cmocka_unit_test(all_is_counted),
+                                       cmocka_unit_test(mixed_blocks_give_the_same),
+                                       cmocka_unit_test(several_counters_give_the_same),
+                                       cmocka_unit_test(numbers_are_used_again),
+                                       cmocka_unit_test(programs_and_threads),
+                                       cmocka_unit_test(seeds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

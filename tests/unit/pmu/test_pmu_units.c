@@ -165,6 +165,51 @@ static void events_are_told_apart(void **state)
     }
 }
 
+/* Which instructions an event can be about, as Intel says what each counts: of branches by their classes, of memory by what they access. */
+static void instructions_of_events(void **state)
+{
+    enum { CALLS = 1u << AS_CLASS_CALL | 1u << AS_CLASS_CALL_INDIRECT, ALL = AS_INSN_CONTROL_CLASSES };
+    static const struct {
+        const char *event;
+        uint32_t classes, flags; /* 0: any class; needs all of the flags */
+    } want[] = {{"instructions", 0, 0},
+                {"loads", 0, AS_INSN_LOAD},
+                {"stores", 0, AS_INSN_STORE},
+                {"locked-loads", 0, AS_INSN_LOAD | AS_INSN_ATOMIC},
+                {"branches", ALL, 0},
+                {"taken", ALL, 0},
+                {"mispredicted", ALL, 0},
+                {"mispredicted-taken", ALL, 0},
+                {"conditional", 1u << AS_CLASS_BRANCH, 0},
+                {"mispredicted-conditional", 1u << AS_CLASS_BRANCH, 0},
+                {"calls", CALLS, 0},
+                {"returns", 1u << AS_CLASS_RETURN, 0},
+                {"far", 1u << AS_CLASS_SYSTEM, 0},
+                {"l1-hit", 0, AS_INSN_LOAD},
+                {"l1-miss", 0, AS_INSN_LOAD},
+                {"l2-hit", 0, AS_INSN_LOAD},
+                {"l2-miss", 0, AS_INSN_LOAD},
+                {"l3-hit", 0, AS_INSN_LOAD},
+                {"l3-miss", 0, AS_INSN_LOAD},
+                {"dtlb-miss", 0, AS_INSN_LOAD},
+                {"snoop-none", 0, AS_INSN_LOAD},
+                {"snoop-modified", 0, AS_INSN_LOAD},
+                {"snoop-hit", 0, AS_INSN_LOAD},
+                {"snoop-miss", 0, AS_INSN_LOAD},
+                {"load-latency", 0, AS_INSN_LOAD}};
+    static const uint32_t flags[] = {0, AS_INSN_LOAD, AS_INSN_STORE, AS_INSN_LOAD | AS_INSN_STORE,
+                                     AS_INSN_LOAD | AS_INSN_STORE | AS_INSN_ATOMIC};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        for (uint8_t class_ = 0; class_ < AS_CLASS_COUNT; class_++)
+            for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
+                struct as_insn insn = {.class_ = class_, .flags = flags[f]};
+                bool may =
+                    (!want[i].classes || want[i].classes >> class_ & 1) && (flags[f] & want[i].flags) == want[i].flags;
+                if (as_pmu_event_may(as_pmu_event_find(want[i].event), &insn) != may)
+                    fail_msg("%s, class %d, flags %x", want[i].event, class_, flags[f]);
+            }
+}
+
 /* Of loads that reach the last level, what was found in other cores' caches. */
 static void snoops(void **state)
 {
@@ -806,6 +851,7 @@ int main(void)
                                        cmocka_unit_test(cycles_of_pebs),
                                        cmocka_unit_test(cycles_without_an_instruction),
                                        cmocka_unit_test(all_fixed_counters),
+                                       cmocka_unit_test(instructions_of_events),
                                        cmocka_unit_test(snoops),
                                        cmocka_unit_test(loads_of_the_handler),
                                        cmocka_unit_test(branch_record),
