@@ -1,5 +1,5 @@
 /* Data accesses of a native recording, without hardware that records addresses: of loops whose accesses are known. The victim is this very
- * program, called with "walk".
+ * program, called with "walk" or "touch".
  *
  * usage: test_record_accesses (by itself) */
 #include "perf_here.h"
@@ -12,6 +12,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 enum { WORDS = 4096, LINKS = 1024, ROUNDS = 80000 };
 
@@ -51,15 +52,34 @@ static int walk(void)
     return 0;
 }
 
+enum { PAGE = 4096, PAGES = 40 };
+static _Alignas(PAGE) volatile char touched[PAGES * PAGE], looked_at[PAGES * PAGE];
+
+/* Each page for the first time: those of one variable by stores, those of the other by loads; and of memory without a name. */
+static int touch(void)
+{
+    char *nameless = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise((void *)touched, sizeof touched, MADV_NOHUGEPAGE);
+    madvise((void *)looked_at, sizeof looked_at, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < PAGES && nameless != MAP_FAILED; i++) {
+        uint64_t value = i;
+        __asm__ volatile("mov %0, 16(%1)" : : "r"(value), "r"(touched + i * PAGE) : "memory");
+        __asm__ volatile("movzwl 32(%1), %k0" : "=r"(value) : "r"(looked_at + i * PAGE) : "memory");
+        __asm__ volatile("movb %b0, 48(%1)" : : "r"(value), "r"(nameless + i * PAGE) : "memory");
+    }
+    return nameless == MAP_FAILED;
+}
+
 /* ---- the recording ---- */
 
 static struct as_store *store;
 static struct as_store_access *accesses;
 static size_t n_accesses;
 
-static struct as_store *record(bool wanted)
+static struct as_store *record(const char *victim, bool wanted)
 {
-    static char *argv[] = {"/proc/self/exe", "walk", NULL};
+    const char *faults[] = {"page-faults"};
+    static char *argv[] = {NULL, NULL, NULL};
     static char path[4096];
     struct as_error err = AS_ERROR_INIT;
     struct as_record_result result;
@@ -68,12 +88,19 @@ static struct as_store *record(bool wanted)
     assert_true(n > 0);
     path[n] = '\0';
     argv[0] = path;
+    argv[1] = (char *)victim;
     options.source = "timer";
     options.argv = argv;
     options.environment = environ;
     options.output = unit_profile;
     options.accesses = wanted;
-    options.rate = 4000;
+    if (strcmp(victim, "touch") == 0) {
+        options.source = "pmu";
+        options.user = true;
+        options.event = (struct as_strlist){faults, 1};
+        options.period = 1;
+    } else
+        options.rate = 4000;
     unlink(unit_profile);
     if (!as_record_run(&options, &result, &err))
         fail_msg("%s", err.message);
@@ -88,7 +115,7 @@ static int set_up(void **state)
         return -1;
     if (unit_no_task_clock())
         return 0;
-    store = record(true);
+    store = record("walk", true);
     accesses = store ? as_store_accesses(store, 0, NULL, &n_accesses, &err) : NULL;
     return accesses ? 0 : -1;
 }
@@ -230,7 +257,7 @@ static void not_asked_for(void **state)
     struct as_store *all = store;
     size_t n;
     need_recording();
-    store = record(false);
+    store = record("walk", false);
     assert_non_null(store);
     struct as_store_access *none = as_store_accesses(store, 0, NULL, &n, &err);
     assert_int_equal(n, 0);
@@ -240,12 +267,47 @@ static void not_asked_for(void **state)
     store = all;
 }
 
+/* Page faults come with their address; whether it was loaded or stored, and how much, is the instruction's. Where memory has no name, its
+ * region is known. */
+static void page_faults(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind, size, offset;
+    } variables[] = {
+        {"touched", AS_STORE_STORE, 8, 16}, {"looked_at", AS_STORE_LOAD, 2, 32}, {"[anon]", AS_STORE_STORE, 1, 48}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_store *all = store;
+    size_t n, found[3] = {0};
+    need_recording();
+    store = record("touch", true);
+    assert_non_null(store);
+    struct as_store_access *faults = as_store_accesses(store, 0, NULL, &n, &err);
+    assert_non_null(faults);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 3; k++) {
+            if (!is_of(&faults[i], variables[k].name) || faults[i].address % PAGE != variables[k].offset)
+                continue;
+            assert_int_equal(faults[i].how, AS_STORE_HOW_HARDWARE);
+            assert_int_equal(faults[i].kind, variables[k].kind);
+            assert_int_equal(faults[i].size, variables[k].size);
+            found[k] += faults[i].samples;
+        }
+    for (size_t k = 0; k < 3; k++)
+        assert_int_equal(found[k], PAGES);
+    free(faults);
+    as_store_close(store);
+    store = all;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_samples_are_told_of), cmocka_unit_test(accesses_are_right),
-                                       cmocka_unit_test(accesses_are_even), cmocka_unit_test(watchpoints),
-                                       cmocka_unit_test(not_asked_for)};
+                                       cmocka_unit_test(accesses_are_even),       cmocka_unit_test(watchpoints),
+                                       cmocka_unit_test(not_asked_for),           cmocka_unit_test(page_faults)};
     if (argc == 2 && strcmp(argv[1], "walk") == 0)
         return walk();
+    if (argc == 2 && strcmp(argv[1], "touch") == 0)
+        return touch();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
