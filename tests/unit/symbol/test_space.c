@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -465,6 +466,53 @@ static void test_unreadable(void **state)
     expect_problem(spill("empty", "", 0), "not an ELF file");
 }
 
+/* A program with one number of its ELF header changed. */
+static void expect_wrong_header(size_t at, uint64_t value, size_t bytes, const char *part)
+{
+    size_t size;
+    char *program = slurp(sample("labels"), &size);
+    memcpy(program + at, &value, bytes);
+    expect_problem(spill("wrong", program, size), part);
+    free(program);
+}
+
+static void test_wrong_headers(void **state)
+{
+    static const char tables[] = "corrupt or truncated (its ELF tables lie outside of the file)";
+    size_t size;
+    free(slurp(sample("labels"), &size));
+    expect_wrong_header(1, 'e', 1, "not an ELF file");
+    expect_wrong_header(EI_CLASS, ELFCLASS32, 1, "not a 64-bit little-endian ELF file");
+    expect_wrong_header(EI_DATA, ELFDATA2MSB, 1, "not a 64-bit little-endian ELF file");
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_shoff), size, 8, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_shoff), UINT64_MAX, 8, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_shnum), 0xfeff, 2, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_shentsize), 63, 2, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_phoff), size - 8, 8, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_phentsize), 57, 2, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_phnum), 4097, 2, tables);
+    expect_wrong_header(offsetof(Elf64_Ehdr, e_type), ET_REL, 2, "neither a program nor a shared library");
+}
+
+/* Where there are many sections, section 0 says how many. */
+static void test_many_sections(void **state)
+{
+    size_t size;
+    char *program = slurp(sample("labels"), &size);
+    Elf64_Ehdr *head = (Elf64_Ehdr *)program;
+    Elf64_Shdr *first = (Elf64_Shdr *)(program + head->e_shoff);
+    first->sh_size = head->e_shnum;
+    head->e_shnum = 0;
+    struct as_space *space = as_space_new(NULL);
+    const char *path = spill("many", program, size);
+    sample_map(space, path, bias);
+    assert_true(as_space_resolve(space, "visible") > bias);
+    as_space_free(space);
+    first->sh_size = 1 << 21;
+    expect_problem(spill("many", program, size), "its ELF tables lie outside");
+    free(program);
+}
+
 /* The file changed between being mapped and being read: no names instead of wrong ones. */
 static void test_replaced(void **state)
 {
@@ -551,12 +599,16 @@ static void test_damaged(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mappings),  cmocka_unit_test(test_mappings_random), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_cxx_names), cmocka_unit_test(test_loader_order),    cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_stripped),  cmocka_unit_test(test_stubs),           cmocka_unit_test(test_build_id),
-        cmocka_unit_test(test_no_debug),  cmocka_unit_test(test_inline_limit),    cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_replaced),  cmocka_unit_test(test_truncated),       cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_entries),   cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_mappings),      cmocka_unit_test(test_mappings_random),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_cxx_names),
+        cmocka_unit_test(test_loader_order),  cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_stripped),      cmocka_unit_test(test_stubs),
+        cmocka_unit_test(test_build_id),      cmocka_unit_test(test_no_debug),
+        cmocka_unit_test(test_inline_limit),  cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_replaced),      cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_variables),     cmocka_unit_test(test_wrong_headers),
+        cmocka_unit_test(test_many_sections),
     };
     if (argc != 2 || mkdtemp(dir) == NULL)
         return 2;
