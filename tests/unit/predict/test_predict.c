@@ -86,6 +86,13 @@ static struct as_sweep_trial *add_trial(struct bed *bed, uint64_t simulated, dou
     return trial;
 }
 
+/* What lies behind the end of the list is no trial, however good and cheap it was. */
+static void behind_the_end(struct bed *bed)
+{
+    add_trial(bed, 1, 0)->front = true;
+    bed->sweep.trials.len--;
+}
+
 static void on_the_front(void **state)
 {
     struct bed bed;
@@ -100,6 +107,7 @@ static void on_the_front(void **state)
     add_trial(&bed, 400, 0.03);
     add_trial(&bed, 350, 0.02);                 /* as good as one that costs less */
     add_trial(&bed, 90, 0.001)->coverage = 0.9; /* of a part of the run */
+    behind_the_end(&bed);
     as_sweep_find_front(&bed.sweep);
     static const bool expected[] = {true, true, false, true, true, false, false, false, false};
     for (size_t i = 0; i < bed.sweep.trials.len; i++)
@@ -123,6 +131,7 @@ static void the_cheapest_within(void **state)
     add_trial(&bed, 200, 0.03);
     add_trial(&bed, 100, 0.01)->coverage = 0.5; /* of a part of the run: no choice for all of it */
     add_trial(&bed, 100, 0.01)->seed = 2;
+    behind_the_end(&bed);
     assert_ptr_equal(as_sweep_cheapest(&bed.sweep, 0.05), &bed.sweep.trials.data[2]);
     assert_ptr_equal(as_sweep_cheapest(&bed.sweep, 0.01), &bed.sweep.trials.data[0]);
     assert_null(as_sweep_cheapest(&bed.sweep, 0.005));
@@ -252,6 +261,25 @@ static void the_function_that_differs(void **state)
     as_vectors_free(&vectors);
 }
 
+/* A function that takes less than a cycle of an interval counts as well. */
+static void parts_of_a_cycle(void **state)
+{
+    struct as_choice choice = {0};
+    struct as_vectors vectors = {0};
+    struct as_time_spent spent;
+    make_phases(&choice, &vectors);
+    as_time_spent_init(&spent);
+    spend(&spent, 0, 0, 1000);
+    spend(&spent, 1, 0.5, 500);
+    spend(&spent, 3, 0, 500);
+    struct as_blamed blamed = as_time_spent_blame(&spent, &choice, 0, &vectors);
+    assert_string_equal(blamed.function, "slow");
+    assert_float_equal(blamed.cpi, 0.5 / 500 - 0.5 / 2000, 1e-12);
+    as_time_spent_free(&spent);
+    as_choice_free(&choice);
+    as_vectors_free(&vectors);
+}
+
 /* ---- all choices ---- */
 
 enum { INTERVALS = 18, LENGTH = 1000, MAX_K = 3, SEEDS = 10, LENGTHS = 3 };
@@ -374,6 +402,7 @@ int main(void)
         cmocka_unit_test(where_errors_saturate),
         cmocka_unit_test(recommended_over_all_seeds),
         cmocka_unit_test(the_function_that_differs),
+        cmocka_unit_test(parts_of_a_cycle),
         cmocka_unit_test(tries_all),
         cmocka_unit_test(in_equal_steps),
         cmocka_unit_test(known_predictions),

@@ -5,6 +5,8 @@
 #include "engine/find_qemu.h"
 #include "native/choose.h"
 #include "record/record.h"
+#include "record/record_native.h"
+#include "record/sampling_plan.h"
 #include "store/store_read.h"
 
 #include "unit.h"
@@ -213,6 +215,158 @@ static void test_attached(void **state)
     assert_true(result.end.running || !result.end.signal);
 }
 
+static const char *quality_text(struct as_store *store, const char *key)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return rows[i].text;
+    return NULL;
+}
+
+static void check_why(const struct as_record_options *options, const char *source, const char *why)
+{
+    struct as_record_result result;
+    struct as_store *store = record(options, &result);
+    assert_string_equal(as_store_meta(store, AS_META_SOURCE), source);
+    if (!strstr(as_store_meta(store, AS_META_SOURCE_WHY), why))
+        fail_msg("'%s' does not say '%s'", as_store_meta(store, AS_META_SOURCE_WHY), why);
+    as_store_close(store);
+}
+
+/* What decides where nobody says which source: an option that only one of them has, else what this machine can. */
+static void test_auto(void **state)
+{
+    char *nobody[] = {"/none/such", NULL};
+    struct as_native_outlook outlook;
+    need_qemu();
+    need_clock();
+    as_native_look(&outlook);
+    struct as_record_options options = options_for("auto", victim());
+    options.model_wish = "core";
+    check_why(&options, "model", "auto: --core needs the model");
+    options = options_for("auto", victim());
+    options.native_wish = "duration";
+    check_why(&options, outlook.precise || outlook.skid ? "pmu" : "timer", "--duration measures the real machine");
+    options = options_for("auto", victim());
+    check_why(&options, outlook.precise ? "pmu" : "model", outlook.why);
+    options = options_for("auto", nobody);
+    if (!outlook.precise)
+        check_refused(&options, "/none/such");
+    assert_true(outlook.why[0] != '\0');
+}
+
+static void test_source_names(void **state)
+{
+    static const char *const known[] = {"model", "pmu", "timer"};
+    size_t n = 0, found = 0;
+    for (; as_record_source_name(n); n++)
+        for (size_t i = 0; i < 3; i++)
+            found += strcmp(as_record_source_name(n), known[i]) == 0;
+    assert_int_equal(n, 3);
+    assert_int_equal(found, 3);
+    assert_null(as_record_source_name(n + 1));
+    assert_string_equal(as_record_unit_name("pmu:skylake"), "skylake");
+    assert_null(as_record_unit_name("pmu"));
+}
+
+/* How often samples were taken, as it was asked for. */
+static void test_rates(void **state)
+{
+    struct as_record_result result;
+    need_clock();
+    struct as_record_options options = options_for("timer", victim());
+    options.rate = 777;
+    struct as_store *store = record(&options, &result);
+    assert_string_equal(as_store_meta(store, AS_META_RATE), "777");
+    assert_null(as_store_meta(store, AS_META_RANDOM));
+    as_store_close(store);
+    options = options_for("model", victim());
+    options.rate = 1e6;
+    options.random = true;
+    store = record(&options, &result);
+    uint64_t frequency = strtoull(as_store_meta(store, "frequency"), NULL, 10);
+    assert_int_equal(strtoull(as_store_meta(store, AS_META_PERIOD), NULL, 10), frequency / 1000000);
+    assert_string_equal(as_store_meta(store, AS_META_RANDOM), "1");
+    as_store_close(store);
+    options = options_for("model", victim());
+    options.rate = 1e6;
+    options.period = 1000;
+    check_refused(&options, "either --rate or --period");
+    options.period = 0;
+    options.rate = 0;
+    check_refused(&options, "--rate=0: the rate must be above 0");
+    options = options_for("model", victim());
+    options.samplers = "tip,tip";
+    check_refused(&options, "'tip' is named twice");
+    options.samplers = "tip,top";
+    check_refused(&options, "unknown sampler 'top'; the samplers are");
+}
+
+static void expect_heard(const char *part)
+{
+    if (!heard.data || !strstr(heard.data, part))
+        fail_msg("heard: %s, not '%s'", heard.data ? heard.data : "nothing", part);
+}
+
+/* Of a run whose parts do not come there is no sample, and the reason is said. */
+static void test_parts_that_do_not_come(void **state)
+{
+    static const _Atomic uint32_t switches;
+    struct as_record_result result;
+    need_clock();
+    struct as_record_options options = options_for("timer", victim());
+    options.delay = 100;
+    options.region = "after a delay";
+    as_store_close(record(&options, &result));
+    expect_heard("there are no samples: the program ended before --delay (100 s)");
+    options = options_for("timer", victim());
+    options.switches = &switches;
+    options.region = "between signals";
+    as_store_close(record(&options, &result));
+    expect_heard("there are no samples: the program ended before a signal came");
+}
+
+/* A part by the clock, and a sentence about how much of the run it is. */
+static void test_delayed(void **state)
+{
+    char *argv[] = {"/bin/sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done", NULL};
+    struct as_record_result result;
+    need_clock();
+    struct as_record_options options = options_for("timer", argv);
+    options.delay = 0.02;
+    options.region = "after 0.02 s";
+    struct as_store *store = record(&options, &result);
+    const char *text = quality_text(store, "measured");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "after 0.02 s"));
+    assert_non_null(strstr(text, "in 1 piece"));
+    as_store_close(store);
+}
+
+/* Regions between which the program calls the kernel and maps memory; how long to warm before each is found out on the way. The
+ * estimate is near the whole. */
+static void test_sampled_shell(void **state)
+{
+    char *argv[] = {"/bin/sh", "-c", "i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo $i >/dev/null; done", NULL};
+    static const struct as_sampled_options plan = {
+        .head = 200000, .unit = 1000, .period = 8000, .warm = AS_SAMPLED_AUTO, .seed = 1};
+    struct as_record_result result;
+    double cycles[2];
+    need_qemu();
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+        struct as_record_options options = options_for("model", argv);
+        options.sampled = i ? &plan : NULL;
+        struct as_store *store = record(&options, &result);
+        assert_int_equal(result.sampled, i);
+        cycles[i] = (double)as_store_runs(store, &n)->cycles;
+        as_store_close(store);
+    }
+    assert_float_equal(cycles[1] / cycles[0], 1, 0.2);
+}
+
 /* A signal that kills the program ends both kinds of runs alike. */
 static void check_killed(const char *source)
 {
@@ -337,6 +491,12 @@ int main(int argc, char **argv)
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_auto),
+                                       cmocka_unit_test(test_source_names),
+                                       cmocka_unit_test(test_rates),
+                                       cmocka_unit_test(test_parts_that_do_not_come),
+                                       cmocka_unit_test(test_delayed),
+                                       cmocka_unit_test(test_sampled_shell),
                                        cmocka_unit_test(test_model),
                                        cmocka_unit_test(test_native),
                                        cmocka_unit_test(test_attached),

@@ -31,6 +31,10 @@ static void unit_events(FILE *out)
     options.branches = true;
     options.period = 301;
     record_show(out, "pmu:skylake, loads and mispredicted branches", &options);
+    options = record_options("pmu:skylake", out);
+    options.call_graph = AS_RECORD_LBR;
+    options.period = 997;
+    record_show(out, "pmu:skylake, calls from the branch record", &options);
 }
 
 static void two_threads(FILE *out)

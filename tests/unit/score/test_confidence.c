@@ -193,6 +193,21 @@ static void chance_is_expected(void **state)
     check_expectation(500, 0);
 }
 
+/* Where all is in one group, chance moves nothing. Groups without a sample add nothing. */
+static void one_group(void **state)
+{
+    const uint64_t one[] = {0, 7, 0};
+    struct as_sampled a = {as_weights_of(one, 3), 100}, b = {as_weights_of(one, 3), 50};
+    struct as_chance chance = as_chance_of(a, b);
+    assert_true(chance.expected == 0 && chance.deviation == 0);
+    assert_int_equal(as_agreement_of(a, b, 3).verdict, AS_PROFILES_AGREE);
+    const uint64_t two[] = {5, 0, 5}, halves[] = {5, 5};
+    struct as_sampled wide = {as_weights_of(two, 3), 100}, narrow = {as_weights_of(halves, 2), 100};
+    struct as_chance wider = as_chance_of(wide, wide), same = as_chance_of(narrow, narrow);
+    assert_true(same.expected > 0 && same.deviation > 0);
+    assert_true(near(wider.expected, same.expected, 1e-12) && near(wider.deviation, same.deviation, 1e-12));
+}
+
 /* Two groups are as far apart as each of them is: their gaps are the same. */
 static void two_groups(void **state)
 {
@@ -259,6 +274,7 @@ int main(void)
         cmocka_unit_test(binomial_deviations),
         cmocka_unit_test(what_varies_less),
         cmocka_unit_test(two_groups),
+        cmocka_unit_test(one_group),
         cmocka_unit_test(too_few),
         cmocka_unit_test(changes_beyond_chance),
     };

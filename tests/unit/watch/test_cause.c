@@ -278,6 +278,9 @@ static void narrow_addresses_are_unknown(void **state)
         ((uint8_t *)insn.bytes)[0] = 0x90;
         assert_int_equal(as_operand_before(&insn, 0, &machine, &address), AS_OPERAND_KNOWN);
         assert_int_equal(address, DATA);
+        insn.arch = AS_ARCH_RISCV64; /* the same bytes, and no prefixes there */
+        ((uint8_t *)insn.bytes)[0] = prefixes[i];
+        assert_int_equal(as_operand_before(&insn, 0, &machine, &address), AS_OPERAND_KNOWN);
     }
 }
 
