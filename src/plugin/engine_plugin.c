@@ -436,7 +436,6 @@ static bool had_no_clocks;        /* … and code before it */
 
 static void note_clone(unsigned vcpu, uint64_t flags)
 {
-    settled_before = as_lane_count_settled();
     if (!makes_thread(flags))
         return;
     bool clockless = !needs_clocks();
@@ -471,6 +470,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     atomic_store(&lane->quick, brief); /* before it says that it is in the call */
     as_follow_note_syscall(vcpu);
     as_lane_enter_syscall(lane);
+    settled_before = as_lane_count_settled(); /* with this thread, whose first call it may be */
     if (number == numbers->execve)
         as_follow_execve(a1, a2, a3);
 }
