@@ -10,6 +10,7 @@
 #include "unit.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 
 struct seen_access {
@@ -51,20 +52,25 @@ static uint64_t clock_of(void *context, const struct as_thread *thread)
     return ((struct seen *)context)->clocks[thread->number % 16];
 }
 
-static struct seen run(const char *program)
+static struct seen run_words(char *const *argv)
 {
     static const struct as_sink sink = {.block = see_block}, in_turn = {.block = see_block, .clock = clock_of};
-    static char path[PATH_MAX], *argv[2] = {path};
     struct as_error err = AS_ERROR_INIT;
     struct seen seen = {0};
-    snprintf(path, sizeof path, "%s/%s", folder, program);
     options.argv = argv;
     options.plugin = plugin;
     struct as_engine *engine = as_engine_start(&options, &err);
     if (!engine || !as_engine_run(engine, options.deterministic ? &in_turn : &sink, &seen, &result, &err))
-        fail_msg("%s: %s", program, err.message);
+        fail_msg("%s: %s", argv[0], err.message);
     as_engine_free(engine);
     return seen;
+}
+
+static struct seen run(const char *program)
+{
+    static char path[PATH_MAX], *argv[2] = {path};
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    return run_words(argv);
 }
 
 static int set_up(void **state)
@@ -191,6 +197,22 @@ static void a_fixed_order(void **state)
     }
 }
 
+/* ---- ends ---- */
+
+static void how_it_ends(void **state)
+{
+    static const char *const scripts[] = {"exit 0", "exit 7", "kill -USR1 $$", "kill -SEGV $$"};
+    static const int signals[] = {0, 0, SIGUSR1, SIGSEGV}, statuses[] = {0, 7, 128 + SIGUSR1, 128 + SIGSEGV};
+    for (size_t i = 0; i < 4; i++) {
+        char *argv[] = {"/bin/sh", "-c", (char *)scripts[i], NULL};
+        struct seen seen = run_words(argv);
+        assert_int_equal(result.end.signal, signals[i]);
+        assert_int_equal(result.end.exit_status, statuses[i]);
+        assert_true(seen.instructions > 1000);
+        as_vec_free(&seen.accesses);
+    }
+}
+
 /* ---- regions ---- */
 
 static uint64_t instructions_in(const char *program, const char *region)
@@ -256,7 +278,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_sample, set_up), cmocka_unit_test_setup(a_fixed_order, set_up),
-        cmocka_unit_test_setup(regions_of_x86, set_up), cmocka_unit_test_setup(regions_of_riscv, set_up)};
+        cmocka_unit_test_setup(how_it_ends, set_up), cmocka_unit_test_setup(regions_of_x86, set_up),
+        cmocka_unit_test_setup(regions_of_riscv, set_up)};
     if (argc != 3)
         return 1;
     plugin = realpath(argv[1], NULL);
