@@ -63,7 +63,7 @@ static void check_refused(const struct as_whatif_request *request, const char *w
 
 static const char *branches[] = {"FL-MB", "FL-MB@turn", "ST-TLB@divide"};
 static const char *slower[] = {"front.redirect=30"};
-static const char *removed[] = {"divide", "_start+0x0"};
+static const char *removed[] = {"divide", "_start+0x0", "turn+0x0"};
 
 /* Time with an event in an instruction of the run as it is, the largest of all. */
 static double largest_promise(const struct as_whatif *whatif)
@@ -168,9 +168,9 @@ static void machines_of_all_runs(void **state)
 static void what_is_removed(void **state)
 {
     struct as_whatif_request request = request_for(false);
-    request.remove = (struct as_strlist){removed, 2};
+    request.remove = (struct as_strlist){removed, 3};
     struct as_whatif whatif = session(&request);
-    assert_int_equal(whatif.experiments.len, 2);
+    assert_int_equal(whatif.experiments.len, 3);
     const struct as_experiment *divide = &whatif.experiments.data[0], *first = &whatif.experiments.data[1];
     assert_int_equal(divide->met, 4000);
     assert_false(divide->about_one);
@@ -178,6 +178,12 @@ static void what_is_removed(void **state)
     assert_int_equal(first->met, 1);
     assert_true(first->about_one);
     assert_int_equal(first->insn, whatif.golden.data[0].id);
+    const struct as_experiment *turn = &whatif.experiments.data[2];
+    uint64_t executed = 0;
+    for (size_t i = 0; i < whatif.golden.len; i++)
+        executed += whatif.golden.data[i].id == turn->insn ? whatif.golden.data[i].count : 0;
+    assert_true(turn->about_one && turn->insn != first->insn);
+    assert_true(turn->met > 100 && turn->met == executed);
     as_whatif_free(&whatif);
 }
 
