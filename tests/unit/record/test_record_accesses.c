@@ -280,6 +280,8 @@ static void page_faults(void **state)
     struct as_store *all = store;
     size_t n, found[3] = {0};
     need_recording();
+    if (UNIT_SANITIZED)
+        unit_skip("sanitizers touch memory without a name, too");
     store = record("touch", true);
     assert_non_null(store);
     struct as_store_access *faults = as_store_accesses(store, 0, NULL, &n, &err);
@@ -293,7 +295,7 @@ static void page_faults(void **state)
             assert_int_equal(faults[i].size, variables[k].size);
             found[k] += faults[i].samples;
         }
-    for (size_t k = 0; k < (UNIT_SANITIZED ? 0 : 3); k++) /* sanitizers touch what they guard */
+    for (size_t k = 0; k < 3; k++)
         assert_int_equal(found[k], PAGES);
     free(faults);
     as_store_close(store);
