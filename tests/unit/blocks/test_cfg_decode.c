@@ -21,6 +21,23 @@ __asm__(".text\n"
         "    .byte 0xff, 0xc3\n" /* 12: inc ebx */
         "    ret\n"              /* 14 */
         ".size decode_padded, . - decode_padded\n"
+        ".globl decode_split\n" /* compilers put aside what rarely runs */
+        ".type decode_split, @function\n"
+        "decode_split:\n"
+        "    test %eax, %eax\n"           /* 0 */
+        "    jne decode_split.cold\n"     /* 2: six bytes, as it is in another section */
+        "    test %ebx, %ebx\n"           /* 8 */
+        "    jne decode_split.cold + 2\n" /* 10 */
+        "    jne decode_padded\n"         /* 16: of another name */
+        "    ret\n"
+        ".size decode_split, . - decode_split\n"
+        ".section .text.unlikely, \"ax\"\n"
+        ".type decode_split.cold, @function\n"
+        "decode_split.cold:\n"
+        "    .byte 0xff, 0xc0\n" /* 0: inc eax */
+        "    .byte 0xff, 0xc3\n" /* 2: inc ebx */
+        "    ret\n"
+        ".size decode_split.cold, . - decode_split.cold\n"
         ".section decode_bare, \"ax\"\n" /* where there are no symbols */
         ".Lbare:\n"
         "    .byte 0xff, 0xc0\n"
@@ -114,6 +131,30 @@ static void of_no_size(void **state)
     assert_int_equal(m->blocks.data[2].n_insns, 1);
 }
 
+static uint64_t address_of(const char *name)
+{
+    const struct as_symtab *table = &as_cfg_get(cfg, module)->symbols.symbols;
+    for (size_t i = 0; i < table->symbols.len; i++)
+        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, name) == 0)
+            return table->symbols.data[i].address;
+    return 0;
+}
+
+/* A part of a function that was put aside may have run where no sample fell into it; what else it jumps to is left. */
+static void parts_of_functions(void **state)
+{
+    uint64_t split = address_of("decode_split"), cold = address_of("decode_split.cold");
+    assert_true(split && cold);
+    as_cfg_touch(cfg, module, split);
+    as_cfg_build(cfg);
+    const struct as_cfg_module *m = as_cfg_get(cfg, module);
+    assert_int_equal(m->functions.len, 2);
+    size_t found = 0;
+    for (size_t i = 0; i < m->blocks.len; i++)
+        found += m->blocks.data[i].start == cold || m->blocks.data[i].start == cold + 2;
+    assert_int_equal(found, 2);
+}
+
 static void symbols_are_found_by_name(void **state)
 {
     const struct as_cfg_module *m = as_cfg_get(cfg, module);
@@ -130,6 +171,7 @@ int main(void)
                                        cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(parts_of_functions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(symbols_are_found_by_name, open_cfg, close_cfg)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
