@@ -366,7 +366,7 @@ static void check_bits(struct as_str *file, const char *const *names, unsigned n
     for (unsigned i = 0; i < n; i++) {
         snprintf(line, sizeof line, "\n  101 prog %x %s %s of 1\n", 0x401000 + 4 * i, names[i], period);
         if (!strstr(text.data, line))
-            fail_msg("missing:%s", line);
+            fail_msg("missing:%s in %s", line, text.data);
     }
     as_str_free(&text);
     as_str_free(file);
@@ -407,6 +407,15 @@ static void test_ibs_bits(void **state)
     static const char *const names[IBS_DATA4_BITS] = {"L1+load+resync", "L1+load", "L1+load", "L1+load"};
     struct as_str file = ibs_bits_file();
     check_bits(&file, names, IBS_DATA4_BITS, "1600");
+}
+
+static void test_ibs_pages(void **state)
+{
+    static const char *const right[IBS_PAGES] = {"base", "page-2M", "page-1G"}, *const wrong[] = {"base", "base",
+                                                                                                  "page-2M"};
+    struct as_str file = ibs_pages_file("AuthenticAMD,25,97,2"), errata = ibs_pages_file("AuthenticAMD,25,1,1");
+    check_bits(&file, right, IBS_PAGES, "3200");
+    check_bits(&errata, wrong, IBS_PAGES, "3200");
 }
 
 /* A PMU without a name, in a recording that says that its trace is SPE's; and one whose trace is not. */
@@ -610,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_spe),
         cmocka_unit_test(test_spe_bits),
         cmocka_unit_test(test_ibs_bits),
+        cmocka_unit_test(test_ibs_pages),
         cmocka_unit_test(test_spe_by_trace),
         cmocka_unit_test(test_spe_among_others),
         cmocka_unit_test(test_spe_unknown_threads),

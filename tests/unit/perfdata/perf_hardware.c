@@ -551,6 +551,22 @@ struct as_str spe_bits_file(void)
     return file;
 }
 
+struct as_str ibs_pages_file(const char *cpu_id)
+{
+    const uint64_t valid = UINT64_C(3) << 48, complete = UINT64_C(1) << 50, physical = UINT64_C(1) << 52;
+    struct build build = {0};
+    put_comm(&build, "prog", TID, 1, -1);
+    put_map(&build, "/nowhere/prog", 2, -1);
+    for (unsigned i = 0; i < IBS_PAGES; i++) {
+        uint64_t address = 0x401000 + 4 * i;
+        put_ibs(&build, FETCH_ID, address, 3200,
+                (uint64_t[]){200 | valid | complete | physical | (uint64_t)i << 53, address, 0x9000, 0}, 4);
+    }
+    struct as_str file = wrap(&(struct wrapping){.cpu_id = cpu_id}, ibs_attrs, 2, &build);
+    as_str_free(&build.bytes);
+    return file;
+}
+
 struct as_str ibs_bits_file(void)
 {
     struct build build = {0};

@@ -26,6 +26,9 @@ struct as_str spe_unknown_threads_file(void);
 /* One load for each event bit of SPE, at 0x401000 and every fourth byte behind; and one for each bit of IbsOpData4. */
 enum { SPE_EVENT_BITS = 32, IBS_DATA4_BITS = 4 };
 struct as_str spe_bits_file(void);
+/* One fetch for each size of pages (4 KiB, 2 MiB, 1 GiB; of a processor with errata one step less), likewise. */
+enum { IBS_PAGES = 3 };
+struct as_str ibs_pages_file(const char *cpu_id);
 struct as_str ibs_bits_file(void);
 
 #endif
