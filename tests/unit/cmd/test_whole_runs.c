@@ -49,7 +49,7 @@ static const char *const lines[] = {
     "~report --json --calls a.assay",
     "~report --json --diff=b.assay a.assay",
     "~annotate --json _start a.assay",
-    "export --to=folded a.assay -o -",
+    "~export --to=folded a.assay -o -",
     "~merge a.assay b.assay --weights=1/2,1/2 -o d.assay",
     "~report --json d.assay",
     "trust skylake --list",

@@ -105,6 +105,10 @@ static void test_text(void **state)
     assert_int_equal(again.repeat, 2);
     assert_string_equal(again.program.list.data[2], "two\nlines\\n");
     check_text(&again, want);
+    as_jobs_plan_free(&again);
+    assert_true(as_jobs_plan_read(&again, "assay-jobs 1\ndirectory /\nrepeat 1\nword a\\\nword b\\\\\n", &err));
+    assert_string_equal(again.program.list.data[0], "a\\"); /* nothing is behind it */
+    assert_string_equal(again.program.list.data[1], "b\\");
     as_jobs_plan_free(&plan);
     as_jobs_plan_free(&again);
 }
