@@ -349,8 +349,9 @@ struct as_sink {
     void (*foresee)(void *context, struct as_thread *thread, const struct as_mapping *mapping);
 };
 
-/* Where accesses are a sample: what is nearer than so many granules cannot be told apart. An instruction accesses two of them at most,
- * but for those that vary, of which all accesses are reported. */
+/* Where accesses are a sample: what is nearer than so many granules cannot be told apart. Of one thread, an access is left out if its granule
+ * is one of the last two that were reported; a sample of half of the granules, the largest that is one, has those 64 granules apart with a
+ * chance of 2^-58. */
 enum { AS_SAMPLE_NEAR = 64 };
 
 struct as_engine_options {

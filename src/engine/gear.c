@@ -68,8 +68,6 @@ static bool starts_region(const struct as_regions *regions, uint32_t landmark)
     return false;
 }
 
-_Static_assert(AS_SAMPLE_NEAR >= 2 * AS_WIRE_SAMPLE_RECENT, "two granules an access");
-
 /* Written only where it changes: QEMU's threads read it at each access, from their own caches. */
 void as_gear_sample(struct as_wire_header *wire, const struct as_engine_options *options)
 {

@@ -126,7 +126,6 @@ enum as_wire_accesses {
     AS_WIRE_SAMPLED, /* … those that may touch sampled granules: plugin/sample_filter.h */
 };
 
-enum { AS_WIRE_SAMPLE_RECENT = 32 }; /* accesses: see AS_SAMPLE_NEAR (engine.h) */
 #define AS_WIRE_SAMPLE_STEP                                                                                            \
     UINT64_C(0x9e3779b97f4a7c15) /* AS_RANDOM_STEP of src/base, which the plugin does not have */
 

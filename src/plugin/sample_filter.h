@@ -1,8 +1,8 @@
 /* Accesses to a sample of the granules (AS_WIRE_SAMPLED), chosen where they are made: what is not reported costs the reader nothing.
  *
  * Reported is an access
- *  - to a sampled granule, unless the process has one thread and has just accessed the granule, AS_WIRE_SAMPLE_RECENT accesses before
- *    or less: then it lies behind so few others that no cache of AS_SAMPLE_NEAR granules (engine.h) has lost it. Only once the sample is not all granules any more.
+ *  - to a sampled granule, unless the process has one thread and the granule is one of the last two that were reported: then at most one
+ *    sampled granule lies in between, which is as near as a sample can say. Only once the sample is not all granules any more.
  *  - to memory whose name may not be its address: the reader knows names (model/moved_memory.h) and chooses by them. Such are
  *    pages that were unmapped, moved, dropped or mapped over.
  *  - that lies in two granules, with both of its pieces where QEMU makes it in pieces, so that granules can be counted.
