@@ -7,7 +7,7 @@
 #include "reuse/reuse_watch.h"
 
 /* Defaults of options that not all methods have. */
-enum { LINES = 2048, PERIOD = 50000, REGISTERS = 4, RATE = 200, BUDGET = 20, AHEAD = 32768, INTERVAL = 1000000 };
+enum { LINES = 1024, PERIOD = 50000, REGISTERS = 4, RATE = 200, BUDGET = 20, AHEAD = 32768, INTERVAL = 1000000 };
 
 static const char *const source_choices[] = {"model", "timer", "pmu", NULL};
 static const char *const replacement_choices[] = {"graded", "reservoir", NULL};
@@ -76,7 +76,7 @@ const struct as_option as_reuse_options_table[] = {
      .min = 64,
      .help =
          "With --method=lines: begin with all lines, and halve the sample whenever there are more than N of them in it "
-         "(default 2048), down to one of 128."},
+         "(default 1024), down to one of 128."},
     {.name = "shared",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_reuse_request, shared),

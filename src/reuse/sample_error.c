@@ -63,11 +63,29 @@ static double bias(const struct as_sample_parts *parts, uint64_t lines, uint32_t
     return more;
 }
 
+static double misses_of(const struct as_sample_parts *parts, uint64_t lines)
+{
+    double misses = 0;
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        misses += (double)parts->missed[i] + as_distances_beyond(&parts->hits[i], lines);
+    return misses;
+}
+
+/* By how much more or less would miss if all distances were longer or shorter by the standard error of the number of sampled lines: the
+ * same lines lie in between all the time. */
+static double shift(const struct as_sample_parts *parts, uint64_t lines, double rate)
+{
+    double own = misses_of(parts, lines), by = sqrt((1 - rate) / ((double)lines * rate));
+    double more = misses_of(parts, (uint64_t)((double)lines * fmax(0, 1 - by))) - own;
+    double less = own - misses_of(parts, (uint64_t)ceil((double)lines * (1 + by)));
+    return fmax(more, less);
+}
+
 double as_sample_error(const struct as_sample_parts *parts, uint64_t lines, uint32_t scale)
 {
     if (!scale)
         return 0;
-    bool spread = lines >> scale < MOST_SPREAD;
-    return 2 * standard_error(parts, lines, 1.0 / (double)(UINT64_C(1) << scale)) +
-           (spread ? fabs(bias(parts, lines, scale)) : 0);
+    double rate = 1.0 / (double)(UINT64_C(1) << scale);
+    double spread = lines >> scale < MOST_SPREAD ? fabs(bias(parts, lines, scale)) : 0;
+    return 2 * standard_error(parts, lines, rate) + fmax(spread, shift(parts, lines, rate));
 }

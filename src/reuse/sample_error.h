@@ -4,7 +4,8 @@
  * to parts by a hash of their own, and parts that differ by more or fewer misses than their number of lines accounts for show by how
  * much. And a distance is only known by the few sampled lines in between, whose number is spread around its mean: where many
  * distances are a little shorter than a cache is large, more of them seem longer than the other way round. That spread, applied once
- * more to what was measured, shows by how much. */
+ * more to what was measured, shows by how much. It takes each distance by itself; but where the same lines lie in between again and again,
+ * all distances are too long or too short together, so the error is at least what the curve changes within that spread. */
 #ifndef AS_REUSE_SAMPLE_ERROR_H
 #define AS_REUSE_SAMPLE_ERROR_H
 

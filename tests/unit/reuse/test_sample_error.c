@@ -46,21 +46,33 @@ static void a_hot_line_counts_whole(void **state)
     assert_true(fabs(as_sample_error(&parts, LINES, SCALE) - expected) < 1e-6 * expected);
 }
 
-/* 64 lines are 8 of the sample. Of touches at distance 56 (7), P(Bin(56, 1/8) >= 8) = 0.401 seem to miss. */
+/* 64 lines are 8 of the sample. Of touches at distance 32, P(Bin(32, 1/8) >= 8) = 0.0395 seem to miss. */
 static void short_distances_spread(void **state)
 {
     for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
-        add(i, 10, 56, MISSES);
+        add(i, 10, 32, MISSES);
     double share = as_sample_error(&parts, LINES, SCALE) / (16.0 * MISSES);
-    assert_true(share > 0.4010 && share < 0.4012);
+    assert_true(share > 0.0394 && share < 0.0396);
 }
 
 /* 64 sampled lines and more are spread too little to matter. */
 static void long_distances_do_not_spread(void **state)
 {
     for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
-        add(i, 10, (64 << SCALE) - 8, MISSES);
+        add(i, 10, 400, MISSES);
     assert_true(as_sample_error(&parts, 64 << SCALE, SCALE) < 1e-6 * MISSES);
+}
+
+/* 8 sampled lines are 8 +- sqrt(7): all distances may be up to a third longer or shorter, and then all of those miss, or none. */
+static void distances_may_be_off_together(void **state)
+{
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        add(i, 10, 48, MISSES);
+    assert_float_equal(as_sample_error(&parts, LINES, SCALE), 16.0 * MISSES, 1e-6 * MISSES);
+    clear(NULL);
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        add(i, 10, 80, MISSES);
+    assert_float_equal(as_sample_error(&parts, LINES, SCALE), 16.0 * MISSES, 1e-6 * MISSES);
 }
 
 static void merged_parts_are_those_of_both(void **state)
@@ -92,6 +104,7 @@ int main(void)
         cmocka_unit_test_setup(a_hot_line_counts_whole, clear),
         cmocka_unit_test_setup(short_distances_spread, clear),
         cmocka_unit_test_setup(long_distances_do_not_spread, clear),
+        cmocka_unit_test_setup(distances_may_be_off_together, clear),
         cmocka_unit_test_setup(merged_parts_are_those_of_both, clear),
         cmocka_unit_test(neighbours_are_in_all_parts),
     };
