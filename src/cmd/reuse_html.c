@@ -126,7 +126,7 @@ static void put_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
                       const char *title)
 {
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(view);
-    bool caches = as_reuse_has_caches(shown);
+    bool caches = as_reuse_has_caches(shown), sets = caches && !view->shared && !shown->options->shape.sampled;
     if (view->pairs.len)
         fprintf(out,
                 "<h2>%s</h2>\n<table><tr><th class=\"n\">reuses<th class=\"n\">beyond L1<th class=\"n\">L1 "
@@ -137,8 +137,8 @@ static void put_pairs(const struct as_reuse_shown *shown, FILE *out, const struc
         fprintf(out,
                 "<tr><td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%s<td class=\"n\">%.0f %%",
                 AS_COUNT(pair->count), caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-",
-                caches && !view->shared ? AS_COUNT(pair->conflicts) : "-",
-                caches ? AS_COUNT(pair->beyond[AS_REUSE_LLC]) : "-", 100 * as_ratio(pair->spatial, pair->count));
+                sets ? AS_COUNT(pair->conflicts) : "-", caches ? AS_COUNT(pair->beyond[AS_REUSE_LLC]) : "-",
+                100 * as_ratio(pair->spatial, pair->count));
         put_place(shown, out, pair->use, pair->use_path);
         put_place(shown, out, pair->reuse, pair->reuse_path);
         fprintf(out, "</tr>\n");
@@ -228,7 +228,7 @@ static void put_advice(const struct as_reuse_shown *shown, FILE *out)
 
 static void put_title(const struct as_reuse_shown *shown, FILE *out)
 {
-    char text[AS_ENGINE_PART];
+    char text[AS_ENGINE_PART], how[AS_REUSE_HOW];
     const char *part = as_reuse_part(shown, text);
     as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
@@ -238,10 +238,9 @@ static void put_title(const struct as_reuse_shown *shown, FILE *out)
         fputc(word[1] ? ' ' : '<', out);
     }
     fprintf(out, "/code></h1>\n<p class=\"dim\">%s, in granules of %u byte%s%s%s</p>\n",
-            shown->native                   ? "from samples and watchpoints on this machine"
-            : shown->estimate               ? "from samples and watchpoints on the modelled machine"
-            : shown->options->shape.sampled ? "from a sample of the lines"
-                                            : "exact",
+            shown->native     ? "from samples and watchpoints on this machine"
+            : shown->estimate ? "from samples and watchpoints on the modelled machine"
+                              : as_reuse_method_text(shown, how),
             1u << shown->options->shape.shift, shown->options->shape.shift ? "s" : "", part ? "; " : "",
             part ? part : "");
 }

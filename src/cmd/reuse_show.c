@@ -115,6 +115,20 @@ uint64_t as_reuse_least(const struct as_reuse_shown *shown)
     return least ? least : 1;
 }
 
+const char *as_reuse_method_text(const struct as_reuse_shown *shown, char text[AS_REUSE_HOW])
+{
+    if (!shown->options->shape.sampled)
+        snprintf(text, AS_REUSE_HOW, "exact");
+    else if (!as_reuse_scale(shown->exact))
+        snprintf(text, AS_REUSE_HOW, "from all lines, which are few enough");
+    else
+        snprintf(text, AS_REUSE_HOW, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
+    if (as_reuse_least(shown) > 1)
+        snprintf(text + strlen(text), AS_REUSE_HOW - strlen(text), " (distances from %" PRIu64 " on)",
+                 as_reuse_least(shown));
+    return text;
+}
+
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
 {
     const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);

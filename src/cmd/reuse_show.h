@@ -70,6 +70,9 @@ const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *s
 const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *shown);
 /* The smallest cache, in granules, whose misses can be told: 1, unless the lines are a sample. */
 uint64_t as_reuse_least(const struct as_reuse_shown *shown);
+/* "exact", or of which sample of the lines, and from where on its distances can be told. Returns `text`. */
+enum { AS_REUSE_HOW = 80 };
+const char *as_reuse_method_text(const struct as_reuse_shown *shown, char text[AS_REUSE_HOW]);
 /* Share of the touches that an LRU cache of so many granules misses: private to threads, or shared. */
 double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules);
 /* By how much a sample of the lines may be off there; 0: every line is counted. */

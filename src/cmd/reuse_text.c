@@ -310,17 +310,11 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
         return;
     }
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    char how[64] = "exact", text[AS_ENGINE_PART];
+    char how[AS_REUSE_HOW], text[AS_ENGINE_PART];
     const char *part = as_reuse_part(shown, text);
-    if (shown->options->shape.sampled && as_reuse_scale(shown->exact))
-        snprintf(how, sizeof how, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
-    else if (shown->options->shape.sampled)
-        snprintf(how, sizeof how, "from all lines, which are few enough");
-    if (as_reuse_least(shown) > 1)
-        snprintf(how + strlen(how), sizeof how - strlen(how), " (distances from %" PRIu64 " on)",
-                 as_reuse_least(shown));
     fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u byte%s:\n\n", shown->argv[0], part ? ", " : "",
-            part ? part : "", how, 1u << shown->options->shape.shift, shown->options->shape.shift ? "s" : "");
+            part ? part : "", as_reuse_method_text(shown, how), 1u << shown->options->shape.shift,
+            shown->options->shape.shift ? "s" : "");
     if (!as_reuse_all_threads(shown->exact)->counts.touches) {
         fprintf(out, "No access was seen.\n\n%.3f seconds\n", shown->result->seconds);
         return;

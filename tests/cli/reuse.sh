@@ -342,6 +342,14 @@ holds "lines: a sample says how far off it may be" \
     'd["miss_ratio"][0]["ratio_error"] > 0 and d["miss_ratio"][0]["shared_error"] > 0' thin.json
 holds "lines: all of them have no error" 'all(p["ratio_error"] == 0 for p in d["miss_ratio"])' lines.json
 "$ASSAY" reuse --csv --from at_random --to finished --method lines --lines 64 -o thin.csv -- ./walks f
+"$ASSAY" reuse --html --from at_random --to finished --method lines --lines 64 -o thin.html -- ./walks f
+check "lines: the page says which, and counts no conflicts" python3 - <<'END'
+import json, re
+rate, page = json.load(open("thin.json"))["rate"], open("thin.html", encoding="utf-8").read()
+assert f"from one of {1 / rate:.0f} lines (distances from {4 / rate:.0f} on)" in page
+pairs = page[page.index("Use and reuse"):]
+assert {row.split('<td class="n">')[3] for row in re.findall("<tr><td.*?</tr>", pairs, re.S)} == {"-"}
+END
 check "lines: the same in CSV" python3 - <<'END'
 import csv, json
 rate = json.load(open("thin.json"))["rate"]
