@@ -55,9 +55,11 @@ static int pass_on(void)
 {
     pid_t program = start_program();
     as_signals_catch(&(struct as_signals){0});
+    if (as_signals_last() != 0 || as_signals_interrupts() != 0)
+        return 2;
     as_signals_pass_to(program);
     kill(getpid(), SIGTERM); /* from a process, so it is passed on */
-    return end_of(program) == SIGTERM && as_signals_interrupts() == 1 ? 0 : 1;
+    return end_of(program) == SIGTERM && as_signals_interrupts() == 1 && as_signals_last() == SIGTERM ? 0 : 1;
 }
 
 static int pass_on_early(void)

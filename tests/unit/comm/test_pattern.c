@@ -241,11 +241,31 @@ static void order_of_a_chain(void **state)
     as_pair_matrix_free(&matrix);
 }
 
+/* An order takes time: so many threads stay as they are. */
+static void order_of_very_many(void **state)
+{
+    enum { MANY = 600 };
+    uint32_t order[MANY];
+    struct as_pair_matrix matrix = {0};
+    as_pair_matrix_grow(&matrix, MANY);
+    as_pair_matrix_add(&matrix, MANY - 1, 5, false, 1000);
+    memset(order, 0xff, sizeof order);
+    as_pattern_order(&matrix, order);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(order[i], i);
+    as_pair_matrix_free(&matrix);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),          cmocka_unit_test(order),
-                                       cmocka_unit_test(shares),         cmocka_unit_test(a_fifth_may_differ),
-                                       cmocka_unit_test(pattern_names),  cmocka_unit_test(few_transfers),
-                                       cmocka_unit_test(who_takes_part), cmocka_unit_test(order_of_a_chain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_very_many),
+                                       cmocka_unit_test(names),
+                                       cmocka_unit_test(order),
+                                       cmocka_unit_test(shares),
+                                       cmocka_unit_test(a_fifth_may_differ),
+                                       cmocka_unit_test(pattern_names),
+                                       cmocka_unit_test(few_transfers),
+                                       cmocka_unit_test(who_takes_part),
+                                       cmocka_unit_test(order_of_a_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

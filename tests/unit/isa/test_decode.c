@@ -66,7 +66,7 @@ static void check_case(enum as_arch arch, const char *line)
 static void test_x86_cases(void **state)
 {
     (void)state;
-    assert_true(each_case(AS_ARCH_X86_64, check_case) >= 250);
+    assert_true(each_case(AS_ARCH_X86_64, check_case) >= 500);
 }
 
 static void test_riscv_cases(void **state)
