@@ -402,6 +402,41 @@ static void test_spe_bits(void **state)
     check_bits(&file, wanted, SPE_EVENT_BITS, "1024");
 }
 
+/* Where data came from, by the numbers of the Neoverse N1's manual; of another core they say nothing. */
+static void test_spe_sources(void **state)
+{
+    static const char *const names[SPE_SOURCES] = {
+        [0x0] = "L1+load", [0x8] = "L2+load",           [0x9] = "cache+load+remote",          [0xa] = "L3+load",
+        [0xb] = "L3+load", [0xc] = "cache+load+remote", [0xd] = "cache+load+remote+far-node", [0xe] = "RAM+load"};
+    const char *wanted[SPE_SOURCES], *none[SPE_SOURCES];
+    struct as_str known = spe_sources_file("0x00000000413fd0c1"), other = spe_sources_file("0x00000000413fd051");
+    for (int i = 0; i < SPE_SOURCES; i++) {
+        wanted[i] = names[i] ? names[i] : "load";
+        none[i] = "load";
+    }
+    check_bits(&known, wanted, SPE_SOURCES, "1024");
+    check_bits(&other, none, SPE_SOURCES, "1024");
+}
+
+/* What the recording says of its machine, and nothing that it does not say. */
+static void test_machine(void **state)
+{
+    size_t n, kernels = 0;
+    struct as_error err = AS_ERROR_INIT;
+    struct as_str file = spe_file(&(struct wrapping){0}, 0);
+    assert_true(import_bytes(file.data, file.len));
+    struct as_store *store = as_store_open(unit_profile, &err);
+    assert_non_null(store);
+    const struct as_store_pair *pairs = as_store_machine(store, &n);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_not_equal(pairs[i].key, "perf"); /* its version is not in there */
+        kernels += strcmp(pairs[i].key, "kernel") == 0 && strcmp(pairs[i].value, "6.1") == 0;
+    }
+    assert_int_equal(kernels, 1);
+    as_store_close(store);
+    as_str_free(&file);
+}
+
 static void test_ibs_bits(void **state)
 {
     static const char *const names[IBS_DATA4_BITS] = {"L1+load+resync", "L1+load", "L1+load", "L1+load"};
@@ -619,6 +654,8 @@ int main(void)
         cmocka_unit_test(test_spe),
         cmocka_unit_test(test_spe_bits),
         cmocka_unit_test(test_ibs_bits),
+        cmocka_unit_test(test_spe_sources),
+        cmocka_unit_test(test_machine),
         cmocka_unit_test(test_ibs_pages),
         cmocka_unit_test(test_spe_by_trace),
         cmocka_unit_test(test_spe_among_others),

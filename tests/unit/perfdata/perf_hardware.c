@@ -551,6 +551,27 @@ struct as_str spe_bits_file(void)
     return file;
 }
 
+struct as_str spe_sources_file(const char *cpu_id)
+{
+    struct build build = {0};
+    struct trace trace = {0};
+    put_spe_head(&build);
+    for (int i = 0; i < SPE_SOURCES; i++)
+        put_spe(&trace.build, &(struct spe){.pc = 0x401000 + 4 * (uint64_t)i,
+                                            .context = TID,
+                                            .class = MEMORY,
+                                            .events = RETIRED,
+                                            .address = 0x600040,
+                                            .source = i + 1,
+                                            .time = AFTER + (uint64_t)i});
+    put_buffer(&build, 0, UINT32_MAX, 0, &trace);
+    put_comm(&build, "prog", TID, 1, 0);
+    put_map(&build, "/nowhere/prog", 2, 0);
+    struct as_str file = wrap(&(struct wrapping){.cpu_id = cpu_id}, spe_attrs, 2, &build);
+    as_str_free(&build.bytes);
+    return file;
+}
+
 struct as_str ibs_pages_file(const char *cpu_id)
 {
     const uint64_t valid = UINT64_C(3) << 48, complete = UINT64_C(1) << 50, physical = UINT64_C(1) << 52;

@@ -30,5 +30,8 @@ struct as_str spe_bits_file(void);
 enum { IBS_PAGES = 3 };
 struct as_str ibs_pages_file(const char *cpu_id);
 struct as_str ibs_bits_file(void);
+/* One load for each number of a data source. */
+enum { SPE_SOURCES = 16 };
+struct as_str spe_sources_file(const char *cpu_id);
 
 #endif
