@@ -107,9 +107,10 @@ static void on_the_front(void **state)
     add_trial(&bed, 400, 0.03);
     add_trial(&bed, 350, 0.02);                 /* as good as one that costs less */
     add_trial(&bed, 90, 0.001)->coverage = 0.9; /* of a part of the run */
+    add_trial(&bed, 300, 0.04);                 /* worse than the first one, which costs the same */
     behind_the_end(&bed);
     as_sweep_find_front(&bed.sweep);
-    static const bool expected[] = {true, true, false, true, true, false, false, false, false};
+    static const bool expected[] = {true, true, false, true, true, false, false, false, false, false};
     for (size_t i = 0; i < bed.sweep.trials.len; i++)
         assert_int_equal(bed.sweep.trials.data[i].front, expected[i]);
     as_sweep_front(&bed.sweep, &front);

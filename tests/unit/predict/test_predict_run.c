@@ -135,6 +135,66 @@ static void sweeps(void **state)
     as_sweep_free(&sweep);
 }
 
+/* Intervals that end at a place of the program: each begins and ends there, in the run that measures it, too. */
+static void intervals_of_a_loop(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    request.loop = "work";
+    points_are_measured(state);
+    assert_true(predict.vectors->list.len > INTERVALS / 2);
+    for (size_t i = 0; i + 1 < predict.vectors->list.len; i++)
+        assert_in_range(predict.vectors->list.data[i].instructions, i ? INTERVAL : 1,
+                        INTERVAL + 100); /* a turn is 48 */
+    as_predict_free(&predict);
+    predict = (struct as_predict){.request = &request};
+    request.loop = "_start"; /* executed once: no interval ends there */
+    assert_false(as_predict_vectors(&predict, &err));
+    if (!strstr(err.message, "no interval ends: '_start' was not executed after the first"))
+        fail_msg("%s", err.message);
+}
+
+struct metered {
+    unsigned started, ended;
+    uint64_t executed;
+};
+
+static void meter_start(void *context, uint64_t goal)
+{
+    ((struct metered *)context)->started++;
+}
+
+static void meter_update(void *context, uint64_t executed, uint64_t measured)
+{
+    ((struct metered *)context)->executed = executed;
+}
+
+static void meter_write(void *context, uint64_t rows)
+{
+}
+
+static void meter_end(void *context)
+{
+    ((struct metered *)context)->ended++;
+}
+
+/* Progress is shown of both runs. */
+static void both_runs_are_metered(void **state)
+{
+    static const struct as_meter meter = {
+        .start = meter_start, .update = meter_update, .write = meter_write, .end = meter_end};
+    struct metered metered = {0};
+    struct as_error err = AS_ERROR_INIT;
+    request.meter = &meter;
+    request.meter_context = &metered;
+    choose_points();
+    assert_int_equal(metered.started, 1);
+    assert_int_equal(metered.ended, 1);
+    if (!as_predict_run(&predict, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(metered.started, 2);
+    assert_int_equal(metered.ended, 2);
+}
+
 /* A program that is shorter than one interval has no points. */
 static void too_short(void **state)
 {
@@ -148,8 +208,9 @@ static void too_short(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {TEST(vectors_are_the_run), TEST(points_are_measured), TEST(sweeps),
-                                       TEST(too_short)};
+    const struct CMUnitTest tests[] = {
+        TEST(vectors_are_the_run), TEST(points_are_measured), TEST(sweeps),
+        TEST(too_short),           TEST(intervals_of_a_loop), TEST(both_runs_are_metered)};
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
