@@ -229,8 +229,8 @@ static uint64_t next_access(const struct look *look, uint32_t lane, uint64_t at)
     return at;
 }
 
-/* Whether a block does nothing but look once more at what the last one looked at: its thread waits for another one to store there. A block that
- * accesses nothing, as one with a pause, may lie between. */
+/* Whether a block does nothing but look once more at what one of the last two looked at: its thread waits for another one to store there. A block
+ * that accesses nothing, as one with a pause, may lie between. */
 static void note_look(struct look *look, uint32_t lane)
 {
     struct as_handover_lane *own = &look->all->lanes.data[lane];
@@ -242,12 +242,13 @@ static void note_look(struct look *look, uint32_t lane)
         uint64_t word = word_at(look, lane, at);
         seen = word & AS_WIRE_STORE ? 0 : (seen ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    bool again = seen && seen == own->look;
+    bool again = seen && (seen == own->looks[0] || seen == own->looks[1]);
     if (again && !own->spins_from)
         own->spins_from = own->block_at;
     own->spins_from = again ? own->spins_from : 0;
     own->spun = again ? own->end : own->spun;
-    own->look = seen;
+    own->looks[1] = seen ? own->looks[0] : 0;
+    own->looks[0] = seen;
 }
 
 static void see_words(struct look *look, uint32_t lane)

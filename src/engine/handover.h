@@ -53,7 +53,7 @@ struct as_handover_lane {
     uint64_t block_at, futex; /* position of the block's word; what the thread waits for in the kernel: 0 nothing */
     uint64_t exit_word;       /* of the thread that it makes: see thread_exits.h; 0: it makes none */
     const struct as_shared_ranges *shared; /* of its process */
-    uint64_t look;                         /* the last block that only looked, and what it loaded; 0: none */
+    uint64_t looks[2];         /* the last two blocks, if they only looked, and what they loaded; 0: they did more */
     uint64_t spins_from, spun; /* where it began to look at the same again and again, and last did; 0: never */
     uint64_t front;            /* all that the thread did before this time has been settled */
     bool over;                 /* its thread has ended */

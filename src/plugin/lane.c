@@ -196,6 +196,15 @@ static struct as_wire_lane *find_free_lane(void)
     return NULL;
 }
 
+/* Instructions until the reader knows the thread: it may do nothing but wait by looking, which is not to be found out by a whole quantum of looks
+ * in vain. */
+static uint64_t first_budget(void)
+{
+    enum { FIRST = 600 };
+    uint64_t quantum = atomic_load(&as_plugin.wire->quantum);
+    return as_plugin.wire->in_turn ? 0 : quantum < FIRST ? quantum : FIRST;
+}
+
 /* All lanes can be taken for a moment by threads that ended but are not drained; the reader frees those. */
 struct as_wire_lane *as_lane_claim(bool is_code)
 {
@@ -214,7 +223,7 @@ struct as_wire_lane *as_lane_claim(bool is_code)
     lane->chunk_position = lane->instructions = lane->clock_offset = lane->stamp = 0;
     lane->close_until = lane->line_at = lane->throttle_at = lane->reserves = 0;
     lane->check_at = UINT64_MAX;
-    atomic_store(&lane->stop_at, as_plugin.wire->in_turn ? 0 : as_plugin.wire->quantum);
+    atomic_store(&lane->stop_at, first_budget());
     atomic_store(&lane->questions, 0);
     atomic_store(&lane->brief, 0);
     atomic_store(&lane->quick, 0);

@@ -208,6 +208,25 @@ static void test_spinning_is_known(void **state)
     assert_false(as_handover_spins(&reader, 1, &words));
 }
 
+/* A loop of two blocks looks at a word in each. One that looks at its bound and stores does work. */
+static void test_spinning_in_two_blocks(void **state)
+{
+    uint64_t words = 0;
+    add_thread(1, 1);
+    add_thread(2, 1);
+    add_thread(3, 1);
+    for (uint64_t i = 0; i < 10; i++) {
+        push_access(2, LOOK, AS_WIRE_LOAD, i % 2 ? 0x9300 : 0x9200, 20 + i);
+        push_access(3, i % 2 ? STORE : LOOK, i % 2 ? AS_WIRE_STORE : AS_WIRE_LOAD, i % 2 ? 0x9500 : 0x9400, 20 + i);
+    }
+    for (uint32_t thread = 1; thread <= 3; thread++)
+        push_block(thread, BACK, 40);
+    look_on_all();
+    assert_true(as_handover_spins(&reader, 1, &words));
+    assert_true(words >= 2 * 6 && words <= 2 * 10);
+    assert_false(as_handover_spins(&reader, 2, &words));
+}
+
 /* A store whose block was announced at 10: where its thread waited first, it comes when the block begins. A time that is not late is of what
  * follows. */
 static void store_with_time(bool late, const char *want)
@@ -524,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_store_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spinning_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_spinning_in_two_blocks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block_begins_late, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_time_of_what_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_words_are_not_waited_for, set_up, tear_down),
