@@ -223,7 +223,8 @@ struct as_oracle_stream *as_oracle_stream_of(struct as_oracle *oracle, uint32_t 
 {
     while (oracle->streams.len <= number) {
         struct as_oracle_stream *stream = as_vec_push(&oracle->streams);
-        *stream = (struct as_oracle_stream){.thread.number = (uint32_t)(oracle->streams.len - 1)};
+        *stream = (struct as_oracle_stream){.thread.number = (uint32_t)(oracle->streams.len - 1),
+                                            .rows.noting = oracle->noting};
     }
     return &oracle->streams.data[number];
 }
@@ -236,6 +237,7 @@ static void merge_rows(struct as_oracle *oracle, uint32_t number)
     struct as_oracle_stream *stream = &oracle->streams.data[number];
     as_oracle_table_merge(&oracle->merged, &stream->rows);
     as_oracle_table_free(&stream->rows);
+    stream->rows.noting = oracle->noting;
     stream->thread.merged = true;
 }
 
@@ -436,6 +438,38 @@ const struct as_oracle_row *as_oracle_path_row(const struct as_oracle *oracle, u
 struct as_pics as_oracle_path_pics(const struct as_oracle *oracle)
 {
     return as_oracle_table_pics(&oracle->paths);
+}
+
+void as_oracle_note_parts(struct as_oracle *oracle)
+{
+    oracle->noting = oracle->merged.noting = oracle->paths.noting = true;
+    for (size_t i = 0; i < oracle->streams.len; i++)
+        oracle->streams.data[i].rows.noting = true;
+}
+
+/* Moves the keys that were noted to parts without units. */
+static void take_noted(struct as_oracle_table *table, struct as_pics *parts)
+{
+    for (size_t i = 0; i < table->noted.len; i++)
+        as_pics_push(parts, &(struct as_pics_entry){.id = (uint32_t)(table->noted.data[i] >> 32),
+                                                    .events = (uint32_t)table->noted.data[i]});
+    as_vec_clear(&table->noted);
+}
+
+struct as_pics as_oracle_noted_parts(struct as_oracle *oracle, bool paths)
+{
+    struct as_pics parts = {0};
+    take_noted(paths ? &oracle->paths : &oracle->merged, &parts);
+    for (size_t i = 0; i < oracle->streams.len && !paths; i++)
+        take_noted(&oracle->streams.data[i].rows, &parts);
+    as_pics_sort(&parts);
+    for (size_t i = 0; i < parts.len; i++) {
+        uint64_t key = as_pics_key(&parts.data[i]);
+        parts.data[i].units = as_oracle_part_units(paths ? &oracle->paths : &oracle->merged, key);
+        for (size_t thread = 0; thread < oracle->streams.len && !paths; thread++)
+            parts.data[i].units += as_oracle_part_units(&oracle->streams.data[thread].rows, key);
+    }
+    return parts;
 }
 
 uint32_t as_oracle_events(const struct as_oracle *oracle)

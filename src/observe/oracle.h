@@ -56,6 +56,11 @@ void as_oracle_profile(const struct as_oracle *oracle, struct as_profile *profil
 
 /* What a call path was charged so far; NULL: nothing. Also while it runs, between two batches. */
 const struct as_oracle_row *as_oracle_path_row(const struct as_oracle *oracle, uint32_t path);
+/* From now on it is noted which components with events are charged. */
+void as_oracle_note_parts(struct as_oracle *oracle);
+/* The components of instructions, or of call paths, that were charged since the last call, with their units in all threads so far.
+ * Also while it runs, between two batches. The caller frees. */
+struct as_pics as_oracle_noted_parts(struct as_oracle *oracle, bool paths);
 /* What one thread made of an instruction; NULL: it never came there. AS_NO_THREAD: all threads that share rows. */
 const struct as_oracle_row *as_oracle_thread_row(const struct as_oracle *oracle, uint32_t thread, uint32_t id);
 

@@ -57,6 +57,7 @@ struct as_oracle {
     uint32_t kept, shown;              /* events */
     uint32_t most;                     /* that can commit in a cycle */
     bool finished;
+    bool noting;                               /* as_oracle_note_parts */
     struct as_oracle_rows all_rows, all_paths; /* once it is finished */
 };
 

@@ -61,6 +61,17 @@ struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint64
     return part;
 }
 
+void as_oracle_part_note(struct as_oracle_table *table, uint64_t key)
+{
+    if (table->noted.len == 0 || table->noted.data[table->noted.len - 1] != key)
+        *as_vec_push(&table->noted) = key;
+}
+
+uint64_t as_oracle_part_units(const struct as_oracle_table *table, uint64_t key)
+{
+    return table->parts_bits ? slot_of(table, key)->units : 0;
+}
+
 /* ---- all rows ---- */
 
 typedef void row_visit(void *context, uint32_t id, const struct as_oracle_page *page);
@@ -104,6 +115,7 @@ void as_oracle_table_free(struct as_oracle_table *table)
         free(table->pages[i]);
     free(table->pages);
     free(table->parts);
+    as_vec_free(&table->noted);
     *table = (struct as_oracle_table){0};
 }
 

@@ -27,10 +27,14 @@ struct as_oracle_table {
     struct as_oracle_part *parts; /* open addressing, at most half full */
     size_t n_parts;
     unsigned parts_bits; /* log2 of the slots; 0: none */
+    bool noting;         /* keys of parts that are charged are noted; some more than once */
+    AS_VEC(uint64_t) noted;
 };
 
 struct as_oracle_page *as_oracle_page_make(struct as_oracle_table *table, uint32_t id);
 struct as_oracle_part *as_oracle_part_find(struct as_oracle_table *table, uint64_t key);
+void as_oracle_part_note(struct as_oracle_table *table, uint64_t key);
+uint64_t as_oracle_part_units(const struct as_oracle_table *table, uint64_t key); /* 0: there is none */
 void as_oracle_table_merge(struct as_oracle_table *into, const struct as_oracle_table *from);
 void as_oracle_table_free(struct as_oracle_table *table);
 
@@ -73,6 +77,8 @@ static inline void as_oracle_part_add(struct as_oracle_table *table, uint32_t id
     struct as_oracle_part *part = table->parts_bits ? &table->parts[as_oracle_part_slot(table, key)] : NULL;
     if (__builtin_expect(!part || part->key != key, 0))
         part = as_oracle_part_find(table, key);
+    if (__builtin_expect(table->noting, 0))
+        as_oracle_part_note(table, key);
     part->units += units;
     part->count += count;
 }
