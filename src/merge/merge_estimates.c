@@ -131,8 +131,8 @@ static bool estimate_again(struct as_merge *merge, const struct as_merge_estimat
 
 static bool is_mean(const struct as_merge *merge, const struct as_merge_estimate *estimate)
 {
-    static const char *const always[] = {"systematic", "effective", AS_STORE_FACTOR};
-    static const char *const of_sampled[] = {"interval", AS_STORE_PRIOR, "estimate"};
+    static const char *const always[] = {"systematic", "effective", AS_STORE_FACTOR, AS_STORE_BY_THREADS};
+    static const char *const of_sampled[] = {"interval", AS_STORE_PRIOR, "estimate", AS_STORE_COUNTER_ERROR};
     const char *name = series_of(merge, estimate->series)->name;
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (strcmp(estimate->measure, always[i]) == 0)

@@ -330,6 +330,9 @@ static void add_rows(struct as_stratum *stratum, const struct as_plan_point *pla
             double lacks = factor * (1 - replicate_weight(plan, group));
             as_sampled_numbers_add(&stratum->groups[group].units, row->id, lacks * as_sampled_units(&row->cost));
             as_sampled_numbers_add(&stratum->groups[group].executions, row->id, lacks * executions);
+            for (uint32_t state = 0; lacks != 0 && state < AS_STATE_COUNT; state++)
+                if (row->cost.units[state] > 0)
+                    as_group_parts_at(&stratum->parts.states, row->id, state)[group] += lacks * row->cost.units[state];
         }
     }
 }
@@ -344,13 +347,28 @@ static void add_components(struct as_pics *to, const struct as_pics *pics, doubl
     }
 }
 
+/* What groups lack of components with events. */
+static void add_group_components(struct as_group_parts *to, const struct as_plan_point *plan,
+                                 const struct as_pics *pics, double factor)
+{
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        double lacks = factor * (1 - replicate_weight(plan, group));
+        for (size_t i = 0; lacks != 0 && i < pics->len; i++)
+            if (pics->data[i].events)
+                as_group_parts_at(to, pics->data[i].id, pics->data[i].events)[group] +=
+                    lacks * (double)pics->data[i].units;
+    }
+}
+
 static void add_counters(struct as_stratum *stratum, const struct as_plan_point *plan,
                          const struct as_point_result *result, double factor)
 {
     as_sampled_add_counters(&stratum->counters, &result->counters, factor);
-    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
-        stratum->groups[group].reads +=
-            factor * (1 - replicate_weight(plan, group)) * (double)result->counters.dram_reads;
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
+        double lacks = factor * (1 - replicate_weight(plan, group));
+        stratum->groups[group].reads += lacks * (double)result->counters.dram_reads;
+        as_stratum_parts_count(&stratum->parts, group, &result->counters, lacks);
+    }
     stratum->regions++;
 }
 
@@ -367,6 +385,9 @@ static void add_paths(struct as_sampled *sampled, const struct as_plan_point *pl
         for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++)
             as_sampled_numbers_add(&sampled->path_replicates[group], paths->data[i].id,
                                    units * replicate_weight(plan, group));
+        for (uint32_t group = 0; group < AS_SAMPLED_GROUPS && paths->data[i].events; group++)
+            as_group_parts_at(&sampled->replicate_parts.paths, paths->data[i].id, paths->data[i].events)[group] +=
+                units * replicate_weight(plan, group);
     }
 }
 
@@ -436,6 +457,7 @@ static bool add_point(struct as_points_run *run, uint32_t number, struct as_stra
         run->apart = fmax(run->apart, apart_from(plan, &result));
         add_rows(stratum, plan, &result, factor);
         add_components(&stratum->pics, &result.pics, factor);
+        add_group_components(&stratum->parts.events, plan, &result.pics, factor);
         add_paths(sampled, plan, &result.paths, factor);
         add_counters(stratum, plan, &result, factor);
         sampled->summary.measured += instructions;

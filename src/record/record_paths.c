@@ -132,13 +132,14 @@ bool as_record_paths_times(const struct as_record_paths *trees, const struct as_
     return sum == units || as_error_set(err, "%s: the cycles by call path do not add up to those of the run", name);
 }
 
-void as_record_paths_add_time(const struct as_record_paths *trees, uint32_t series, uint32_t path, uint64_t units)
+void as_record_paths_add_time(const struct as_record_paths *trees, uint32_t series, uint32_t path, uint64_t events,
+                              uint64_t units)
 {
-    struct as_store_path_component part = {.units = units};
+    struct as_store_path_component part = {.events = events, .units = units};
     if (!units || !find_path(trees, path, &part))
         return;
     part.series = series;
-    add_part(trees, &part, false, false);
+    add_part(trees, &part, true, false);
 }
 
 static void note_folded(const struct as_record_paths *trees)

@@ -15,7 +15,8 @@ void as_record_paths_free(struct as_record_paths *paths);
 bool as_record_paths_times(const struct as_record_paths *paths, const struct as_pics *pics, bool samples,
                            uint32_t events, uint64_t units, const char *name, struct as_error *err) AS_MUST_CHECK;
 
-/* Adds time of a path to a series; nothing for time without a path. */
-void as_record_paths_add_time(const struct as_record_paths *paths, uint32_t series, uint32_t path, uint64_t units);
+/* Adds a component of a path's time to a series; nothing for time without a path. */
+void as_record_paths_add_time(const struct as_record_paths *paths, uint32_t series, uint32_t path, uint64_t events,
+                              uint64_t units);
 
 #endif

@@ -46,6 +46,7 @@ struct replicates {
     const struct as_record_series *all;
     double factors[AS_SAMPLED_GROUPS]; /* of a time that is alike, by replicate; their mean is 1 */
     uint8_t *kinds;                    /* of instructions */
+    struct as_sampled_shares shares;
     struct as_path_replicates paths;
 };
 
@@ -191,27 +192,39 @@ static void add_paths(const struct as_record_series *all, const struct as_path_r
 {
     for (uint32_t path = 0; kind != ALIKE && path < paths->n; path++)
         if (is_common_path(paths, path) == (kind == COMMON))
-            as_record_paths_add_time(all->paths, all->series, path, (uint64_t)llround(paths->units[group][path]));
+            as_record_sampled_add_path(all, path, group, (uint64_t)llround(paths->units[group][path]));
 }
 
 /* Adds a series with the times of the instructions of a kind: those of a replicate, or their means. */
 static void add_part(struct as_record_series *all, const struct replicates *replicates, enum kind kind,
                      const char *name, const char *description, uint32_t group)
 {
-    struct as_store_series series = {
-        .name = name, .description = description, .unit = "cycles", .scale = AS_CYCLE_UNITS, .precise = -1};
+    struct as_store_series series = {.name = name,
+                                     .description = description,
+                                     .unit = "cycles",
+                                     .scale = AS_CYCLE_UNITS,
+                                     .precise = -1,
+                                     .events = as_oracle_events(all->modelled->oracle)};
     as_store_add_series(all->code->writer, &series);
     for (uint32_t id = 0; id < all->code->n; id++) {
-        struct as_store_time time = {.series = all->series, .instruction = all->code->number_of[id]};
-        if (replicates->kinds[id] != kind || time.instruction == AS_STORE_NONE)
+        if (replicates->kinds[id] != kind || all->code->number_of[id] == AS_STORE_NONE)
             continue;
-        time.units =
-            kind == ALIKE ? (uint64_t)llround(mean_of(all, id)) : as_sampled_replicate(all->sampled, group, id);
-        if (time.units)
-            as_store_add_time(all->code->writer, &time);
+        if (kind == ALIKE)
+            as_record_sampled_add_time(all, &replicates->shares, id, AS_SAMPLED_GROUPS,
+                                       (uint64_t)llround(mean_of(all, id)));
+        else
+            as_record_sampled_add_time(all, &replicates->shares, id, group,
+                                       as_sampled_replicate(all->sampled, group, id));
     }
     add_paths(all, &replicates->paths, kind, group);
-    all->series++;
+}
+
+static uint64_t alike_units(const struct replicates *replicates)
+{
+    double units = 0;
+    for (uint32_t id = 0; id < replicates->all->code->n; id++)
+        units += replicates->kinds[id] == ALIKE ? mean_of(replicates->all, id) : 0;
+    return (uint64_t)llround(units);
 }
 
 static void add_alike(struct as_record_series *all, const struct replicates *replicates)
@@ -219,6 +232,8 @@ static void add_alike(struct as_record_series *all, const struct replicates *rep
     uint32_t own = all->series;
     add_part(all, replicates, ALIKE, AS_STORE_REPLICATE_ALIKE,
              "what has the same factor to its mean in each replicate: for error bars", 0);
+    as_record_sampled_add_alike_stacks(all, alike_units(replicates));
+    all->series++;
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         char name[64];
         snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
@@ -230,11 +245,18 @@ static void add_replicates(struct as_record_series *all, const struct replicates
 {
     add_part(all, replicates, COMMON, AS_STORE_REPLICATE_COMMON, "what all replicates have in common: for error bars",
              0);
+    as_record_sampled_add_head_stacks(all);
+    if (replicates->shares.n)
+        add_estimate(all, all->series, AS_STORE_BY_THREADS, "program", 1);
+    all->series++;
     add_alike(all, replicates);
     for (uint32_t group = 0; group < AS_SAMPLED_GROUPS; group++) {
         char name[64];
         snprintf(name, sizeof name, AS_STORE_REPLICATE "%" PRIu32, group + 1);
         add_part(all, replicates, OWN, name, "the same without a tenth of the regions: for error bars", group);
+        double alike = (double)alike_units(replicates) * replicates->factors[group];
+        as_record_sampled_add_stacks(all, group, (uint64_t)llround(alike));
+        all->series++;
     }
 }
 
@@ -250,14 +272,18 @@ void as_record_sampled_add(struct as_record_series *all)
     replicates.paths = as_record_sampled_path_replicates(all, &paths);
     as_pics_free(&paths);
     sort_kinds(&replicates);
+    replicates.shares = as_record_sampled_shares(all);
     add_estimate(all, own, "interval", "program", as_sampled_summary(all->sampled)->error);
     if (as_sampled_prior(all->sampled, &prior))
         add_estimate(all, own, AS_STORE_PRIOR, "program", prior.deviation);
+    add_estimate(all, own, AS_STORE_PRIOR, AS_STORE_PRIOR_COMMON, as_sampled_summary(all->sampled)->common);
     if (as_sampled_phases(all->sampled))
         add_estimate(all, own, AS_STORE_PRIOR, AS_STORE_PRIOR_REGIONS, prior.regions);
     for (int level = 0; level < AS_LEVEL_PROGRAM; level++)
         add_estimate(all, own, "estimate", as_level_names[level], expected_error(&replicates, levels.grouping[level]));
+    as_record_sampled_add_counters(all, own);
     add_replicates(all, &replicates);
+    as_sampled_shares_free(&replicates.shares);
     as_path_replicates_free(&replicates.paths);
     free(replicates.kinds);
 }

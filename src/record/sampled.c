@@ -205,8 +205,12 @@ static void take_cost(struct as_sampled *sampled, uint32_t group, uint32_t id, u
     open->timed += (uint64_t)again;
     if (again > 0)
         sampled->timed_again.data[id] = 0; /* the instruction is of several blocks */
-    for (int state = 0; state < AS_STATE_COUNT; state++)
-        open->costs.data[id].units[state] += now.units[state] - seen->units[state];
+    for (int state = 0; state < AS_STATE_COUNT; state++) {
+        double more = now.units[state] - seen->units[state];
+        open->costs.data[id].units[state] += more;
+        if (!open->full && more > 0)
+            as_group_parts_at(&open->parts.states, id, (uint32_t)state)[group] += more;
+    }
     open->costs.data[id].executions += executions;
     if (!open->full) {
         as_sampled_numbers_add(&open->groups[group].units, id, units);
@@ -286,6 +290,7 @@ void as_stratum_free(struct as_stratum *stratum)
     as_vec_free(&stratum->counts);
     as_vec_free(&stratum->again);
     as_vec_free(&stratum->points);
+    as_stratum_parts_free(&stratum->parts);
     as_pics_free(&stratum->pics);
     as_pics_free(&stratum->paths);
     for (int i = 0; i < AS_SAMPLED_GROUPS; i++) {
@@ -337,6 +342,7 @@ static void join_waiting(struct as_sampled *sampled)
         add_numbers(&open->groups[i].paths, &waiting->groups[i].paths);
         open->groups[i].reads += waiting->groups[i].reads;
     }
+    as_stratum_parts_join(&open->parts, &waiting->parts);
     as_counters_append(&open->counters, &waiting->counters);
     open->instructions += waiting->instructions;
     open->iterations += waiting->iterations;
@@ -371,8 +377,11 @@ static void take_region(struct as_sampled *sampled, uint32_t region)
 {
     take_costs(sampled, region % AS_SAMPLED_GROUPS);
     take_paths(sampled, region % AS_SAMPLED_GROUPS);
+    as_sampled_take_parts(sampled, region % AS_SAMPLED_GROUPS);
     const struct as_counters *counters = as_model_region(sampled->modelled->model, region);
     as_counters_append(&sampled->open.counters, counters);
+    if (!sampled->open.full)
+        as_stratum_parts_count(&sampled->open.parts, region % AS_SAMPLED_GROUPS, counters, 1);
     sampled->open.groups[region % AS_SAMPLED_GROUPS].reads += (double)counters->dram_reads;
     sampled->open.regions++;
     sampled->last_region = region;
@@ -493,5 +502,8 @@ void as_sampled_free(struct as_sampled *sampled)
     as_vec_free(&sampled->threads);
     as_sampled_counts_free(&sampled->thread_counts);
     as_pics_free(&sampled->paths);
+    as_map_free(&sampled->seen_parts);
+    as_map_free(&sampled->seen_path_parts);
+    as_replicate_parts_free(&sampled->replicate_parts);
     free(sampled);
 }

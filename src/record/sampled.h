@@ -18,10 +18,9 @@
 
 #include "observe/pics.h"
 #include "record/modelled.h"
+#include "record/sampled_parts.h"
 #include "record/sampling_plan.h"
 #include "score/confidence.h"
-
-enum { AS_SAMPLED_GROUPS = 10 };
 
 struct as_sampled;
 struct as_sampled *as_sampled_new(const struct as_sampled_options *options);
@@ -54,6 +53,7 @@ struct as_sampled_summary {
     uint64_t units;        /* the estimate: 1/720720 cycle */
     double unseen_reads;   /* the part of it that reads of DRAM can take which regions have too few or too many of */
     double error;          /* of the estimate: half the 95 % interval, as a fraction */
+    double common;         /* the part of that that all regions have in common */
     uint32_t regions, strata;
     uint64_t
         warm; /* instructions of warming that later regions have; AS_REGION_ALL: all, 0: given, or none needed it */
@@ -73,6 +73,8 @@ struct as_pics as_sampled_path_pics(const struct as_sampled *sampled);
 struct as_modelled_start as_sampled_start(const struct as_sampled *sampled);
 /* The estimate of an instruction's units without one group of regions. */
 uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, uint32_t id);
+/* Components, states and counters in replicates. */
+const struct as_replicate_parts *as_sampled_replicate_parts(const struct as_sampled *sampled);
 /* The estimate of its units; and its units in the regions, by the instructions that these stand for, as paths have it. */
 double as_sampled_time(const struct as_sampled *sampled, uint32_t id);
 double as_sampled_extended(const struct as_sampled *sampled, uint32_t id);

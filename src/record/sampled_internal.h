@@ -35,6 +35,7 @@ struct as_stratum {
     /* Of simulation points, which stand for the whole run: those that have the instruction. Costs, pics and counters have the points'
      * weights then. */
     as_sampled_numbers points;
+    struct as_stratum_parts parts;
 };
 
 /* A part of a stack, as a number that can be scaled. */
@@ -74,12 +75,14 @@ struct as_sampled {
     struct as_stratum open, waiting;
     bool waits; /* there is a waiting one */
     uint32_t last_region;
-    uint64_t seen_reads; /* of DRAM, at the end of the last stratum */
+    uint64_t seen_reads;                       /* of DRAM, at the end of the last stratum */
+    struct as_map seen_parts, seen_path_parts; /* components with events by instruction and by path, likewise */
     /* The estimate. */
     as_sampled_costs costs;
     as_sampled_parts parts, path_parts;
     as_sampled_numbers counts, counts_again;
     as_sampled_numbers replicates[AS_SAMPLED_GROUPS];
+    struct as_replicate_parts replicate_parts;
     as_sampled_numbers head;                    /* units in the head */
     as_sampled_numbers path_head, path_regions; /* by path: units in the head, and in regions, multiplied … */
     as_sampled_numbers path_replicates[AS_SAMPLED_GROUPS]; /* … and without a group, for what these stand for */

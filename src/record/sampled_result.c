@@ -162,6 +162,7 @@ static void fold_rows(struct as_sampled *sampled, const struct as_stratum *strat
             as_sampled_units(&stratum->costs.data[id]) > 0)
             fold_instruction(sampled, stratum, id, &scales);
     fold_parts(sampled, stratum, &scales.all);
+    as_sampled_fold_parts(sampled, stratum, &scales);
     note_unseen_reads(sampled, &scales);
     as_scales_free(&scales);
     sampled->summary.regions += stratum->full ? 0 : stratum->regions;
@@ -287,7 +288,7 @@ static double error_of(const struct as_sampled *sampled)
         deviation = as_region_deviation(&prior, deviation);
     double found = as_jackknife_quantile(AS_SAMPLED_GROUPS) * deviation;
     double missing = hypot(sampled->summary.unseen_reads, error_of_unseen(sampled));
-    return hypot(hypot(found, common_error(sampled)), missing);
+    return hypot(hypot(found, sampled->summary.common), missing);
 }
 
 /* The elapsed time of a cycle. Without threads, that of simulation points is the points' own. */
@@ -308,10 +309,13 @@ void as_sampled_make_rows(struct as_sampled *sampled)
     sampled->n = sampled->costs.len;
     sort_parts(&sampled->parts);
     sort_parts(&sampled->path_parts);
+    as_group_parts_sort(&sampled->replicate_parts.events);
+    as_group_parts_sort(&sampled->replicate_parts.paths);
     as_sampled_make_threads(sampled);
     make_paths(sampled);
     if (sampled->summary.units) {
         sampled->summary.unseen_reads = error_of_reads(sampled);
+        sampled->summary.common = common_error(sampled);
         sampled->summary.error = error_of(sampled);
     }
     sampled->counters.instructions = sampled->summary.instructions;
@@ -403,6 +407,11 @@ uint64_t as_sampled_replicate(const struct as_sampled *sampled, uint32_t group, 
 {
     double units = as_sampled_at(&sampled->replicates[group], id);
     return units > 0 ? (uint64_t)llround(units) : 0;
+}
+
+const struct as_replicate_parts *as_sampled_replicate_parts(const struct as_sampled *sampled)
+{
+    return &sampled->replicate_parts;
 }
 
 bool as_sampled_is_guessed(const struct as_sampled *sampled, uint32_t id)

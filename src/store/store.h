@@ -135,8 +135,14 @@ struct as_store_series {
 #define AS_STORE_PRIOR                                                                                                 \
     "prior" /* the measure of what regions are expected to differ by: a deviation of the program's time */
 #define AS_STORE_PRIOR_REGIONS                                                                                         \
-    "regions"                    /* its granularity for how many regions are as certain, where that is not known */
+    "regions" /* its granularity for how many regions are as certain, where that is not known */
+#define AS_STORE_PRIOR_COMMON                                                                                          \
+    "common" /* another one: half the 95 % interval of what all regions have too much or too little */
 #define AS_STORE_FACTOR "factor" /* the measure of these estimates; the granularity is the replicate's name */
+/* Measures of two more: of a counter, which the granularity names, half the 95 % interval as a part of it; and, of `common`, that
+ * replicates have the times of single threads (1). */
+#define AS_STORE_COUNTER_ERROR "counter"
+#define AS_STORE_BY_THREADS "threads"
 
 /* A bit of the event masks of components. */
 struct as_store_event {
