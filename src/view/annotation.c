@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "view/module_check.h"
-#include "view/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,20 +68,7 @@ static struct as_legend legend_of(const struct as_annotation *annotation)
     return legend;
 }
 
-/* Half the 95 % intervals of the rows; NULL: not known, or a failure. */
-static bool read_errors(const struct as_annotation *annotation, double **errors, struct as_error *err)
-{
-    struct as_rows list = {.view = annotation->view,
-                           .level = AS_STORE_BY_INSTRUCTION,
-                           .function = &annotation->function,
-                           .rows = annotation->rows};
-    bool ok = as_row_errors_make(&list, err);
-    *errors = list.errors;
-    free(list.once);
-    return ok;
-}
-
-static bool add_times(struct as_annotation *annotation, struct as_error *err)
+struct as_store_query as_annotation_query(const struct as_annotation *annotation)
 {
     struct as_store_query query = AS_STORE_QUERY_INIT;
     const struct as_view *view = annotation->view;
@@ -92,10 +78,22 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
     query.threads = view->threads;
     query.events = view->events;
     query.function = annotation->function;
-    double *errors = NULL;
-    if (!as_store_query(view->store, &query, &annotation->rows, err) || !read_errors(annotation, &errors, err))
+    return query;
+}
+
+bool as_annotation_same_line(const struct as_annotation *annotation, const struct as_note_insn *a,
+                             const struct as_note_insn *b)
+{
+    const char *inner_a = a->n_chain ? annotation->chains.data[a->chain] : "";
+    const char *inner_b = b->n_chain ? annotation->chains.data[b->chain] : "";
+    return a->file == b->file && a->line == b->line && strcmp(inner_a, inner_b) == 0;
+}
+
+static bool add_times(struct as_annotation *annotation, struct as_error *err)
+{
+    struct as_store_query query = as_annotation_query(annotation);
+    if (!as_store_query(annotation->view->store, &query, &annotation->rows, err))
         return false;
-    annotation->has_errors = errors != NULL;
     struct as_map rows = {0};
     for (size_t i = 0; i < annotation->rows.n; i++)
         *as_map_put(&rows, annotation->rows.rows[i].id) = i + 1;
@@ -104,13 +102,10 @@ static bool add_times(struct as_annotation *annotation, struct as_error *err)
         uint64_t *index = as_map_get(&rows, insn->row.id);
         if (index)
             insn->row = annotation->rows.rows[*index - 1];
-        if (index && errors)
-            insn->error = errors[*index - 1];
         annotation->units += insn->row.units;
         annotation->most = insn->row.units > annotation->most ? insn->row.units : annotation->most;
     }
     as_map_free(&rows);
-    free(errors);
     annotation->legend = legend_of(annotation);
     return true;
 }
@@ -180,7 +175,7 @@ static bool complete(struct as_annotation *annotation, struct as_error *err)
     sort_insns(annotation);
     as_annotation_name_data(annotation);
     add_lines(annotation);
-    return true;
+    return as_annotation_errors_make(annotation, err);
 }
 
 bool as_annotation_make(struct as_annotation *annotation, const struct as_view *view, uint32_t function,
@@ -262,6 +257,8 @@ void as_annotation_free(struct as_annotation *annotation)
     as_vec_free(&annotation->chains);
     as_note_code_free(annotation->code);
     as_store_rows_free(&annotation->rows);
+    free(annotation->errors);
+    free(annotation->parts_at);
 }
 
 const char *as_annotation_source(const struct as_annotation *annotation, uint32_t file, uint32_t line)

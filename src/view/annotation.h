@@ -20,14 +20,17 @@ struct as_note_insn {
     uint32_t file, line;           /* file: of as_annotation_file */
     uint32_t chain, n_chain;       /* in as_annotation.chains: inlined functions that it comes from, innermost first */
     struct as_store_row row;       /* its time; all 0 if it has none */
-    double error; /* half the 95 % interval of its share of the program, if the annotation has errors */
-    double runs;  /* of its basic block (as_annotation_count_runs); NAN: not known */
-    bool starts;  /* … which begins here */
+    /* Half the 95 % intervals of its share of the program, and of that of the instructions of its line that follow it, if the annotation
+     * has errors. */
+    double error, run_error;
+    double runs; /* of its basic block (as_annotation_count_runs); NAN: not known */
+    bool starts; /* … which begins here */
 };
 
 struct as_note_line {
     uint32_t file, line;
     uint64_t units;
+    double error; /* as of an instruction */
 };
 
 struct as_annotation {
@@ -40,6 +43,8 @@ struct as_annotation {
     AS_VEC(const char *) chains;
     struct as_note_code *code; /* NULL: the file was not needed, or is missing */
     struct as_store_rows rows;
+    double *errors;   /* of components, as shares of the program's time, … */
+    size_t *parts_at; /* … by instruction: of its row's; NULL: not known */
     struct as_legend legend;
     uint64_t units, most;    /* units of the function, and of its largest instruction */
     bool has_errors;         /* a sampled run: what its rows' errors are is known */
@@ -58,8 +63,18 @@ bool as_annotation_make_outside(struct as_annotation *annotation, const struct a
                                 struct as_sources *sources, struct as_error *err) AS_MUST_CHECK;
 void as_annotation_free(struct as_annotation *annotation);
 const char *as_annotation_source(const struct as_annotation *annotation, uint32_t file, uint32_t line); /* or NULL */
+/* Whether both are of one line, in the same inlined function. */
+bool as_annotation_same_line(const struct as_annotation *annotation, const struct as_note_insn *a,
+                             const struct as_note_insn *b);
 /* Fills in how often the block of each instruction ran. */
 void as_annotation_count_runs(struct as_annotation *annotation, const struct as_block_counts *counts);
+
+/* ---- used while it is made ---- */
+
+/* What its times are read by. */
+struct as_store_query as_annotation_query(const struct as_annotation *annotation);
+/* Fills in the errors of a sampled run (annotation_errors.c), at the end. */
+bool as_annotation_errors_make(struct as_annotation *annotation, struct as_error *err) AS_MUST_CHECK;
 
 /* ---- what the profile does not contain ---- */
 

@@ -11,6 +11,9 @@ struct as_legend {
     size_t n;
     uint64_t others; /* units of the components without a key */
     uint64_t total;
+    /* In a sampled run: half the 95 % intervals of the shares of `total`, those of the others last. */
+    bool has_errors;
+    double errors[AS_LEGEND_KEYS + 1];
 };
 
 struct as_legend as_legend_of(const struct as_store_rows *rows);

@@ -1,6 +1,7 @@
 /* Error bars of call paths: of the nodes of a tree (tree.h), and of functions with what they call (rows.h). A replicate has times by
  * path, as the series has; what its paths have in common with all others is in a series of its own. */
 #include "base/alloc.h"
+#include "view/bars.h"
 #include "view/replicates.h"
 #include "view/rows.h"
 #include "view/tree.h"
@@ -29,142 +30,158 @@ static double sum_of(const struct as_view *view, const struct as_store_totals *t
     return sum;
 }
 
-/* Adds the units of a series, if there is one, to `units`, and those of all paths to `*sum`. */
-static bool add_series(const struct items *items, uint32_t series, double *units, double *sum, struct as_error *err)
+static bool read_series(const void *context, uint32_t series, double *units, double *total, struct as_error *err)
 {
+    const struct items *items = context;
     struct as_store_totals totals;
-    if (series == AS_STORE_NONE)
-        return true;
-    if (!as_store_totals(items->view->store, series, NULL, &totals, err))
+    if (!as_store_totals(items->view->store, series, items->view->threads, &totals, err))
         return false;
-    double *own = as_alloc_array(items->n + 1, sizeof *own);
-    items->read(items->items, &totals, own);
-    for (size_t i = 0; i < items->n; i++)
-        units[i] += own[i];
-    *sum += sum_of(items->view, &totals);
-    free(own);
+    items->read(items->items, &totals, units);
+    *total += sum_of(items->view, &totals);
     as_store_totals_free(&totals);
     return true;
 }
 
-/* The shares of all items in a replicate; `*sum` is 0 if it has no paths. */
-static double *read_shares(const struct items *items, const struct as_replicates *replicates, uint32_t series,
-                           double *sum, struct as_error *err)
+/* The part of the series' time that is on no path, because no region executed that code. */
+static bool find_without(const struct as_view *view, double on_paths, double *without, struct as_error *err)
 {
-    double *shares = as_alloc_array(items->n + 1, sizeof *shares);
-    bool ok = add_series(items, replicates->common, shares, sum, err) && add_series(items, series, shares, sum, err);
-    for (size_t i = 0; ok && i < items->n; i++)
-        shares[i] = *sum > 0 ? shares[i] / *sum : 0;
-    if (ok)
-        return shares;
-    free(shares);
-    return NULL;
-}
-
-/* What all of it takes, and what replicates have in common. */
-struct whole {
-    double *units, *common, sum, common_sum;
-    double without; /* the part of the series' time that is on no path, because no region executed that code */
-};
-
-static bool find_without(const struct as_view *view, struct whole *whole, struct as_error *err)
-{
-    struct as_store_rows rows = {0};
-    if (!as_view_rows(view, AS_STORE_BY_MODULE, &rows, err))
+    uint64_t total;
+    if (!as_store_total(view->store, view->series, view->threads, &total, err))
         return false;
-    whole->without = rows.total > 0 ? fmax(1 - whole->sum / (double)rows.total, 0) : 0;
-    as_store_rows_free(&rows);
+    *without = total > 0 ? fmax(1 - on_paths / (double)total, 0) : 0;
     return true;
 }
 
 /* How much of the time without a path an item with this share lacks: as much as its share on average, all of it with the same
  * chance. The root of the mean square, twice, but no more than all of it. */
-static double lacking(const struct whole *whole, double share)
+static double lacking(double without, double share)
 {
-    return fmin(2 * sqrt(share), 1) * whole->without;
+    return fmin(2 * sqrt(share), 1) * without;
 }
 
-static void set_errors(const struct items *items, const struct as_replicates *replicates, const struct whole *whole,
-                       double *const *shares, double *errors)
+static bool make_errors(const struct as_bar_items *items, double **errors, struct as_error *err)
 {
-    size_t n = replicates->series.len;
-    double *values = as_alloc_array(n, sizeof *values), moving = whole->sum - whole->common_sum;
-    for (size_t item = 0; item < items->n; item++) {
-        for (size_t i = 0; i < n; i++)
-            values[i] = shares[i][item];
-        double own = whole->units[item] - whole->common[item];
-        double share = whole->sum > 0 ? whole->units[item] / whole->sum : 0;
-        errors[item] =
-            as_replicates_error(replicates, share, moving > 0 ? own / moving : 0, 0, values) + lacking(whole, share);
+    struct as_bars bars = {0};
+    double without = 0;
+    bool ok = as_bars_make(&bars, items, err) && (!bars.errors || find_without(items->view, bars.total, &without, err));
+    for (size_t i = 0; ok && bars.errors && i < items->n; i++)
+        bars.errors[i] += lacking(without, bars.total > 0 ? bars.units[i] / bars.total : 0);
+    if (ok) {
+        *errors = bars.errors;
+        bars.errors = NULL;
     }
-    free(values);
-}
-
-static bool make_from(const struct items *items, const struct as_replicates *replicates, double **errors,
-                      struct as_error *err)
-{
-    size_t n = replicates->series.len;
-    struct whole whole = {.units = as_alloc_array(items->n + 1, sizeof(double)),
-                          .common = as_alloc_array(items->n + 1, sizeof(double))};
-    double **shares = as_alloc_array(n + 1, sizeof *shares);
-    bool known = true; /* not in profiles of older versions */
-    bool ok = add_series(items, items->view->series, whole.units, &whole.sum, err) &&
-              find_without(items->view, &whole, err) &&
-              add_series(items, replicates->common, whole.common, &whole.common_sum, err);
-    for (size_t i = 0; i < n && ok; i++) {
-        double sum = 0;
-        shares[i] = read_shares(items, replicates, replicates->series.data[i], &sum, err);
-        ok = shares[i] != NULL;
-        known = known && sum > 0;
-    }
-    if (ok && known) {
-        *errors = as_alloc_array(items->n + 1, sizeof **errors);
-        set_errors(items, replicates, &whole, shares, *errors);
-    }
-    for (size_t i = 0; i < n; i++)
-        free(shares[i]);
-    free(shares);
-    free(whole.units);
-    free(whole.common);
-    return ok;
-}
-
-static bool make_errors(const struct items *items, double **errors, struct as_error *err)
-{
-    struct as_replicates replicates = as_replicates_of(items->view);
-    bool ok = replicates.series.len < 2 || make_from(items, &replicates, errors, err);
-    as_replicates_free(&replicates);
+    as_bars_free(&bars);
     return ok;
 }
 
 /* ---- nodes of a tree ---- */
 
-/* Self times of all nodes, and behind them their totals: the times of a replicate are read once for both. */
+/* The items of a tree: the self times of its nodes; their totals; and, where times have components, both by sign of the legend, with the
+ * others last; the legend's; and all of these. */
+enum { SIGNS = AS_LEGEND_KEYS + 1 };
+
+static size_t self_parts(const struct as_tree *tree)
+{
+    return 2 * tree->n;
+}
+
+static size_t total_parts(const struct as_tree *tree)
+{
+    return self_parts(tree) + tree->n * SIGNS;
+}
+
+static size_t legend_parts(const struct as_tree *tree)
+{
+    return total_parts(tree) + tree->n * SIGNS;
+}
+
+/* Times of nodes, `width` of each, as sums over the nodes below. */
+static void add_up(const struct as_tree *tree, const double *own, double *totals, size_t width)
+{
+    for (size_t i = tree->n; i-- > 0;) { /* backwards: children come after their parents */
+        uint32_t parent = tree->nodes[i].parent;
+        for (size_t k = 0; k < width; k++) {
+            totals[i * width + k] += own[i * width + k];
+            if (parent != AS_STORE_NONE)
+                totals[parent * width + k] += totals[i * width + k];
+        }
+    }
+}
+
 static void read_nodes(const void *items, const struct as_store_totals *totals, double *units)
 {
     const struct as_tree *tree = items;
-    double *sums = units + tree->n;
     size_t n;
     as_store_paths(tree->view->store, &n);
     for (size_t i = 0; i < n; i++)
         units[tree->node_of[i]] += (double)totals->path_self[i];
-    for (size_t i = tree->n; i-- > 0;) { /* backwards: children come after their parents */
-        sums[i] += units[i];
-        if (tree->nodes[i].parent != AS_STORE_NONE)
-            sums[tree->nodes[i].parent] += sums[i];
+    add_up(tree, units, units + tree->n, 1);
+}
+
+static bool read_parts(const struct as_tree *tree, uint32_t series, double *units, struct as_error *err)
+{
+    size_t n;
+    struct as_store_path_component *parts =
+        as_store_path_components(tree->view->store, series, tree->view->threads, &n, err);
+    if (!parts)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t sign = as_legend_key(&tree->legend, parts[i].events);
+        units[self_parts(tree) + tree->node_of[parts[i].path] * SIGNS + sign] += (double)parts[i].units;
+        units[legend_parts(tree) + sign] += (double)parts[i].units;
+        units[legend_parts(tree) + SIGNS] += (double)parts[i].units;
     }
+    add_up(tree, units + self_parts(tree), units + total_parts(tree), SIGNS);
+    free(parts);
+    return true;
+}
+
+static bool read_tree(const void *context, uint32_t series, double *units, double *total, struct as_error *err)
+{
+    const struct as_tree *tree = context;
+    struct items items = {tree->view, tree->n, read_nodes, tree};
+    return read_series(&items, series, units, total, err) &&
+           (!as_tree_has_parts(tree) || read_parts(tree, series, units, err));
+}
+
+static double *copy_of(const double *values, size_t n)
+{
+    double *copy = as_alloc_array(n + 1, sizeof *copy);
+    memcpy(copy, values, n * sizeof *copy);
+    return copy;
+}
+
+static void take(struct as_tree *tree, const double *errors)
+{
+    tree->self_errors = copy_of(errors, tree->n);
+    tree->total_errors = copy_of(errors + tree->n, tree->n);
+    struct as_replicates replicates = as_replicates_of(tree->view);
+    if (as_tree_has_parts(tree) && replicates.by_events) {
+        tree->part_errors = copy_of(errors + self_parts(tree), 2 * tree->n * SIGNS);
+        tree->legend.has_errors = true;
+        memcpy(tree->legend.errors, errors + legend_parts(tree), sizeof tree->legend.errors);
+    }
+    as_replicates_free(&replicates);
+}
+
+double as_tree_part_error(const struct as_tree *tree, const struct as_tree_node *node, size_t key, bool total)
+{
+    return tree->part_errors[((total ? tree->n : 0) + (size_t)(node - tree->nodes)) * SIGNS + key];
 }
 
 bool as_tree_errors_make(struct as_tree *tree, struct as_error *err)
 {
-    struct items items = {tree->view, 2 * tree->n, read_nodes, tree};
-    if (!make_errors(&items, &tree->self_errors, err))
-        return false;
-    if (tree->self_errors) {
-        tree->total_errors = as_alloc_array(tree->n + 1, sizeof *tree->total_errors);
-        memcpy(tree->total_errors, tree->self_errors + tree->n, tree->n * sizeof *tree->total_errors);
-    }
-    return true;
+    size_t n = as_tree_has_parts(tree) ? legend_parts(tree) + SIGNS + 1 : 2 * tree->n;
+    uint32_t *of = as_alloc_array(n + 1, sizeof *of);
+    for (size_t i = 0; i < n; i++)
+        of[i] = as_tree_has_parts(tree) && i >= legend_parts(tree) ? (uint32_t)(n - 1) : AS_STORE_NONE;
+    double *errors = NULL;
+    bool ok = make_errors(&(struct as_bar_items){tree->view, n, read_tree, tree, of}, &errors, err);
+    if (errors)
+        take(tree, errors);
+    free(errors);
+    free(of);
+    return ok;
 }
 
 /* ---- functions ---- */
@@ -183,7 +200,7 @@ bool as_total_errors_make(struct as_rows *list, struct as_error *err)
     struct items items = {list->view, list->rows.n, read_functions, list};
     if (!as_rows_has_total(list) || !list->errors)
         return true;
-    if (!make_errors(&items, &list->total_errors, err))
+    if (!make_errors(&(struct as_bar_items){list->view, items.n, read_series, &items, NULL}, &list->total_errors, err))
         return false;
     for (size_t i = 0; list->total_errors && i < list->rows.n; i++) {
         const struct as_store_row *row = &list->rows.rows[i];

@@ -29,12 +29,23 @@ static bool find_prior(const struct as_view *view, struct as_region_prior *prior
     return prior->deviation >= 0 && prior->deviation < 1;
 }
 
+static void find_separate(const struct as_view *view, struct as_replicates *replicates)
+{
+    size_t n;
+    const struct as_store_series *series = as_store_series(view->store, &n);
+    replicates->by_events = replicates->series.len && series[replicates->series.data[0]].events;
+    replicates->by_threads = replicates->common != AS_STORE_NONE &&
+                             as_store_estimate_of(view->store, replicates->common, AS_STORE_BY_THREADS, "program") == 1;
+    if ((view->options.threads.len && !replicates->by_threads) || (view->options.events.len && !replicates->by_events))
+        as_vec_clear(&replicates->series);
+}
+
 struct as_replicates as_replicates_of(const struct as_view *view)
 {
     struct as_replicates replicates = {.common = AS_STORE_NONE, .alike = AS_STORE_NONE};
     size_t n;
     const struct as_store_series *series = as_store_series(view->store, &n);
-    if (!view->summary.sampled || view->options.threads.len || view->options.events.len)
+    if (!view->summary.sampled)
         return replicates;
     for (uint32_t i = 0; i < n; i++)
         if (is_named(&series[i], AS_STORE_REPLICATE_COMMON)) /* profiles of older versions have neither of the two */
@@ -43,7 +54,12 @@ struct as_replicates as_replicates_of(const struct as_view *view)
             replicates.alike = i;
         else if (is_replicate(&series[i]))
             *as_vec_push(&replicates.series) = i;
+    find_separate(view, &replicates);
     replicates.has_prior = find_prior(view, &replicates.prior);
+    replicates.common_error =
+        as_store_estimate_of(view->store, view->summary.series, AS_STORE_PRIOR, AS_STORE_PRIOR_COMMON);
+    if (!(replicates.common_error >= 0 && replicates.common_error < 1))
+        replicates.common_error = 0;
     return replicates;
 }
 

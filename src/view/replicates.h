@@ -12,10 +12,13 @@ struct as_replicates {
     uint32_t common, alike;  /* of what they share: the same times, and times that a factor multiplies; NONE: none */
     struct as_region_prior prior;
     bool has_prior;
+    double
+        common_error; /* half the 95 % interval of what all regions have in common, as a part of the program's time */
+    bool by_threads, by_events; /* they have the times of single threads; and components */
 };
 
-/* Those of the view's series; none if it is not sampled, or if only some threads or events are shown, which replicates do not
- * separate. */
+/* Those of the view's series; none if it is not sampled, or if only some threads or events are shown and its replicates do not
+ * separate these: there are too many threads, or it is of an older version. */
 struct as_replicates as_replicates_of(const struct as_view *view);
 void as_replicates_free(struct as_replicates *replicates);
 

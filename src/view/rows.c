@@ -215,6 +215,7 @@ void as_rows_free(struct as_rows *list)
     free(list->errors);
     free(list->total_errors);
     free(list->once);
+    free(list->parts_at);
     free(list->alike);
     free(list->starts);
     as_store_rows_free(&list->rows);

@@ -33,6 +33,7 @@ struct as_rows {
     double *errors;       /* by row: half the 95 % interval of its share, for a sampled run; NULL: not known */
     double *total_errors; /* the same of what a function takes with what it calls; NULL: not known */
     uint64_t *once;       /* by row: units of it that were measured once, in no region; NULL: as for `errors` */
+    size_t *parts_at;     /* by row: those of its components in `errors`; NULL: not known */
 };
 
 /* `sort` is self, total, samples, executions, name, address, or an event's name; NULL: self. Refuses a value that the
@@ -41,10 +42,12 @@ bool as_rows_make(struct as_rows *list, const struct as_view *view, enum as_stor
                   struct as_error *err) AS_MUST_CHECK;
 void as_rows_free(struct as_rows *list);
 
-/* Fills `errors` (row_errors.c). A run that was measured in regions has replicates of its series, each without a part
- * of the regions (AS_STORE_REPLICATE). Their spread gives the error of a row at any level. Does nothing for other
- * series, or if only some threads or events are shown, because the replicates do not separate these. */
+/* Fills `errors`, `once` and the errors of components and of the legend (row_errors.c). A run that was measured in regions has replicates of its series,
+ * each without a part of the regions (AS_STORE_REPLICATE). Their spread gives the error of a row at any level. Does nothing for other
+ * series, or if only some threads or events are shown and the replicates do not separate these. */
 bool as_row_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
+/* Half the 95 % interval of a component's share of the program's time; NAN: not known. */
+double as_rows_part_error(const struct as_rows *list, const struct as_store_row *row, uint64_t mask);
 /* Then fills `total_errors`, from the same replicates by call path (path_errors.c). Profiles of older versions have none. */
 bool as_total_errors_make(struct as_rows *list, struct as_error *err) AS_MUST_CHECK;
 

@@ -313,13 +313,23 @@ const struct as_store_quality *as_summary_made_chains(const struct as_store *sto
     return find_part(store, "made_chains", 0.01);
 }
 
+bool as_summary_is_of_stack(const struct as_summary *summary, const struct as_store_stack *part, const char *stack)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(parts[i].stack, stack) == 0)
+            return strcmp(part->stack, stack) == 0 && part->series == parts[i].series;
+    return false;
+}
+
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack)
 {
     size_t n;
     const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++)
-        total += strcmp(parts[i].stack, stack) == 0 ? parts[i].units : 0;
+        total += as_summary_is_of_stack(summary, &parts[i], stack) ? parts[i].units : 0;
     return total;
 }
 

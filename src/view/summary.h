@@ -65,6 +65,8 @@ struct as_summary {
     /* Over the runs; NAN if the profile has none. n is 0 if some runs lack the value or the mean is 0, as for a source
      * that counts no cycles. */
     struct as_spread run_cycles, run_seconds;
+    /* By row of as_store_stacks, in a sampled run: half the 95 % interval of its share of its bar; NULL: not known. */
+    const double *stack_errors;
 };
 
 /* Returns false if the profile has no series, or its times cannot be read. */
@@ -96,6 +98,8 @@ double as_summary_region_cycles(const struct as_summary *summary);
 /* What was lost of all series of a recording; a series may have lost less. */
 uint64_t as_summary_lost(const struct as_store *store);
 
+/* Whether a row is a part of this bar. Series with replicates have their own: that of the first series counts. */
+bool as_summary_is_of_stack(const struct as_summary *summary, const struct as_store_stack *part, const char *stack);
 /* The sum of one bar of the program ("states"); 0 if the profile does not have it. */
 uint64_t as_summary_stack_total(const struct as_summary *summary, const char *stack);
 

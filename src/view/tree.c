@@ -212,6 +212,7 @@ void as_tree_free(struct as_tree *tree)
     free(tree->needs_modules);
     free(tree->self_errors);
     free(tree->total_errors);
+    free(tree->part_errors);
 }
 
 const char *as_tree_name(const struct as_tree *tree, const struct as_tree_node *node, char name[AS_TREE_NAME_MAX])

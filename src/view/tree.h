@@ -30,6 +30,7 @@ struct as_tree {
     bool *needs_modules; /* by function: a function of another module has the same name */
     /* By node, for a sampled run: half the 95 % intervals of the shares of self time and of total; NULL: not known. */
     double *self_errors, *total_errors;
+    double *part_errors; /* of components, by sign of the legend: as_tree_part_error; NULL: not known */
 };
 
 /* Also returns false if the series has no call paths. */
@@ -40,6 +41,9 @@ void as_tree_free(struct as_tree *tree);
 /* Fills both errors (path_errors.c), as as_row_errors_make does for rows. Does nothing for other series, or if only some threads are
  * shown. */
 bool as_tree_errors_make(struct as_tree *tree, struct as_error *err) AS_MUST_CHECK;
+/* Half the 95 % interval of what a node's self time, or total, has of the components with a sign, as a share of all of the time.
+ * `key`: as_legend_key. */
+double as_tree_part_error(const struct as_tree *tree, const struct as_tree_node *node, size_t key, bool total);
 /* A node's printable name. Roots, and functions whose name exists in another module too, include their module. Returns
  * `name`. */
 enum { AS_TREE_NAME_MAX = 2 * AS_SHOW_MAX + 32 };

@@ -169,7 +169,7 @@ bool as_view_open(struct as_view *view, const struct as_view_options *options, s
     view->thread = as_store_threads(view->store, &view->n_threads);
     return choose_threads(view, &options->threads, err) && choose_modules(view, &options->modules, err) &&
            choose_functions(view, &options->symbols, err) && choose_events(view, &options->events, err) &&
-           find_totals(view, err);
+           find_totals(view, err) && as_stack_errors_make(view, err);
 }
 
 void as_view_free(struct as_view *view)
@@ -180,6 +180,7 @@ void as_view_free(struct as_view *view)
     free(view->modules);
     free(view->functions);
     free(view->part);
+    free(view->stack_errors);
     as_store_close(view->store);
 }
 

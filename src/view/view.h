@@ -35,6 +35,7 @@ struct as_view {
     double part_seconds;
     bool has_events, has_calls;    /* the series has components; it has call paths */
     struct as_store_totals totals; /* if it has call paths */
+    double *stack_errors;          /* of the summary (stack_errors.c) */
     const struct as_store_module *module;
     const struct as_store_function *function;
     const char *const *file;
@@ -45,6 +46,8 @@ struct as_view {
 
 bool as_view_open(struct as_view *view, const struct as_view_options *options, struct as_error *err) AS_MUST_CHECK;
 void as_view_free(struct as_view *view);
+/* Used by as_view_open: finds the error bars of the program's bars (as_summary.stack_errors). */
+bool as_stack_errors_make(struct as_view *view, struct as_error *err) AS_MUST_CHECK;
 bool as_view_rows(const struct as_view *view, enum as_store_level level, struct as_store_rows *rows,
                   struct as_error *err) AS_MUST_CHECK;
 

@@ -5,9 +5,13 @@
  *   measured once           4000        0       0
  *   no region has them         0     2000       0   times 0.9, 1.1 and 1 in the replicates
  *   in the regions          1000     5000    8000   1000, 1030 and 980; 5000, 5100 and 4800; 8000 in all
+ *
+ * In the tests of components, `first` misses caches for 200 of its 4000 and for 600 of its 1000 (600, 690 and 560 in the replicates), `second`
+ * for 2500 of its 5000 (2500, 2400 and 2600), and `third` never. Two threads have the instructions: the first one `first` alone.
  */
 #include "score/confidence.h"
 #include "unit.h"
+#include "view/bars.h"
 #include "view/diff.h"
 #include "view/rows.h"
 #include "view_bed.h"
@@ -21,6 +25,35 @@ enum { ROWS = 3, REPLICATES = 3, TOTAL = 20000, REGIONS = 40 };
 static const uint64_t once[ROWS] = {4000, 0, 0}, alike[ROWS] = {0, 2000, 0}, seen[ROWS] = {1000, 5000, 8000};
 static const uint64_t replicates[REPLICATES][ROWS] = {{1000, 5000, 8000}, {1030, 5100, 8000}, {980, 4800, 8000}};
 static const double factors[REPLICATES] = {0.9, 1.1, 1};
+
+enum { MISS = 1 };
+static const uint64_t once_missed[ROWS] = {200, 0, 0}, missed[ROWS] = {600, 2500, 0};
+static const uint64_t replicates_missed[REPLICATES][ROWS] = {{600, 2500, 0}, {690, 2400, 0}, {560, 2600, 0}};
+
+/* Adds a series with components and threads. */
+static uint32_t add_parts(struct as_store_writer *writer, const char *name, const uint64_t units[ROWS],
+                          const uint64_t misses[ROWS])
+{
+    uint32_t series = as_store_add_series(
+        writer, &(struct as_store_series){
+                    .name = name, .unit = "cycles", .scale = 1, .precise = -1, .samples = REGIONS, .events = MISS});
+    uint64_t all = 0, stalled = 0;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint32_t thread = i > 0;
+        uint64_t rest = units[i] - misses[i];
+        if (units[i])
+            as_store_add_time(writer, &(struct as_store_time){series, thread, i, units[i], 0, 0});
+        if (rest)
+            as_store_add_component(writer, &(struct as_store_component){series, thread, i, 0, rest, 0});
+        if (misses[i])
+            as_store_add_component(writer, &(struct as_store_component){series, thread, i, MISS, misses[i], 0});
+        all += units[i];
+        stalled += misses[i];
+    }
+    as_store_add_stack(writer, &(struct as_store_stack){series, "states", "computing", all - stalled});
+    as_store_add_stack(writer, &(struct as_store_stack){series, "states", "stalled", stalled});
+    return series;
+}
 
 static uint32_t add_series(struct as_store_writer *writer, const char *name, uint64_t samples,
                            const uint64_t units[ROWS])
@@ -204,6 +237,173 @@ static void one_replicate_is_none(void **state)
     as_view_free(&view);
 }
 
+/* ---- components, states, threads ---- */
+
+static void write_parts(bool by_threads)
+{
+    static const uint64_t none[ROWS] = {0};
+    static const char *const names[ROWS] = {"first", "second", "third"};
+    struct as_store_writer *writer = bed_writer("parts.db");
+    as_store_add_thread(writer, &(struct as_store_thread){1, 100, NULL, TOTAL, 0, 0});
+    as_store_add_thread(writer, &(struct as_store_thread){2, 100, NULL, 0, 0, 0});
+    as_store_add_module(writer, &(struct as_store_module){.path = "/opt/shop"});
+    as_store_add_event(writer, &(struct as_store_event){.bit = 0, .name = "MISS", .parent = NONE});
+    uint64_t whole[ROWS], whole_missed[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        as_store_add_function(writer, &(struct as_store_function){names[i], NULL, 0, NONE, 0, 16 * (i + 1), 16});
+        as_store_add_instruction(
+            writer, &(struct as_store_insn){{16 * (i + 1), 0, i, NONE, NONE, 0, NONE}, 0, "nop", "nop", NULL, 0});
+        whole[i] = once[i] + alike[i] + seen[i];
+        whole_missed[i] = once_missed[i] + missed[i];
+    }
+    add_parts(writer, AS_STORE_SAMPLED, whole, whole_missed);
+    uint32_t common = add_parts(writer, AS_STORE_REPLICATE_COMMON, once, once_missed);
+    uint32_t same = add_parts(writer, AS_STORE_REPLICATE_ALIKE, alike, none);
+    if (by_threads)
+        as_store_add_estimate(writer, &(struct as_store_estimate){common, AS_STORE_BY_THREADS, "program", 1});
+    for (uint32_t i = 0; i < REPLICATES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, AS_STORE_REPLICATE "%u", i + 1);
+        add_parts(writer, name, replicates[i], replicates_missed[i]);
+        as_store_add_estimate(writer, &(struct as_store_estimate){same, AS_STORE_FACTOR, name, factors[i]});
+    }
+    bed_commit(writer);
+}
+
+/* All of a replicate's time, in the rows from `from` until before `until`. */
+static double time_in(size_t replicate, size_t from, size_t until)
+{
+    double sum = 0;
+    for (size_t i = from; i < until; i++)
+        sum += (double)once[i] + (double)alike[i] * factors[replicate] + (double)replicates[replicate][i];
+    return sum;
+}
+
+static double missed_in(size_t replicate, size_t from, size_t until)
+{
+    double sum = 0;
+    for (size_t i = from; i < until; i++)
+        sum += (double)once_missed[i] + (double)replicates_missed[replicate][i];
+    return sum;
+}
+
+static double bar(const double shares[REPLICATES])
+{
+    return as_jackknife_quantile(REPLICATES) * as_jackknife_deviation(shares, REPLICATES);
+}
+
+/* The bar of what misses in some rows, as a share of all time, or of that of the rows `of` until before `end`. */
+static double missed_bar(size_t from, size_t until, size_t of, size_t end)
+{
+    double shares[REPLICATES];
+    for (size_t i = 0; i < REPLICATES; i++)
+        shares[i] = missed_in(i, from, until) / time_in(i, of, end);
+    return bar(shares);
+}
+
+/* A tenth of the time is of code that no region has: it may be any kind of time, and 3300 of all cycles miss. */
+static double any_kind(void)
+{
+    return 0.1 * 2 * sqrt(3300.0 / TOTAL);
+}
+
+static bool is(double value, double wanted)
+{
+    return fabs(value - wanted) < 1e-12;
+}
+
+/* One by hand: `first` misses for 800, 890 and 760 cycles of 19800, 20330 and 19780. */
+static void components(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_rows list;
+    write_parts(false);
+    struct as_view view = view_bed_open("parts.db", NULL);
+    assert_true(as_rows_make(&list, &view, AS_STORE_BY_FUNCTION, "name", &err));
+    const struct as_store_row *rows = list.rows.rows;
+    double shares[] = {800.0 / 19800, 890.0 / 20330, 760.0 / 19780}, mean = (shares[0] + shares[1] + shares[2]) / 3;
+    double squares = 0;
+    for (int i = 0; i < 3; i++)
+        squares += (shares[i] - mean) * (shares[i] - mean);
+    double by_hand = 4.302653 * sqrt(squares * 2 / 3); /* Student's t of two degrees of freedom */
+    assert_true(fabs(as_rows_part_error(&list, &rows[0], MISS) - by_hand) < 1e-6);
+    assert_true(is(as_rows_part_error(&list, &rows[1], MISS), missed_bar(1, 2, 0, ROWS) + any_kind()));
+    assert_true(as_rows_part_error(&list, &rows[2], MISS) == 0); /* it has none of them */
+    assert_true(is(as_rows_part_error(&list, &rows[2], 0), wanted(2, NULL)));
+    assert_true(list.legend.has_errors && is(list.legend.errors[1], missed_bar(0, ROWS, 0, ROWS) + any_kind()));
+    assert_true(
+        is(list.legend.errors[0], list.legend.errors[1])); /* of two components, what one has more the other has less */
+    as_rows_free(&list);
+    as_view_free(&view);
+}
+
+static void states(void **state)
+{
+    size_t n, of_sampled = 0;
+    write_parts(false);
+    struct as_view view = view_bed_open("parts.db", NULL);
+    const struct as_store_stack *stacks = as_store_stacks(view.store, &n);
+    assert_non_null(view.summary.stack_errors);
+    for (size_t i = 0; i < n; i++) {
+        if (!as_summary_is_of_stack(&view.summary, &stacks[i], "states"))
+            continue;
+        assert_true(is(view.summary.stack_errors[i], missed_bar(0, ROWS, 0, ROWS) + any_kind()));
+        of_sampled++;
+    }
+    assert_int_equal(of_sampled, 2);
+    assert_int_equal(as_summary_stack_total(&view.summary, "states"), TOTAL);
+    as_view_free(&view);
+}
+
+/* Only what replicates keep apart has bars. */
+static void threads(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_rows list;
+    double shares[REPLICATES];
+    for (int by_threads = 0; by_threads < 2; by_threads++) {
+        write_parts(by_threads);
+        struct as_view view = view_bed_open("parts.db", NULL);
+        assert_true(as_rows_make(&list, &view, AS_STORE_BY_THREAD, NULL, &err));
+        assert_true(!list.errors == !by_threads);
+        for (size_t i = 0; i < REPLICATES; i++)
+            shares[i] = time_in(i, 1, ROWS) / time_in(i, 0, ROWS);
+        assert_true(!by_threads || is(list.errors[0], bar(shares))); /* the larger one has the other two */
+        as_rows_free(&list);
+        as_view_free(&view);
+    }
+}
+
+static void of_one_event(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_rows list;
+    static const char *const words[] = {"MISS"};
+    write_parts(false);
+    struct as_view view;
+    struct as_view_options options = {.file = "parts.db", .events = {words, 1}};
+    assert_true(as_view_open(&view, &options, &err));
+    assert_true(as_rows_make(&list, &view, AS_STORE_BY_FUNCTION, NULL, &err));
+    assert_non_null(list.errors);
+    size_t place = list.rows.rows[0].id; /* the one with most of it */
+    assert_int_equal(place, 1);
+    assert_true(is(list.errors[0], missed_bar(1, 2, 0, ROWS)));
+    as_rows_free(&list);
+    as_view_free(&view);
+}
+
+/* What all regions have in common may be of any kind, too: 0.8 % of a whole of half the time, a fifth of which is of this kind. */
+static void in_common(void **state)
+{
+    struct as_bars bars = {.common = 0.008};
+    struct as_bar_part part = {.found = 0.0012, .part = 0.2, .whole = 0.5, .usual = 0.2};
+    assert_true(is(as_bar_of_part(&bars, &part), 0.002)); /* 0.8 % * 0.5 * 0.4 = 0.16 %, beside 0.12 % */
+    part.guessed = 0.01;
+    assert_true(is(as_bar_of_part(&bars, &part), 0.002 + 0.01 * 2 * sqrt(0.2)));
+    part.plain = true; /* the kind that guessed time is taken for: what it may lack is all others */
+    assert_true(is(as_bar_of_part(&bars, &part), 0.002 + 0.01));
+}
+
 static int set_up(void **state)
 {
     view_bed_enter();
@@ -213,8 +413,16 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replicates_alone), cmocka_unit_test(with_what_others_differ_by), cmocka_unit_test(merged_runs),
-        cmocka_unit_test(differences),      cmocka_unit_test(one_replicate_is_none),
+        cmocka_unit_test(replicates_alone),
+        cmocka_unit_test(with_what_others_differ_by),
+        cmocka_unit_test(merged_runs),
+        cmocka_unit_test(differences),
+        cmocka_unit_test(one_replicate_is_none),
+        cmocka_unit_test(components),
+        cmocka_unit_test(states),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(of_one_event),
+        cmocka_unit_test(in_common),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
