@@ -58,6 +58,19 @@ static void json_target(const struct as_annotation *annotation, struct as_json *
     as_json_string(json, "target_name", as_annotation_target(annotation, insn, text));
 }
 
+/* Of the shares of the program's time. */
+static void json_part_errors(const struct as_annotation *annotation, struct as_json *json,
+                             const struct as_note_insn *insn)
+{
+    char component[AS_COMPONENT_MAX];
+    const double *errors = annotation->errors + annotation->parts_at[insn - annotation->insns.data];
+    as_json_object(json, "component_errors");
+    for (size_t i = 0; i < insn->row.n_parts; i++)
+        if (insn->row.parts[i].units)
+            as_json_double(json, as_view_component(annotation->view, insn->row.parts[i].key, component), errors[i]);
+    as_json_end(json);
+}
+
 static void json_insn(const struct as_annotation *annotation, struct as_json *json, const struct as_note_insn *insn)
 {
     const struct as_view *view = annotation->view;
@@ -82,6 +95,8 @@ static void json_insn(const struct as_annotation *annotation, struct as_json *js
         as_json_double(json, "share_error", insn->error);
     as_json_double(json, "function_share", as_ratio(insn->row.units, annotation->units));
     as_components_json(view, &insn->row, json, "components");
+    if (annotation->parts_at)
+        json_part_errors(annotation, json, insn);
     json_events(annotation, json, &insn->row);
     as_json_end(json);
 }
@@ -105,6 +120,8 @@ void as_annotation_json(const struct as_annotation *annotation, struct as_json *
         as_json_double(json, "time", as_view_cycles(view, line->units));
         as_json_double(json, "cycles", as_view_cycles(view, line->units));
         as_json_double(json, "function_share", as_ratio(line->units, annotation->units));
+        if (annotation->has_errors)
+            as_json_double(json, "share_error", line->error);
         as_json_end(json);
     }
     as_json_end(json);

@@ -86,14 +86,14 @@ static void put_share(const struct as_annotation *annotation, FILE *out, const s
     as_term_plain(out, term);
 }
 
-/* The error bar of an instruction, of the function's time as its share is. Lines have none. */
-static void put_error(const struct as_annotation *annotation, FILE *out, const struct as_note_insn *insn)
+/* The error bar of a time, of the function's time as its share is. */
+static void put_error(const struct as_annotation *annotation, FILE *out, uint64_t units, double error)
 {
     double part = as_ratio(annotation->units, annotation->rows.total);
     if (!annotation->has_errors)
         return;
-    if (insn && insn->row.units && part > 0)
-        fprintf(out, "%*.2f  ", ERROR - 2, 100 * insn->error / part);
+    if (units && part > 0)
+        fprintf(out, "%*.2f  ", ERROR - 2, 100 * error / part);
     else
         fprintf(out, "%*s", ERROR, "");
 }
@@ -117,8 +117,10 @@ static void put_worst(const struct as_annotation *annotation, FILE *out, const s
         if (i == 0)
             fputs("\nThe worst lines:\n", out);
         put_share(annotation, out, term, line->units);
+        put_error(annotation, out, line->units, line->error);
         const char *source = as_annotation_source(annotation, line->file, line->line);
-        unsigned left = put_where(annotation, out, term, line->file, line->line, term->width - SHARE);
+        unsigned left = put_where(annotation, out, term, line->file, line->line,
+                                  term->width - SHARE - (annotation->has_errors ? ERROR : 0));
         put_source(out, term, source, left, UINT_MAX);
         fputc('\n', out);
     }
@@ -313,7 +315,7 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
     char offset[24];
     add_text(annotation, &text, insn);
     put_share(annotation, out, term, insn->row.units);
-    put_error(annotation, out, insn);
+    put_error(annotation, out, insn->row.units, insn->error);
     put_runs(annotation, out, term, layout, insn);
     fprintf(out, "%*s ", (int)layout->count, count ? AS_COUNT(count) : "");
     as_arrows_put(layout->arrows, out, term, index, false);
@@ -331,14 +333,6 @@ static void put_insn(const struct as_annotation *annotation, FILE *out, const st
 }
 
 /* Whether two instructions are of one line, in the same inlined function. */
-static bool same_line(const struct as_annotation *annotation, const struct as_note_insn *a,
-                      const struct as_note_insn *b)
-{
-    const char *inner_a = a->n_chain ? annotation->chains.data[a->chain] : "";
-    const char *inner_b = b->n_chain ? annotation->chains.data[b->chain] : "";
-    return a->file == b->file && a->line == b->line && strcmp(inner_a, inner_b) == 0;
-}
-
 /* The time of the consecutive instructions from `index` on that belong to the same line. */
 static uint64_t run_units(const struct as_annotation *annotation, size_t index)
 {
@@ -346,7 +340,7 @@ static uint64_t run_units(const struct as_annotation *annotation, size_t index)
     uint64_t units = 0;
     for (size_t i = index; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];
-        if (!same_line(annotation, first, insn))
+        if (!as_annotation_same_line(annotation, first, insn))
             break;
         units += insn->row.units;
     }
@@ -397,7 +391,7 @@ static void put_line(const struct as_annotation *annotation, FILE *out, const st
     unsigned used = layout->first + layout->runs + layout->count + 1 + as_arrows_width(layout->arrows);
     const uint64_t *indent = as_map_get(&layout->indents, group_of(annotation, insn));
     put_share(annotation, out, term, run_units(annotation, index));
-    put_error(annotation, out, NULL);
+    put_error(annotation, out, run_units(annotation, index), insn->run_error);
     put_runs(annotation, out, term, layout, NULL);
     fprintf(out, "%*s ", (int)layout->count, "");
     as_arrows_put(layout->arrows, out, term, index, true);
@@ -424,7 +418,7 @@ static void put_body(const struct as_annotation *annotation, FILE *out, const st
     as_term_bold(out, term, false);
     for (size_t i = 0; i < annotation->insns.len; i++) {
         const struct as_note_insn *insn = &annotation->insns.data[i];
-        if (!i || !same_line(annotation, insn - 1, insn))
+        if (!i || !as_annotation_same_line(annotation, insn - 1, insn))
             put_line(annotation, out, term, &layout, i);
         put_insn(annotation, out, term, &layout, i);
     }
@@ -450,7 +444,7 @@ static void put_title(const struct as_annotation *annotation, FILE *out, const s
                 fits ? " " : "", AS_SHOW(as_view_module(annotation->view, function->module)),
                 100 * as_ratio(annotation->units, annotation->rows.total),
                 AS_SHOW(as_summary_noun(&annotation->view->summary)),
-                annotation->has_errors ? ", and so is +-, half the 95 % interval of an instruction" : "");
+                annotation->has_errors ? ", and so is +-, half the 95 % interval" : "");
     as_show_wrapped(out, term, as_str_get(&text), 0, 2);
     fputc('\n', out);
     as_str_free(&text);

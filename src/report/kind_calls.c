@@ -60,7 +60,7 @@ static void put_header(const struct as_tree *tree, FILE *out, const struct as_te
     as_term_bold(out, term, true);
     fputs(tree->total_errors ? "   total       +-       self       +-   " : "   total      self   ", out);
     for (size_t i = 0; i < columns->n; i++)
-        fprintf(out, "    %c   ", as_term_letter(columns->keys[i]));
+        fprintf(out, tree->part_errors ? "    %c    +-  " : "    %c   ", as_term_letter(columns->keys[i]));
     fprintf(out, "%*scall path\n", columns->bar ? (int)columns->bar + 2 : 0, "");
     as_term_bold(out, term, false);
 }
@@ -73,8 +73,13 @@ static void put_parts(const struct as_tree *tree, FILE *out, const struct as_ter
     if (!columns->bar)
         return;
     as_tree_row_total(tree, node, &row);
-    for (size_t i = 0; i < columns->n; i++)
-        fprintf(out, "%6.2f  ", 100 * as_ratio(as_row_part(&row, tree->legend.masks[columns->keys[i]]), tree->total));
+    for (size_t i = 0; i < columns->n; i++) {
+        size_t key = columns->keys[i];
+        fprintf(out, "%6.2f", 100 * as_ratio(as_row_part(&row, tree->legend.masks[key]), tree->total));
+        if (tree->part_errors)
+            fprintf(out, " %5.2f", 100 * as_tree_part_error(tree, node, key, true));
+        fputs("  ", out);
+    }
     as_legend_bar(&tree->legend, out, term, &row, tree->total, columns->bar, true);
     fputs("  ", out);
     as_tree_row_free(&row);
@@ -90,8 +95,8 @@ static void put_error(FILE *out, const struct as_tree *tree, const double *error
 static void put_node(const struct as_tree *tree, FILE *out, const struct as_term *term, const struct columns *columns,
                      const struct as_tree_node *node)
 {
-    unsigned used =
-        21 + (tree->total_errors ? 18 : 0) + 8 * (unsigned)columns->n + (columns->bar ? columns->bar + 2 : 0);
+    unsigned used = 21 + (tree->total_errors ? 18 : 0) + (tree->part_errors ? 14 : 8) * (unsigned)columns->n +
+                    (columns->bar ? columns->bar + 2 : 0);
     unsigned most = term->width > used + NAME_MIN ? (term->width - used - NAME_MIN) / 2 : 1;
     char depth[16] = "", deep[32] = "", name[AS_TREE_NAME_MAX];
     unsigned indent = node->depth < most ? node->depth : most;
@@ -162,6 +167,20 @@ static void json_parts(const struct as_tree *tree, const struct as_tree_node *no
     as_tree_row_free(&row);
 }
 
+/* Of the components with a sign of their own, and of the others. */
+static void json_part_errors(const struct as_tree *tree, const struct as_tree_node *node, bool total, const char *name,
+                             struct as_json *json)
+{
+    char component[AS_COMPONENT_MAX];
+    as_json_object(json, name);
+    for (size_t key = 0; key < tree->legend.n; key++)
+        as_json_double(json, as_view_component(tree->view, tree->legend.masks[key], component),
+                       as_tree_part_error(tree, node, key, total));
+    if (tree->legend.others)
+        as_json_double(json, "other", as_tree_part_error(tree, node, AS_LEGEND_KEYS, total));
+    as_json_end(json);
+}
+
 static uint32_t module_of(const struct as_view *view, const struct as_tree_node *node)
 {
     return node->function < view->n_functions ? view->function[node->function].module : node->module;
@@ -194,6 +213,10 @@ static void json_node(const struct as_tree *tree, const struct as_tree_node *nod
     }
     if (as_tree_has_parts(tree))
         json_parts(tree, node, json);
+    if (tree->part_errors) {
+        json_part_errors(tree, node, false, "component_errors", json);
+        json_part_errors(tree, node, true, "total_component_errors", json);
+    }
     as_json_end(json);
 }
 
@@ -208,6 +231,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_json_string(json, "unit", tree->view->summary.unit);
     as_module_notes_json(tree->view, json);
     as_filters_json(tree->view, json);
+    as_legend_json(&tree->legend, tree->view, json);
     as_json_array(json, "rows");
     while ((node = as_tree_walk_next(&walk)))
         json_node(tree, node, json);
@@ -227,6 +251,19 @@ static void csv_parts(const struct as_tree *tree, const struct as_tree_node *nod
     as_tree_row_free(&row);
 }
 
+static void csv_error_names(const struct as_tree *tree, FILE *out)
+{
+    as_csv_error_names(&tree->legend, tree->view, "", out);
+    as_csv_error_names(&tree->legend, tree->view, "total ", out);
+}
+
+static void csv_part_errors(const struct as_tree *tree, const struct as_tree_node *node, FILE *out)
+{
+    for (int total = 0; total < 2; total++)
+        for (size_t key = 0; key < tree->legend.n; key++)
+            fprintf(out, ",%.17g", as_tree_part_error(tree, node, key, total));
+}
+
 static bool put_csv(const void *state, FILE *out, struct as_error *err)
 {
     const struct shown *shown = state;
@@ -237,7 +274,10 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
     fputs("depth,module,function,address,module_offset,signal,time,share,total", out);
     as_csv_names(&tree->legend, view, "", out);
     as_csv_names(&tree->legend, view, "total ", out);
-    fputs(tree->total_errors ? ",share_error,total_share_error\r\n" : "\r\n", out);
+    fputs(tree->total_errors ? ",share_error,total_share_error" : "", out);
+    if (tree->part_errors)
+        csv_error_names(tree, out);
+    fputs("\r\n", out);
     while ((node = as_tree_walk_next(&walk))) {
         uint32_t module = module_of(view, node);
         fprintf(out, "%" PRIu32 ",", node->depth);
@@ -257,6 +297,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
             csv_parts(tree, node, out);
         if (tree->total_errors)
             fprintf(out, ",%.17g,%.17g", tree->self_errors[node - tree->nodes], tree->total_errors[node - tree->nodes]);
+        if (tree->part_errors)
+            csv_part_errors(tree, node, out);
         fputs("\r\n", out);
     }
     return true;

@@ -6,6 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "report/report_kinds.h"
 #include "report/report_text.h"
@@ -30,7 +31,7 @@ static void free_flame(void *state)
 static void *make_flame(const struct as_report_request *request, struct as_error *err)
 {
     struct as_tree *tree = as_alloc(sizeof *tree);
-    if (as_tree_make(tree, request->view, err))
+    if (as_tree_make(tree, request->view, err) && as_tree_errors_make(tree, err))
         return tree;
     free_flame(tree);
     return NULL;
@@ -118,12 +119,31 @@ static void find_below(const struct as_tree *tree, const frames *level, double w
     }
 }
 
+/* Frames have no room for error bars: the largest of those that are drawn, which are at least half a column wide. */
+static void put_widths(const struct as_tree *tree, FILE *out, const struct as_term *term)
+{
+    double most = 0, least = term->width > 1 ? 0.5 / (term->width - 1) : 1;
+    for (size_t i = 0; i < tree->n && tree->total_errors; i++)
+        if (as_ratio(tree->nodes[i].total, tree->total) >= least)
+            most = tree->total_errors[i] > most ? tree->total_errors[i] : most;
+    if (!tree->total_errors)
+        return;
+    char *text = as_format(
+        "SAMPLED: the widths are estimates; the error bars of these frames are +- %.2f points of the time at most, "
+        "--calls shows each",
+        100 * most);
+    as_show_wrapped(out, term, text, 0, 2);
+    fputs("\n\n", out);
+    free(text);
+}
+
 static void put_text(const void *state, FILE *out, const struct as_term *term)
 {
     const struct as_tree *tree = state;
     frames level = {0}, below = {0};
     double width = term->width > 1 ? term->width - 1 : 1, at = 0;
     as_head_text(tree->view, out, term);
+    put_widths(tree, out, term);
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         double part = width * as_ratio(tree->nodes[i].total, tree->total);
         *as_vec_push(&level) = (struct frame){.node = i, .start = at, .width = part};

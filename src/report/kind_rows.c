@@ -43,8 +43,9 @@ enum { BAR_MIN = 10, BAR_MAX = 48, NAME_MIN = 16, SORTED = 15 };
 struct layout {
     unsigned name, bar;
     bool total, samples, module, errors, total_errors;
-    bool sorted;    /* an extra column for the sort key, if no other column shows it */
-    size_t columns; /* number of components with a column of their own */
+    bool part_errors; /* behind each of the columns */
+    bool sorted;      /* an extra column for the sort key, if no other column shows it */
+    size_t columns;   /* number of components with a column of their own */
     size_t keys[AS_LEGEND_COLUMNS];
 };
 
@@ -70,7 +71,8 @@ static struct layout lay_out(const struct as_rows *list, const struct as_term *t
     unsigned used = 11 + (layout.total ? 10 : 0) + (layout.samples ? 12 : 0) + (layout.errors ? 8 : 0) +
                     (layout.total_errors ? 8 : 0) + (layout.module ? 18 : 0) + (layout.sorted ? SORTED + 2 : 0);
     layout.columns = as_legend_columns(&list->legend, term, layout.keys);
-    used += 8 * (unsigned)layout.columns;
+    layout.part_errors = list->parts_at != NULL;
+    used += (layout.part_errors ? 14 : 8) * (unsigned)layout.columns;
     unsigned left = term->width > used + NAME_MIN + BAR_MIN ? term->width - used - 2 : NAME_MIN + BAR_MIN;
     layout.name = longest_name(list, n);
     if (layout.name > left - BAR_MIN)
@@ -95,7 +97,7 @@ static void put_header(const struct as_rows *list, FILE *out, const struct as_te
         fprintf(out, "%*.*s  ", SORTED, SORTED,
                 list->order.key == AS_SORT_EVENT ? AS_SHOW(list->order.event_name) : "executions");
     for (size_t i = 0; i < layout->columns; i++)
-        fprintf(out, "    %c   ", as_term_letter(layout->keys[i]));
+        fprintf(out, layout->part_errors ? "    %c    +-  " : "    %c   ", as_term_letter(layout->keys[i]));
     as_show_in(out, term, as_view_level_name(list->level), layout->name, true);
     if (layout->module)
         fputs("  module", out);
@@ -110,6 +112,15 @@ static void put_sorted(const struct as_rows *list, FILE *out, const struct as_st
     else
         fprintf(out, "%*.2f %%  ", SORTED - 2,
                 100 * as_ratio(as_row_event_units(row, list->order.event), list->rows.total));
+}
+
+static void put_part(const struct as_rows *list, FILE *out, const struct layout *layout, const struct as_store_row *row,
+                     uint64_t mask)
+{
+    fprintf(out, "%6.2f", 100 * as_ratio(as_row_part(row, mask), list->rows.total));
+    if (layout->part_errors)
+        fprintf(out, " %5.2f", 100 * as_rows_part_error(list, row, mask));
+    fputs("  ", out);
 }
 
 static void put_row(const struct as_rows *list, FILE *out, const struct as_term *term, const struct layout *layout,
@@ -132,8 +143,7 @@ static void put_row(const struct as_rows *list, FILE *out, const struct as_term 
     if (layout->sorted)
         put_sorted(list, out, row);
     for (size_t i = 0; i < layout->columns; i++)
-        fprintf(out, "%6.2f  ",
-                100 * as_ratio(as_row_part(row, list->legend.masks[layout->keys[i]]), list->rows.total));
+        put_part(list, out, layout, row, list->legend.masks[layout->keys[i]]);
     as_show_in(out, term, as_rows_name(list, row, name), layout->name, true);
     bool bar = layout->bar * as_ratio(row->units, most) >= 0.5;
     if (layout->module) {
@@ -323,6 +333,18 @@ static void json_location(const struct as_view *view, enum as_store_level level,
         as_json_string(json, "text", text);
 }
 
+/* Of the shares of the program's time. */
+static void json_part_errors(const struct as_rows *list, const struct as_store_row *row, struct as_json *json)
+{
+    char component[AS_COMPONENT_MAX];
+    as_json_object(json, "component_errors");
+    for (size_t i = 0; i < row->n_parts; i++)
+        if (row->parts[i].units)
+            as_json_double(json, as_view_component(list->view, row->parts[i].key, component),
+                           list->errors[list->parts_at[row - list->rows.rows] + i]);
+    as_json_end(json);
+}
+
 static void json_row(const struct as_rows *list, const struct as_store_row *row, const char *text, struct as_json *json)
 {
     const struct as_view *view = list->view;
@@ -346,6 +368,8 @@ static void json_row(const struct as_rows *list, const struct as_store_row *row,
             as_json_double(json, "total_share_error", list->total_errors[row - list->rows.rows]);
     }
     as_components_json(view, row, json, "components");
+    if (list->parts_at)
+        json_part_errors(list, row, json);
     as_json_end(json);
 }
 
@@ -369,6 +393,7 @@ static bool put_json(const void *state, struct as_json *json, struct as_error *e
     as_module_notes_json(list->view, json);
     json_without_blocks(list, json);
     as_filters_json(list->view, json);
+    as_legend_json(&list->legend, list->view, json);
     as_json_array(json, "rows");
     for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit) && ok; i++) {
         const char *text = text_of(list, &list->rows.rows[i], err);
@@ -440,6 +465,8 @@ static void csv_row(const struct as_rows *list, const struct as_store_row *row, 
         fprintf(out, ",%.17g", list->errors[row - list->rows.rows]);
     if (list->total_errors)
         fprintf(out, ",%.17g", list->total_errors[row - list->rows.rows]);
+    for (size_t key = 0; key < list->legend.n && list->parts_at; key++)
+        fprintf(out, ",%.17g", as_rows_part_error(list, row, list->legend.masks[key]));
     fputs("\r\n", out);
 }
 
@@ -454,6 +481,8 @@ static bool put_csv(const void *state, FILE *out, struct as_error *err)
         fputs(",share_error", out);
     if (list->total_errors)
         fputs(",total_share_error", out);
+    if (list->parts_at)
+        as_csv_error_names(&list->legend, list->view, "", out);
     fputs("\r\n", out);
     for (size_t i = 0; i < as_report_shown(list->rows.n, shown->limit); i++) {
         const char *text = text_of(list, &list->rows.rows[i], err);

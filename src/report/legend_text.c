@@ -32,7 +32,7 @@ void as_legend_bar(const struct as_legend *legend, FILE *out, const struct as_te
         fputc(' ', out);
 }
 
-enum { MEANING = 35 }; /* the column in which explanations start */
+enum { MEANING = 35, ERROR = 10 }; /* the column in which explanations start, and what an error adds */
 
 static const char *meaning_of(const struct as_view *view, uint64_t mask)
 {
@@ -46,21 +46,32 @@ static const char *meaning_of(const struct as_view *view, uint64_t mask)
     return NULL;
 }
 
+/* The error bar of a share, if there are any. */
+static void put_error(const struct as_legend *legend, FILE *out, size_t key)
+{
+    if (legend->has_errors)
+        fprintf(out, "+- %5.2f  ", 100 * legend->errors[key]);
+}
+
 void as_legend_text(const struct as_legend *legend, const struct as_view *view, FILE *out, const struct as_term *term)
 {
     for (size_t i = 0; i < legend->n; i++) {
         char component[AS_COMPONENT_MAX];
         const char *meaning = meaning_of(view, legend->masks[i]);
+        unsigned at = MEANING + (legend->has_errors ? ERROR : 0);
         if (!legend->units[i])
             continue;
         fputs("  ", out);
         as_term_key(out, term, i, 1);
         fprintf(out, " %6.2f %%  ", 100 * as_ratio(legend->units[i], legend->total));
+        put_error(legend, out, i);
         fprintf(out, meaning ? "%-20s " : "%s", AS_SHOW(as_view_component(view, legend->masks[i], component)));
-        as_show_wrapped(out, term, meaning ? AS_SHOW(meaning) : "", MEANING, MEANING);
+        as_show_wrapped(out, term, meaning ? AS_SHOW(meaning) : "", at, at);
         fputc('\n', out);
     }
-    if (legend->others)
-        fprintf(out, "  %c %6.2f %%  other combinations\n", as_term_letter(AS_LEGEND_KEYS),
-                100 * as_ratio(legend->others, legend->total));
+    if (!legend->others)
+        return;
+    fprintf(out, "  %c %6.2f %%  ", as_term_letter(AS_LEGEND_KEYS), 100 * as_ratio(legend->others, legend->total));
+    put_error(legend, out, AS_LEGEND_KEYS);
+    fputs("other combinations\n", out);
 }

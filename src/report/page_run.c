@@ -24,13 +24,26 @@ static void arguments_json(const struct as_store *store, struct as_json *json)
     as_str_free(&text);
 }
 
+static void state_errors_json(const struct as_page_document *document, struct as_json *json,
+                              const struct as_store_stack *parts, size_t n)
+{
+    const struct as_summary *summary = &document->view->summary;
+    if (!summary->stack_errors)
+        return;
+    as_json_object(json, "state_errors");
+    for (size_t i = 0; i < n; i++)
+        if (as_summary_is_of_stack(summary, &parts[i], "states"))
+            as_json_double(json, parts[i].name, round(summary->stack_errors[i] * 1e6) / 1e6);
+    as_json_end(json);
+}
+
 static void states_json(const struct as_page_document *document, struct as_json *json)
 {
     size_t n;
     const struct as_store_stack *parts = as_store_stacks(document->view->store, &n);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(parts[i].stack, "states") != 0)
+        if (!as_summary_is_of_stack(&document->view->summary, &parts[i], "states"))
             continue;
         if (!any)
             as_json_object(json, "states");
@@ -39,6 +52,7 @@ static void states_json(const struct as_page_document *document, struct as_json 
     }
     if (any)
         as_json_end(json);
+    state_errors_json(document, json, parts, n);
 }
 
 static char *note_text(const struct as_store_quality *quality)
@@ -235,12 +249,15 @@ static void run_json(const struct as_store *store, struct as_json *json)
 }
 
 /* A counter in the table of counters has a description. */
-static void counter_json(struct as_json *json, const struct as_store_counter *counter)
+static void counter_json(const struct as_view *view, struct as_json *json, const struct as_store_counter *counter)
 {
     const struct as_counter_info *known = as_counter_find(counter->name);
     as_json_object(json, NULL);
     as_page_string(json, "name", counter->name);
     as_json_u64(json, "value", counter->value);
+    double error = as_store_estimate_of(view->store, view->series, AS_STORE_COUNTER_ERROR, counter->name);
+    if (!isnan(error))
+        as_json_double(json, "error", error);
     if (known) {
         as_json_string(json, "group", known->group);
         as_json_string(json, "label", known->label);
@@ -253,18 +270,18 @@ static void counter_json(struct as_json *json, const struct as_store_counter *co
 }
 
 /* In the table's order, followed by unknown counters by name. */
-static void counters_json(const struct as_store *store, struct as_json *json)
+static void counters_json(const struct as_view *view, struct as_json *json)
 {
     size_t n;
-    const struct as_store_counter *counters = as_store_counters(store, &n);
+    const struct as_store_counter *counters = as_store_counters(view->store, &n);
     as_json_array(json, "counters");
     for (size_t row = 0; row < as_counter_count; row++)
         for (size_t i = 0; i < n; i++)
             if (strcmp(counters[i].name, as_counter_table[row].name) == 0)
-                counter_json(json, &counters[i]);
+                counter_json(view, json, &counters[i]);
     for (size_t i = 0; i < n; i++)
         if (!as_counter_find(counters[i].name))
-            counter_json(json, &counters[i]);
+            counter_json(view, json, &counters[i]);
     as_json_end(json);
 }
 
@@ -272,7 +289,7 @@ void as_page_run_json(const struct as_page_document *document, struct as_json *j
 {
     summary_json(document, json);
     threads_json(document->view, json);
-    counters_json(document->view->store, json);
+    counters_json(document->view, json);
     machine_json(document, json);
     run_json(document->view->store, json);
 }

@@ -23,15 +23,25 @@ void as_csv_module_offset(FILE *out, const struct as_view *view, uint32_t module
         fprintf(out, "0x%" PRIx64, offset);
 }
 
+static void put_name(const struct as_view *view, uint64_t mask, const char *prefix, const char *suffix, FILE *out)
+{
+    char component[AS_COMPONENT_MAX];
+    char *name = as_format("%s%s%s", prefix, as_view_component(view, mask, component), suffix);
+    fputc(',', out);
+    as_csv_field(out, name);
+    free(name);
+}
+
+void as_csv_error_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)
+{
+    for (size_t key = 0; key < legend->n; key++)
+        put_name(view, legend->masks[key], prefix, " share_error", out);
+}
+
 void as_csv_names(const struct as_legend *legend, const struct as_view *view, const char *prefix, FILE *out)
 {
-    for (size_t key = 0; key < legend->n; key++) {
-        char component[AS_COMPONENT_MAX];
-        char *name = as_format("%s%s", prefix, as_view_component(view, legend->masks[key], component));
-        fputc(',', out);
-        as_csv_field(out, name);
-        free(name);
-    }
+    for (size_t key = 0; key < legend->n; key++)
+        put_name(view, legend->masks[key], prefix, "", out);
     if (legend->others)
         fprintf(out, ",%sother", prefix);
 }

@@ -43,6 +43,29 @@ void as_components_json(const struct as_view *view, const struct as_store_row *r
     as_json_end(json);
 }
 
+static void component_json(const struct as_legend *legend, struct as_json *json, const char *name, uint64_t units,
+                           size_t key)
+{
+    as_json_object(json, NULL);
+    as_json_string(json, "component", name);
+    as_json_double(json, "share", as_ratio(units, legend->total));
+    as_json_double(json, "share_error", legend->errors[key]);
+    as_json_end(json);
+}
+
+void as_legend_json(const struct as_legend *legend, const struct as_view *view, struct as_json *json)
+{
+    char component[AS_COMPONENT_MAX];
+    if (!view->has_events || !legend->has_errors)
+        return;
+    as_json_array(json, "components");
+    for (size_t key = 0; key < legend->n; key++)
+        component_json(legend, json, as_view_component(view, legend->masks[key], component), legend->units[key], key);
+    if (legend->others)
+        component_json(legend, json, "other", legend->others, AS_LEGEND_KEYS);
+    as_json_end(json);
+}
+
 void as_json_module_offset(struct as_json *json, const struct as_view *view, uint32_t module, uint64_t address)
 {
     uint64_t offset;

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "view/diff.h"
+#include "view/legend.h"
 #include "view/view.h"
 
 /* "summary", or another name: what was measured and how well. */
@@ -19,6 +20,8 @@ void as_filters_json(const struct as_view *view, struct as_json *json);
 /* A row's components, {name: time}; nothing if the series has none. */
 void as_components_json(const struct as_view *view, const struct as_store_row *row, struct as_json *json,
                         const char *name);
+/* "components": in a sampled run those of all rows together, their shares of these and their error bars. */
+void as_legend_json(const struct as_legend *legend, const struct as_view *view, struct as_json *json);
 /* "function", "file" and "line" of a location; null if unknown. */
 void as_source_json(const struct as_view *view, struct as_json *json, uint32_t function, uint32_t file, uint32_t line);
 /* "module_offset": the offset in the module's file; null where there is none. */

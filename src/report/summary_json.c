@@ -53,9 +53,46 @@ static void json_stack(const struct as_summary *summary, struct as_json *json, c
         return;
     as_json_object(json, stack);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(parts[i].stack, stack) == 0)
+        if (as_summary_is_of_stack(summary, &parts[i], stack))
             as_json_double(json, parts[i].name, (double)parts[i].units / (double)total);
     as_json_end(json);
+}
+
+/* The same with half the 95 % intervals of the shares. */
+static void json_stack_errors(const struct as_summary *summary, struct as_json *json, const char *stack,
+                              const char *name)
+{
+    size_t n;
+    const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
+    if (!summary->stack_errors || !as_summary_stack_total(summary, stack))
+        return;
+    as_json_object(json, name);
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].series == summary->series && strcmp(parts[i].stack, stack) == 0)
+            as_json_double(json, parts[i].name, summary->stack_errors[i]);
+    as_json_end(json);
+}
+
+/* Of the counters of a sampled run, as parts of them. */
+static void json_counter_errors(const struct as_summary *summary, struct as_json *json)
+{
+    size_t n, n_counters, shown = 0;
+    const struct as_store_estimate *estimates = as_store_estimates(summary->store, &n);
+    const struct as_store_counter *counters = as_store_counters(summary->store, &n_counters);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_counters; k++) {
+            if (estimates[i].series != summary->series || strcmp(estimates[i].measure, AS_STORE_COUNTER_ERROR) != 0 ||
+                strcmp(estimates[i].granularity, counters[k].name) != 0)
+                continue;
+            if (shown++ == 0)
+                as_json_object(json, "counters");
+            as_json_object(json, counters[k].name);
+            as_json_u64(json, "value", counters[k].value);
+            as_json_double(json, "error", estimates[i].value);
+            as_json_end(json);
+        }
+    if (shown)
+        as_json_end(json);
 }
 
 static void json_errors(const struct as_summary *summary, struct as_json *json)
@@ -64,7 +101,7 @@ static void json_errors(const struct as_summary *summary, struct as_json *json)
     const struct as_store_estimate *estimates = as_store_estimates(summary->store, &n);
     as_json_array(json, "errors");
     for (size_t i = 0; i < n; i++) {
-        if (estimates[i].series != summary->series)
+        if (estimates[i].series != summary->series || strcmp(estimates[i].measure, AS_STORE_COUNTER_ERROR) == 0)
             continue;
         as_json_object(json, NULL);
         as_json_string(json, "measure", estimates[i].measure);
@@ -166,7 +203,10 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     as_json_string(json, "region", summary->region);
     as_json_string(json, "partial", summary->partial);
     json_stack(summary, json, "states");
+    json_stack_errors(summary, json, "states", "state_errors");
     json_stack(summary, json, "stack");
+    json_stack_errors(summary, json, "stack", "stack_errors");
+    json_counter_errors(summary, json);
     json_runs(summary, json);
     json_quality(summary, json);
     as_json_end(json);

@@ -25,9 +25,13 @@ static void add_stack(const struct as_summary *summary, struct as_str *line, con
     const struct as_store_stack *parts = as_store_stacks(summary->store, &n);
     uint64_t total = as_summary_stack_total(summary, stack);
     for (size_t i = 0; i < n && total; i++)
-        if (strcmp(parts[i].stack, stack) == 0)
-            as_str_addf(line, "%s%s %.1f %%", shown++ ? ", " : label, AS_SHOW(parts[i].name),
+        if (as_summary_is_of_stack(summary, &parts[i], stack)) {
+            as_str_addf(line, "%s%s %.1f", shown++ ? ", " : label, AS_SHOW(parts[i].name),
                         100 * (double)parts[i].units / (double)total);
+            if (summary->stack_errors && parts[i].series == summary->series)
+                as_str_addf(line, " +- %.2f", 100 * summary->stack_errors[i]);
+            as_str_add(line, " %");
+        }
 }
 
 static uint64_t count_of(double number)

@@ -149,8 +149,12 @@ await test("rows of a sampled run have error bars, and others none", async () =>
     const data = small();
     const paths = data.paths.parent.length;
     data.series[0].errors = { functions: { row: [1, 1], share: [0.0123, 0.00001] }, instructions: { row: [4], share: [0.21] }, totals: { row: [1], share: [0.0345] },
+        components: { row: [0, 1], share: [0.0234, 0.0078] }, parts: { row: [1, 0], component: [0, 1], share: [0.0112, 0.0089] },
         path_self: new Array(paths).fill(0.0456), path_total: new Array(paths).fill(0.0567) };
     data.summary.error_estimate = 0.0117;
+    data.summary.state_errors = { computing: 0.0321, stalled: 0.0322, drained: 0, flushed: 0.0001 };
+    const rough = data.counters.find((one) => one.name !== "instructions");
+    rough.error = 0.0765;
     const page = await openPage(pageFile("sampled", data), "#tab=functions");
     const column = (title) => page.locator("#panel-functions [role=columnheader]").allTextContents().then((all) => all.indexOf(title));
     assert.equal(await column("±"), 1);
@@ -167,6 +171,12 @@ await test("rows of a sampled run have error bars, and others none", async () =>
     assert.ok((await page.textContent(".top-card")).includes("60.0 %±1.23copy"));
     assert.match(await page.textContent(".facts"), /Cycles[^I]* ± 1\.17 %estimated from regions.*IPC[\d.]+ ± 1\.17 %/s);
     assert.match(await page.textContent(".quality-card"), /Regions/);
+    assert.ok((await page.textContent(".stack-card")).includes("±2.34"));
+    assert.ok((await page.textContent(".states-card")).includes("±3.21"));
+    await page.hover(".top-card .bar");
+    assert.match(await page.textContent(".tip"), /±1\.87.*±1\.48|±1\.48.*±1\.87/s); // of copy's 60 %
+    await page.click("#tab-run");
+    assert.ok((await page.textContent(".counters")).includes("± 7.65 %"));
     await page.goto(page.url().replace(/#.*/, "#function=copy"));
     await eventually(async () => assert.ok((await page.textContent("#panel-annotate")).includes("±21.0")));
     await page.close();

@@ -2,7 +2,7 @@
 
 import { Colours } from "./colours";
 import { button, el } from "./dom";
-import { percent, short } from "./format";
+import { percent, plusMinus, short } from "./format";
 import { Model, Part } from "./model";
 import { tip } from "./tooltip";
 
@@ -10,6 +10,7 @@ export interface BarOptions {
     total?: number; // 100 % of the percentages; without it, the bar's own time
     title?: string;
     className?: string;
+    errors?: (component: number) => number | undefined; // half the 95 % intervals of the shares of the program's time; undefined: not known
     only?: number; // the one component to show; the others go pale
 }
 
@@ -33,7 +34,7 @@ export class Bars {
             segment.style.background = this.colours.of(part.component);
             bar.append(segment);
         }
-        tip(bar, () => this.table(parts, total, options.title));
+        tip(bar, () => this.table(parts, total, options.title, options.errors));
         return bar;
     }
 
@@ -69,14 +70,25 @@ export class Bars {
         return swatch;
     }
 
-    table(parts: Part[], total: number, title?: string): HTMLElement {
+    /** The error bars of a function's components. */
+    errorsOf(fn: number): BarOptions["errors"] {
+        const { partErrors } = this.model.main;
+        return partErrors ? (component) => partErrors.get(fn * this.model.components.length + component) : undefined;
+    }
+
+    table(parts: Part[], total: number, title?: string, errors?: BarOptions["errors"]): HTMLElement {
         const sorted = [...parts].sort((a, b) => b.cycles - a.cycles).slice(0, 12);
         const sum = parts.reduce((all, part) => all + part.cycles, 0);
+        // Shares of a function's time have their error bars as parts of it, too.
+        const error = (part: Part) => {
+            const own = errors?.(part.component);
+            return own === undefined || own < 0 ? null : el("td", { class: "num dim" }, plusMinus((own * this.model.total) / total));
+        };
         const rows = sorted.map((part) =>
             el("tr", {},
                 el("td", {}, this.swatch(part.component), this.model.componentName(part.component)),
                 el("td", { class: "num" }, short(part.cycles)),
-                el("td", { class: "num" }, percent(part.cycles / total))));
+                el("td", { class: "num" }, percent(part.cycles / total)), error(part)));
         const more = parts.length > 12 ? el("tr", {}, el("td", {}, `and ${parts.length - 12} smaller ones`)) : null;
         const all = el("tr", { class: "sum" }, el("td", {}, this.model.unit),
             el("td", { class: "num" }, short(sum)), el("td", { class: "num" }, percent(sum / total)));

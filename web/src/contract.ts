@@ -41,6 +41,8 @@ export interface SummaryData {
     recorded?: string | null;
     class?: string | null;
     states?: Record<string, number> | null;
+    /** Half the 95 % intervals of their shares, in a sampled run. */
+    state_errors?: Record<string, number> | null;
     repeat?: { runs: number; mean: number; spread: number } | null;
     /** Why the profile does not cover the whole run; the part that was measured, and the one that was asked for. */
     partial?: string | null;
@@ -79,7 +81,7 @@ export interface SeriesData {
     error?: { instruction?: number | null; block?: number | null; function?: number | null; pics?: number | null } | null;
     note?: string;
     /** Half the 95 % intervals of the shares of the whole program, in a sampled run. */
-    errors?: { functions?: RowErrors; instructions?: RowErrors; totals?: RowErrors; path_self?: number[]; path_total?: number[] };
+    errors?: { functions?: RowErrors; instructions?: RowErrors; totals?: RowErrors; components?: RowErrors; parts?: RowErrors & { component: number[] }; path_self?: number[]; path_total?: number[] };
     functions?: Sparse;
     instructions: Sparse;
     /** Self time of the call paths. */
@@ -296,7 +298,7 @@ export interface PageData {
     diff?: DiffData;
     reuse?: ReuseData;
     threads?: { name: string; instructions?: number | null; cycles?: number | null }[];
-    counters?: { name: string; value: number; group?: string; label?: string; whole?: string; of?: string; meaning?: string }[];
+    counters?: { name: string; value: number; error?: number; group?: string; label?: string; whole?: string; of?: string; meaning?: string }[];
     machine?: { name: string; rows: { name: string; value: string; note?: string }[] }[];
     run?: { name: string; value: string }[];
 }

@@ -6,6 +6,7 @@ import { clean, count, digits, percent } from "./format";
 export interface CounterLine {
     label: string;
     value: string;
+    error: string; // half the 95 % interval, as a part of the count; "" if it is exact
     rate: string; // per 1000 instructions, or a share
     of: string; // a second rate
 }
@@ -20,12 +21,12 @@ type Counter = NonNullable<PageData["counters"]>[number];
 /** Totals of the run, for which a rate per instruction is meaningless. */
 const TOTALS = new Set(["instructions", "processes", "threads", "cycles", "elapsed_cycles", "kernel_cycles"]);
 
-function line(values: Map<string, number>, { name, value, group, label, whole, of, meaning }: Counter): CounterLine {
+function line(values: Map<string, number>, { name, value, error, group, label, whole, of, meaning }: Counter): CounterLine {
     const instructions = values.get("instructions") ?? 0;
     const all = whole ? values.get(whole) ?? 0 : 0;
     const plain = group === undefined || TOTALS.has(name) || instructions === 0;
     return {
-        label: clean(label ?? name, 60), value: count(value),
+        label: clean(label ?? name, 60), value: count(value), error: error === undefined ? "" : `± ${percent(error)}`,
         rate: plain ? "" : digits((value / instructions) * 1000),
         of: all > 0 ? `${percent(value / all)} ${clean(of ?? "", 60)}` : clean(meaning ?? "", 200),
     };

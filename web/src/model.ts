@@ -82,6 +82,19 @@ function decodeErrors(errors: RowErrors | undefined, rows: number): Float64Array
     return shares;
 }
 
+function decodePartErrors(errors: (RowErrors & { component: number[] }) | undefined, rows: number, width: number): Map<number, number> | null {
+    if (!errors) return null;
+    const { row: steps, component, share } = errors;
+    if (steps.length !== share.length || steps.length !== component.length) throw new Error("the columns of a table differ in length");
+    const shares = new Map<number, number>();
+    for (let i = 0, row = 0; i < steps.length; i++) {
+        row += steps[i];
+        if (!isCount(row, rows) || !isCount(component[i], width)) throw new Error(`row ${row}, component ${component[i]} of a table with ${rows} rows`);
+        shares.set(row * width + component[i], share[i]);
+    }
+    return shares;
+}
+
 /** Adds rows up into groups; rows with group -1 are left out. */
 export function groupStacks(stacks: Stacks, group: (row: number) => number, groups: number, width: number): Stacks {
     const sums = new Map<number, number>();
@@ -118,6 +131,9 @@ export interface Series {
     instructions: Stacks;
     /** Half the 95 % intervals of the rows' shares, -1: not known. Null: the series has none. */
     functionErrors: Float64Array | null;
+    /** The same of components: of the program, and of functions by their number times that of all components plus the component's. */
+    componentErrors: Float64Array | null;
+    partErrors: Map<number, number> | null;
     instructionErrors: Float64Array | null;
     totalErrors: Float64Array | null; // of functions with their callees
     total: number;
@@ -231,7 +247,9 @@ export class Model {
         const functionErrors = decodeErrors(data.errors?.functions, this.functionCount);
         const instructionErrors = decodeErrors(data.errors?.instructions, rows);
         const totalErrors = decodeErrors(data.errors?.totals, this.functionCount);
-        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, functionErrors, instructionErrors, totalErrors, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
+        const componentErrors = decodeErrors(data.errors?.components, width);
+        const partErrors = decodePartErrors(data.errors?.parts, this.functionCount, width);
+        return { data, name: data.name, label, exact: data.exact === true, functions, instructions, functionErrors, componentErrors, partErrors, instructionErrors, totalErrors, total: functions.all, unit: data.unit ?? this.data.unit ?? "cycles" };
     }
 
     /** From the instructions; unknown for functions without any. */

@@ -215,7 +215,7 @@ class AnnotateView implements View {
             el("h2", { class: "code", tabindex: -1, title: name.endsWith("…") ? model.name(fn, 4000) : undefined }, name),
             el("p", { class: "dim" }, [model.moduleName(fn), where, rows === 1 ? "1 instruction" : `${count(rows)} instructions`, `${percent(total / model.total)} of the time`].filter(Boolean).join("  ·  ")),
             functionWarnings(model, fn),
-            bars.make(model.main.functions.parts(fn), total || 1, { total: total || 1, title: name, className: "hero slim" }));
+            bars.make(model.main.functions.parts(fn), total || 1, { total: total || 1, title: name, className: "hero slim", errors: bars.errorsOf(fn) }));
     }
 
     private showHot(): void {

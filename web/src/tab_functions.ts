@@ -49,7 +49,7 @@ function columns(context: Context, scope: Scope): Column[] {
         {
             key: "stack", title: known ? "Cycle stack" : "Time (no events)", width: "minmax(180px, 4fr)", downFirst: true,
             hint: "Sorted by the chosen component, or by all time", value: (fn) => cyclesOf(scope, fn),
-            cell: (fn, cell) => cell.append(bars.make(scope.stacks.parts(fn), scope.each ? own(fn) || 1 : scope.full, { total: own(fn) || 1, title: model.name(fn, 80), only: scope.only })),
+            cell: (fn, cell) => cell.append(bars.make(scope.stacks.parts(fn), scope.each ? own(fn) || 1 : scope.full, { total: own(fn) || 1, title: model.name(fn, 80), only: scope.only, errors: scope.whole ? bars.errorsOf(fn) : undefined })),
         },
         number("cycles", unit, own, short, model.main.exact ? `In the function itself: all were counted` : `In the function itself, estimated from samples`),
         scope.whole && executions && number("executed", "Executed", (fn) => executions[fn], short, "Instructions executed"),

@@ -128,14 +128,16 @@ function whatLimits(model: Model): HTMLElement {
 function countersCard(model: Model): HTMLElement | null {
     const groups = counterGroups(model.data.counters ?? []);
     if (groups.length === 0) return null;
-    const heads = ["", "Count", "Per 1000 instructions", ""];
+    const known = groups.some(({ lines }) => lines.some((one) => one.error));
+    const heads = ["", "Count", ...(known ? ["±"] : []), "Per 1000 instructions", ""];
+    const hint = "Half the 95 % interval, as a part of the count: the run was measured in parts";
     const { cycles, instructions } = model.data.summary;
     return el("section", { class: "card counters" }, el("h2", {}, "Counters"),
         typeof cycles === "number" && typeof instructions === "number" && cycles > 0 ? el("p", { class: "dim" }, `${digits(instructions / cycles)} instructions a cycle`) : null,
         el("table", { class: "plain" }, el("caption", { class: "hidden" }, "Counters"),
-            el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "num" : null }, head)))),
-            ...groups.map(({ title, lines }) => el("tbody", {}, el("tr", { class: "group-head" }, el("th", { scope: "rowgroup", colspan: 4 }, title)),
-                ...lines.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), el("td", { class: "num" }, one.value), el("td", { class: "num" }, one.rate), el("td", { class: "dim" }, one.of)))))));
+            el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i > 0 && i < heads.length - 1 ? "num" : null, title: head === "±" ? hint : undefined }, head)))),
+            ...groups.map(({ title, lines }) => el("tbody", {}, el("tr", { class: "group-head" }, el("th", { scope: "rowgroup", colspan: heads.length }, title)),
+                ...lines.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), el("td", { class: "num" }, one.value), known && el("td", { class: "num dim" }, one.error), el("td", { class: "num" }, one.rate), el("td", { class: "dim" }, one.of)))))));
 }
 
 function threadsCard({ model, link }: Context): HTMLElement | null {

@@ -83,24 +83,28 @@ function facts(model: Model): HTMLElement {
     return list;
 }
 
+const HALF = "Half the 95 % interval of the share, in points: the run was measured in parts";
+
 function stackCard({ model, bars }: Context): HTMLElement {
     const parts = programStack(model);
     const total = model.total;
     const known = parts.length > 0 && parts[0].component !== UNKNOWN;
     const sorted = [...parts].sort((a, b) => b.cycles - a.cycles);
+    const errors = model.main.componentErrors;
     const rows = sorted.slice(0, 12).map((part) =>
         el("tr", {},
             el("th", { scope: "row" }, bars.swatch(part.component), model.componentName(part.component)),
             el("td", { class: "num" }, percent(part.cycles / total)),
+            errors && el("td", { class: "num dim", title: HALF }, part.component === UNKNOWN ? "" : plusMinus(errors[part.component])),
             el("td", { class: "num" }, short(part.cycles)),
             el("td", { class: "dim" }, part.component === UNKNOWN ? "" : model.components[part.component].meaning)));
     const rest = sorted.length - rows.length;
     return card(known ? "Cycle stack of the program" : "Time of the program", "stack-card",
-        bars.make(parts, total, { total, className: "hero", title: "The program" }),
+        bars.make(parts, total, { total, className: "hero", title: "The program", errors: errors ? (component) => (component === UNKNOWN ? undefined : errors[component]) : undefined }),
         known ? null : el("p", { class: "missing" }, "This source records no events: it shows how long, but not why. The model source, or a PMU with TEA's events, records them."),
         el("table", { class: "plain legend" },
             el("caption", { class: "hidden" }, "Components of the program's time"),
-            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Component"), el("th", { scope: "col", class: "num" }, "Share"),
+            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Component"), el("th", { scope: "col", class: "num" }, "Share"), errors && el("th", { scope: "col", class: "num", title: HALF }, "±"),
                 el("th", { scope: "col", class: "num" }, unitName(model)), el("th", { scope: "col" }, "What it means"))),
             el("tbody", {}, ...rows)),
         rest > 0 ? el("p", { class: "dim" }, `and ${rest} smaller ones, together ${percent(sorted.slice(12).reduce((a, b) => a + b.cycles, 0) / total)}`) : null);
@@ -111,7 +115,7 @@ function card(title: string, className: string, ...children: Child[]): HTMLEleme
 }
 
 function statesCard({ model, bars }: Context): HTMLElement {
-    const states = model.data.summary.states;
+    const { states, state_errors: errors } = model.data.summary;
     if (!states) return card("Commit states", "states-card", el("p", { class: "missing" }, "Not measured by this source."));
     const total = STATES.reduce((sum, [name]) => sum + (states[name] ?? 0), 0) || 1;
     const bar = el("div", { class: "bar hero", role: "img", "aria-label": STATES.map(([name]) => `${name} ${percent((states[name] ?? 0) / total)}`).join(", ") });
@@ -124,7 +128,8 @@ function statesCard({ model, bars }: Context): HTMLElement {
     const rows = STATES.map(([name, meaning]) => {
         const swatch = el("span", { class: `swatch state-${name}`, "aria-hidden": "true" });
         swatch.style.background = bars.colours.state(name);
-        return el("tr", {}, el("th", { scope: "row" }, swatch, name), el("td", { class: "num" }, percent((states[name] ?? 0) / total)), el("td", { class: "dim" }, meaning));
+        return el("tr", {}, el("th", { scope: "row" }, swatch, name), el("td", { class: "num" }, percent((states[name] ?? 0) / total)),
+            errors && el("td", { class: "num dim", title: HALF }, plusMinus(errors[name] ?? -1)), el("td", { class: "dim" }, meaning));
     });
     return card("What the commit stage does", "states-card", bar,
         el("table", { class: "plain legend" }, el("caption", { class: "hidden" }, "Commit states"), el("tbody", {}, ...rows)));
@@ -211,7 +216,7 @@ function topCard({ model, bars, names, link }: Context): HTMLElement {
             el("td", { class: "num" }, percent(totals[fn] / model.total)),
             errors && el("td", { class: "num dim", title: "Half the 95 % interval of the share, in points" }, plusMinus(errors[fn])),
             el("th", { scope: "row", class: "code" }, el("a", { href: link({ function: names.key(fn) }) }, model.name(fn, 60))),
-            el("td", { class: "wide" }, bars.make(model.main.functions.parts(fn), full, { total: totals[fn], title: model.name(fn, 80) }))));
+            el("td", { class: "wide" }, bars.make(model.main.functions.parts(fn), full, { total: totals[fn], title: model.name(fn, 80), errors: bars.errorsOf(fn) }))));
     return card("Where the time goes", "top-card",
         el("table", { class: "plain top" }, el("caption", { class: "hidden" }, "The first functions by time"), el("tbody", {}, ...rows)),
         el("p", {}, el("a", { href: link({ tab: "functions" }) }, `All ${count(model.listed.length)} functions`)));
