@@ -14,7 +14,8 @@ Programs of Debian work on inputs that the script makes. Each runs once in full 
 for each seed with `record --sampled` and OPTIONS. A row of the CSV is a run: both CPIs, the error, the interval that the
 profile claims and whether it holds the truth, the largest error of a function's share, the profile error by instruction, the
 part of the instructions that was measured, the error of the elapsed time (of programs with threads), processor time and MIPS
-by the clock, which mean something on a machine with nothing else to do.
+by the clock, which mean something on a machine with nothing else to do; and of the error bars of each kind of number, how many hold the
+truth (95 % of them should), of those that are half a per cent of the time or more, or 100 events.
 
 The last lines are a table of the programs, and what the goals are about: mean and largest error of the CPI, and how many
 intervals hold the truth. With --append rows are added to those that the CSV has, and the table is of all of them, so that many
@@ -192,6 +193,54 @@ def report(assay, profile, by):
     return document["summary"], shares
 
 
+def add_bar(bars, kind, true, own, error, of=1.0, least=.005):
+    """Whether an error bar holds; of things that are small only."""
+    if error is not None and true / of >= least:
+        holds, n = bars.get(kind, (0, 0))
+        bars[kind] = holds + (abs(true - own) <= error + 1e-9 * of), n + 1
+
+
+def rows_of(assay, profile, by):
+    document = json.loads(subprocess.check_output([assay, "report", "--json", "--limit", "0", "--by", by, profile]))
+    return document["summary"], {(row.get("module"), row.get("function"), row.get("file"), row.get("line")): row for row in document["rows"]}
+
+
+def component_shares(rows):
+    sums, total = {}, sum(row["time"] for row in rows.values())
+    for row in rows.values():
+        for name, time in row.get("components", {}).items():
+            sums[name] = sums.get(name, 0) + time
+    return {name: time / total for name, time in sums.items()}, total
+
+
+def count_bars(assay, truth, profile):
+    """Of the error bars of each kind of number: how many hold the truth, of how many. Of times, those of half a per cent and more."""
+    bars = {}
+    for by in ("function", "line"):
+        (summary, true), (own_summary, own) = (rows_of(assay, path, by) for path in (truth, profile))
+        (true_parts, true_total), (_, total) = component_shares(true), component_shares(own)
+        for key, row in true.items():
+            mine = own.get(key, {"share": 0, "time": 0, "share_error": 0})
+            add_bar(bars, by + "s", row["share"], mine["share"], mine.get("share_error"))
+            for name, time in row.get("components", {}).items():
+                add_bar(bars, f"components of {by}s", time / true_total, mine.get("components", {}).get(name, 0) / total,
+                        mine.get("component_errors", {}).get(name, 0 if "component_errors" in mine else None))
+    document = json.loads(subprocess.check_output([assay, "report", "--json", "--limit", "1", profile]))
+    for part in document.get("components", []):
+        if part["component"] == "other":
+            named = {one["component"] for one in document["components"]}
+            true_parts["other"] = sum(share for name, share in true_parts.items() if name not in named)
+        add_bar(bars, "components", true_parts.get(part["component"], 0), part["share"], part["share_error"])
+    for kind, errors in (("states", "state_errors"), ("stack", "stack_errors")):
+        for name, error in own_summary.get(errors, {}).items():
+            add_bar(bars, kind, summary[kind][name], own_summary[kind][name], error)
+    with contextlib.closing(sqlite3.connect(truth)) as base:
+        counters = dict(base.execute("SELECT name, value FROM counters"))
+    for name, counter in own_summary.get("counters", {}).items():
+        add_bar(bars, "counters", counters[name], counter["value"], counter["error"] * counter["value"], least=100)
+    return bars
+
+
 def elapsed(profile):
     with contextlib.closing(sqlite3.connect(profile)) as base:
         return base.execute("SELECT value FROM counters WHERE name = 'elapsed_cycles'").fetchone()[0]
@@ -226,8 +275,9 @@ def measure(options, assay, writer, out):
         for seed in range(options.first, options.first + options.seeds):
             seconds, clock = record(assay, "sampled.db", ["--sampled", "--seed", str(seed), *options.record], program)
             row = {"program": name, "seed": seed,
-                   **compare(assay, truth, "sampled.db", .01 if name in THREADED else 2e-6),
-                   "seconds": round(seconds, 1)}
+                   **compare(assay, truth, "sampled.db", .01 if name in THREADED else 2e-5),
+                   "seconds": round(seconds, 1),
+                   "bars": "; ".join(f"{kind} {holds} of {n}" for kind, (holds, n) in count_bars(assay, truth, "sampled.db").items())}
             row["mips"] = round(row["instructions"] / clock / 1e6)
             rows.append(row)
             writer.writerow(row)
@@ -238,7 +288,7 @@ def measure(options, assay, writer, out):
 def read_rows(path):
     """Rows of earlier runs."""
     with open(path, newline="") as file:
-        return [{key: value if key == "program" else float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        return [{key: value if key in ("program", "bars") else float(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
 
 def print_table(rows):
@@ -254,8 +304,18 @@ def print_table(rows):
               file=sys.stderr)
 
 
+def print_bars(rows):
+    sums = {}
+    for text in filter(None, (row.get("bars") for row in rows)):
+        for holds, n, kind in ((int(words[-3]), int(words[-1]), " ".join(words[:-3])) for words in (part.split() for part in text.split("; "))):
+            sums[kind] = sums.get(kind, (0, 0))[0] + holds, sums.get(kind, (0, 0))[1] + n
+    for kind, (holds, n) in sums.items():
+        print(f"error bars of {kind}: {holds} of {n} hold the truth, {100 * holds / n:.1f} %", file=sys.stderr)
+
+
 def conclude(rows):
     print_table(rows)
+    print_bars(rows)
     errors = [abs(row["error"]) for row in rows]
     print(f"CPI error {100 * statistics.mean(errors):.2f} % on average, {100 * max(errors):.2f} % at most; "
           f"mean of the signed errors {100 * statistics.mean(row['error'] for row in rows):+.2f} %; "
@@ -285,7 +345,7 @@ def main():
         os.chdir(folder)
         make_inputs(options.size)
         fields = ["program", "seed", "instructions", "true_cpi", "cpi", "error", "interval", "holds", "function_error",
-                  "instruction_error", "elapsed_error", "measured", "seconds", "mips"]
+                  "instruction_error", "elapsed_error", "measured", "seconds", "mips", "bars"]
         writer = csv.DictWriter(out, fields, lineterminator="\n")
         if not before:
             writer.writeheader()
