@@ -393,6 +393,106 @@ static void known_predictions(void **state)
     as_predict_free(&bed.predict);
 }
 
+/* Intervals of the given mixtures of two blocks, in tenths; the CPI follows from them. */
+static void make_mixed(struct bed *bed, const char *tenths, uint32_t max_k)
+{
+    double cycles = 0;
+    size_t n = strlen(tenths);
+    set_up(bed, max_k);
+    bed->request.choose =
+        (struct as_choose_options){.max_k = max_k, .dims = 4, .tries = 5, .seed = 7, .threshold = 0.999};
+    for (size_t i = 0; i < n; i++) {
+        unsigned part = (unsigned)(tenths[i] - '0');
+        if (part < 9)
+            as_vectors_add(&bed->predict.read, 2, (9 - part) * LENGTH / 9);
+        if (part > 0)
+            as_vectors_add(&bed->predict.read, 5, part * LENGTH / 9);
+        as_vectors_end(&bed->predict.read);
+        *as_vec_push(&bed->sweep.cpi) = 1 + part;
+        cycles += 1 + part;
+    }
+    bed->predict.vectors = &bed->predict.read;
+    bed->sweep.truth = cycles / (double)n;
+}
+
+/* The long point is as long as the others together: a shorter stretch at the end is not one, though it be the most usual one, unless
+ * there is no other. */
+static void one_long_point(void **state)
+{
+    static const struct {
+        const char *tenths;
+        uint32_t max_k, joined;
+        uint64_t simulated;
+        double cpi; /* 0: either kind's */
+    } cases[] = {
+        {"00990099009900994", 2, 2, 2 * LENGTH, 0}, /* the last is half of each kind */
+        {"0099009900994", 2, 2, 2 * LENGTH, 0},
+        {"009900990099", 2, 2, 2 * LENGTH, 0},
+        {"00000", 1, 1, LENGTH, 1},
+        {"09", 2, 2, 2 * LENGTH, 5.5},
+        {"090", 2, 2, 2 * LENGTH, 5.5},
+        {"9", 1, 1, LENGTH, 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bed bed;
+        make_mixed(&bed, cases[i].tenths, cases[i].max_k);
+        as_sweep_try(&bed.sweep);
+        const struct as_sweep_trial *one = as_sweep_long(&bed.sweep);
+        assert_int_equal(as_sweep_asked(&bed.sweep)->phases, cases[i].joined);
+        assert_int_equal(one->joined, cases[i].joined);
+        assert_int_equal(one->simulated, cases[i].simulated);
+        assert_int_equal(one->phases, 1);
+        if (cases[i].cpi > 0)
+            assert_float_equal(one->cpi, cases[i].cpi, 1e-9);
+        else
+            assert_true(fabs(one->cpi - 1) < 1e-9 || fabs(one->cpi - 10) < 1e-9);
+        as_sweep_free(&bed.sweep);
+        as_predict_free(&bed.predict);
+    }
+}
+
+struct tried {
+    uint64_t n, last, all;
+    unsigned ended;
+};
+
+static void on_tried(void *context, uint64_t done, uint64_t all)
+{
+    struct tried *tried = context;
+    assert_int_equal(done, ++tried->last);
+    assert_true(tried->n == 0 || all == tried->all);
+    tried->n++;
+    tried->all = all;
+}
+
+static void on_end(void *context)
+{
+    ((struct tried *)context)->ended++;
+}
+
+/* Progress is told after each trial, of as many as there will be: a length of at least four intervals doubles them. */
+static void progress_of_trials(void **state)
+{
+    static const struct as_meter meter = {.tried = on_tried, .end = on_end};
+    static const size_t intervals[] = {3, 7, 8, 9, 16, 17}, lengths[] = {1, 1, 2, 2, 3, 3};
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        struct bed bed;
+        struct tried tried = {0};
+        char tenths[] = "09090909090909090";
+        tenths[intervals[i]] = 0;
+        make_mixed(&bed, tenths, 2);
+        bed.request.meter = &meter;
+        bed.request.meter_context = &tried;
+        as_sweep_try(&bed.sweep);
+        assert_int_equal(tried.n, bed.sweep.trials.len);
+        assert_int_equal(tried.all, bed.sweep.trials.len);
+        assert_int_equal(tried.ended, 1);
+        assert_int_equal(tried.all, lengths[i] * (AS_POINTS_DIMS_MOST + 1 + 21 + 10 + SEEDS) * 2 + 2);
+        as_sweep_free(&bed.sweep);
+        as_predict_free(&bed.predict);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +507,8 @@ int main(void)
         cmocka_unit_test(tries_all),
         cmocka_unit_test(in_equal_steps),
         cmocka_unit_test(known_predictions),
+        cmocka_unit_test(one_long_point),
+        cmocka_unit_test(progress_of_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
