@@ -262,6 +262,32 @@ static void the_function_that_differs(void **state)
     as_vectors_free(&vectors);
 }
 
+/* Any of the functions may be the one, the first that was met, too. */
+static void any_function(void **state)
+{
+    for (int which = 0; which < 3; which++)
+        for (int more = 0; more < 2; more++) {
+            static const char *const names[] = {"first", "second", "third"};
+            struct as_choice choice = {0};
+            struct as_vectors vectors = {0};
+            struct as_time_spent spent;
+            make_phases(&choice, &vectors);
+            as_time_spent_init(&spent);
+            for (uint32_t interval = 0; interval < 4; interval++) {
+                for (int i = 0; i < 3; i++)
+                    as_time_spent_add(&spent, as_time_spent_function(&spent, names[i]),
+                                      interval == 1 ? (i == which ? (more ? 1500 : 100) : 500 + 10 * i) : 1000);
+                as_time_spent_end(&spent, interval);
+            }
+            struct as_blamed blamed = as_time_spent_blame(&spent, &choice, 0, &vectors);
+            assert_string_equal(blamed.function, names[which]);
+            assert_float_equal(blamed.cpi, (more ? 1500 : 100) / 500.0 - (2000 + (more ? 1500 : 100)) / 2000.0, 1e-12);
+            as_time_spent_free(&spent);
+            as_choice_free(&choice);
+            as_vectors_free(&vectors);
+        }
+}
+
 /* A function that takes less than a cycle of an interval counts as well. */
 static void parts_of_a_cycle(void **state)
 {
@@ -504,6 +530,7 @@ int main(void)
         cmocka_unit_test(recommended_over_all_seeds),
         cmocka_unit_test(the_function_that_differs),
         cmocka_unit_test(parts_of_a_cycle),
+        cmocka_unit_test(any_function),
         cmocka_unit_test(tries_all),
         cmocka_unit_test(in_equal_steps),
         cmocka_unit_test(known_predictions),

@@ -2,8 +2,10 @@
  * them add up to what the whole run is. */
 #include "predict/sweep.h"
 
+#include "base/str.h"
 #include "engine/find_qemu.h"
 #include "unit.h"
+#include "unit_golden.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +16,12 @@ static char **arguments, *plugin, *program[2];
 static struct as_predict_request request;
 static struct as_predict predict;
 static unsigned warned;
+static struct as_str heard;
 
 static void hear(void *context, enum as_log_level level, const char *text)
 {
     warned++;
+    as_str_addf(&heard, "%s\n", text);
 }
 
 static int set_up(void **state)
@@ -40,6 +44,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     as_predict_free(&predict);
+    as_str_free(&heard);
     return 0;
 }
 
@@ -205,12 +210,189 @@ static void too_short(void **state)
     assert_non_null(strstr(err.message, "executed 95,988 instructions, less than one interval of 95,989"));
 }
 
+/* ---- another run than the first ---- */
+
+static void check_failure(bool ok, const struct as_error *err, const char *part)
+{
+    assert_false(ok);
+    if (!strstr(err->message, part))
+        fail_msg("%s", err->message);
+}
+
+/* Vectors of more than the program executes: an interval behind its end. */
+static void never_reached(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    choose_points();
+    struct as_vectors *vectors = (struct as_vectors *)predict.vectors;
+    as_vectors_add(vectors, 1, INTERVAL);
+    as_vectors_end(vectors);
+    struct as_sweep sweep = {.predict = &predict};
+    check_failure(as_sweep_run(&sweep, &err), &err, "interval 12 was never reached");
+    as_sweep_free(&sweep);
+    predict.choice.points.data[predict.choice.points.len - 1].interval = INTERVALS; /* they are in order */
+    check_failure(as_predict_run(&predict, &err), &err, "interval 12 was never reached");
+}
+
+/* The intervals' instructions by block, so often. */
+static void change_interval(size_t interval, uint64_t times, uint32_t further)
+{
+    struct as_vectors *vectors = (struct as_vectors *)predict.vectors;
+    struct as_vector *vector = &vectors->list.data[interval];
+    vector->instructions *= times;
+    for (size_t i = vector->first; i < vector->end; i++) {
+        vectors->entries.data[i].count *= times;
+        vectors->entries.data[i].block += further;
+    }
+}
+
+static double sweep_differs(void)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_sweep sweep = {.predict = &predict};
+    if (!as_sweep_run(&sweep, &err))
+        fail_msg("%s", err.message);
+    double differs = sweep.differs;
+    as_sweep_free(&sweep);
+    return differs;
+}
+
+/* One interval executed more for its vector than in the model: the run was longer. */
+static void a_longer_run(void **state)
+{
+    choose_points();
+    change_interval(5, 2, 0);
+    assert_float_equal(sweep_differs(), 0.25, 0.001); /* of the interval, which is more than that of the run */
+    assert_string_equal(
+        as_str_get(&heard),
+        "the program does not do the same in every run: it executed 103,988 instructions for its "
+        "vectors and 95,988 in the model, so the true CPI and all errors are those of other intervals\n");
+}
+
+/* As many instructions, but some of other code. */
+static void other_code(void **state)
+{
+    choose_points();
+    uint32_t blocks = predict.vectors->blocks;
+    struct as_vectors *vectors = (struct as_vectors *)predict.vectors;
+    const struct as_vector *vector = &vectors->list.data[7];
+    size_t last = vector->end - 1;
+    vectors->entries.data[last].block = vectors->entries.data[last].block == blocks ? 1 : blocks;
+    double part = (double)vectors->entries.data[last].count / INTERVAL;
+    assert_float_equal(sweep_differs(), part, 0.01);
+    if (!strstr(as_str_get(&heard), "in the model interval 7 executed other code than for its vector, ") || warned != 1)
+        fail_msg("%s", as_str_get(&heard));
+}
+
+/* ---- the function of an interval ---- */
+
+static const char *function_of_block(const struct as_block *block)
+{
+    const struct as_image *image = as_engine_image(predict.engine, block->image);
+    struct as_location location;
+    as_space_find(image->space, block->address, &location);
+    return location.function;
+}
+
+/* It is the one with most of the instructions, in all of its blocks, wherever they stand. */
+static void the_largest_function(void **state)
+{
+    size_t n, pairs = 0;
+    choose_points();
+    const struct as_collect_block *blocks = as_collect_blocks(predict.collect, &n);
+    const struct as_vectors *whole = predict.vectors;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            const char *one = function_of_block(blocks[i].block), *other = function_of_block(blocks[j].block);
+            struct as_vectors vectors = {0};
+            if (strcmp(one, other) == 0)
+                continue;
+            as_vectors_add(&vectors, i + 1, 100);
+            as_vectors_add(&vectors, j + 1, 60);
+            for (uint32_t k = 0; k < n; k++) /* with its other blocks the second has more */
+                if (k != j && strcmp(function_of_block(blocks[k].block), other) == 0)
+                    as_vectors_add(&vectors, k + 1, 50);
+            as_vectors_end(&vectors);
+            predict.vectors = &vectors;
+            bool joined = vectors.list.data[0].instructions > 160;
+            assert_string_equal(as_predict_function(&predict, &(struct as_chosen_point){.interval = 0}),
+                                joined ? other : one);
+            predict.vectors = whole;
+            as_vectors_free(&vectors);
+            pairs++;
+        }
+    assert_true(pairs >= 6);
+    struct as_predict of_file = {.vectors = whole};
+    assert_null(as_predict_function(&of_file, &predict.choice.points.data[0]));
+}
+
+/* ---- number by number ---- */
+
+static void show_points(FILE *out, const char *title)
+{
+    struct as_error err = AS_ERROR_INIT;
+    choose_points();
+    if (!as_predict_run(&predict, &err))
+        fail_msg("%s", err.message);
+    unit_golden_section(out, "%s", title);
+    for (size_t i = 0; i < predict.results.len; i++) {
+        const struct as_chosen_point *point = &predict.choice.points.data[i];
+        const struct as_point_result *result = &predict.results.data[i];
+        fprintf(out, "interval %u from %llu, weight %.6f: %llu instructions, %llu cycles, %.6f differ\n",
+                point->interval, (unsigned long long)as_predict_start(&predict, point), point->weight,
+                (unsigned long long)result->instructions, (unsigned long long)result->cycles, result->differs);
+    }
+    fprintf(out, "cpi %.6f\n", as_predict_cpi(&predict));
+}
+
+static void show_sweep(FILE *out)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_sweep sweep = {.predict = &predict};
+    if (!as_sweep_run(&sweep, &err))
+        fail_msg("%s", err.message);
+    unit_golden_section(out, "a sweep");
+    struct as_interval_apart apart = as_point_blame_apart(sweep.blame);
+    fprintf(out, "cpi %.6f, differs %.6f, apart %u %.6f\n", sweep.truth, sweep.differs, apart.interval, apart.part);
+    for (size_t i = 0; i < sweep.cpi.len; i++)
+        fprintf(out, "interval %zu: cpi %.6f\n", i, sweep.cpi.data[i]);
+    for (uint32_t i = 0; i < predict.choice.points.len; i++) {
+        struct as_swept_phase phase = as_sweep_phase(&sweep, i);
+        fprintf(out, "phase %u, weight %.6f: point %.6f, mean %.6f, %.6f to %.6f, adds %.6f, blamed %s %.6f\n", i,
+                phase.weight, phase.point, phase.mean, phase.least, phase.most, phase.adds,
+                phase.function ? phase.function : "-", phase.blamed);
+    }
+    as_sweep_free(&sweep);
+}
+
+/* The machine's numbers: a change of the core model changes them. */
+static void numbers(void **state)
+{
+    need_qemu();
+    FILE *out = unit_golden_begin();
+    show_points(out, "points");
+    show_sweep(out);
+    as_predict_free(&predict);
+    predict = (struct as_predict){.request = &request};
+    request.warm = 1000;
+    request.interval = 3000;
+    request.choose.max_k = 5;
+    show_points(out, "smaller points, warmed for less");
+    show_sweep(out);
+    as_predict_free(&predict);
+    predict = (struct as_predict){.request = &request};
+    request.loop = "work";
+    show_points(out, "points of a loop");
+    unit_golden_check(out, "predict_run.txt");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(vectors_are_the_run), TEST(points_are_measured), TEST(sweeps),
-        TEST(too_short),           TEST(intervals_of_a_loop), TEST(both_runs_are_metered)};
+        TEST(vectors_are_the_run), TEST(points_are_measured),   TEST(sweeps),        TEST(too_short),
+        TEST(intervals_of_a_loop), TEST(both_runs_are_metered), TEST(never_reached), TEST(a_longer_run),
+        TEST(other_code),          TEST(the_largest_function),  TEST(numbers)};
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
