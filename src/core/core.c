@@ -326,6 +326,7 @@ static __attribute__((noinline)) void pass(struct as_core *core, const struct as
 void as_core_execute(struct as_core *core, const struct as_op *op, struct as_pipe *pipe)
 {
     const struct as_recipe *recipe = op->recipe ? op->recipe : make_recipe(core, op->insn);
+    as_core_begin_run(core);
     if (__builtin_expect(op->ideal != core->ideal, 0))
         set_ideal(core, op->ideal);
     open_record(recipe, op->continues, pipe);
@@ -371,16 +372,23 @@ static uint64_t sooner(uint64_t time, uint64_t waited)
     return time > waited ? time - waited : 0;
 }
 
+void as_core_move_stores_back(struct as_core *core)
+{
+    for (size_t i = 0; i < STORE_TABLE; i++)
+        if (core->stores[i].drained != UINT64_MAX)
+            core->stores[i].drained = sooner(core->stores[i].drained, core->stood);
+    core->stood = 0;
+}
+
 /* Stores go on draining while the core stands still, and are gone by then for the loads behind them, which may have issued long
- * before the last commit: they must not get what another core has written over. */
+ * before the last commit: they must not get what another core has written over. A core may stand still for a cycle at a time, thousands of times:
+ * the table is looked through when it runs again. Until then no store is pending. */
 static void go_on_draining(struct as_core *core, uint64_t waited)
 {
     enum { LONGEST = 4096 }; /* cycles from the issue of a load to its commit, about */
     if (core->last_drain + LONGEST <= core->last_commit)
         return;
-    for (size_t i = 0; i < STORE_TABLE; i++)
-        if (core->stores[i].drained != UINT64_MAX)
-            core->stores[i].drained = sooner(core->stores[i].drained, waited);
+    core->stood += waited;
     core->last_drain = sooner(core->last_drain, waited);
     core->last_drain_start = sooner(core->last_drain_start, waited);
 }

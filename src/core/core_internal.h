@@ -147,6 +147,8 @@ struct as_core {
     uint64_t pending_mask, n_drained;
     uint64_t next_drain; /* cycle in which the first of them starts; UINT64_MAX: there is none */
     uint64_t last_drain_start, last_drain;
+    uint64_t
+        stood; /* cycles that the core has stood still since it last ran: `stores` drained so much earlier than they say */
     uint32_t drains_in_cycle;
     uint64_t gathered; /* line + 1 for which stores are put together until last_drain, or were; 0: none */
 
@@ -322,6 +324,14 @@ void as_core_try_again(const struct passage *first, uint64_t before);
 
 /* Brings the pipeline up to date; the next block looks for its node anew. */
 void as_core_leave_memo(struct as_core *core);
+void as_core_move_stores_back(struct as_core *core);
+
+/* Before the core runs: stores are as old as they are. */
+static inline void as_core_begin_run(struct as_core *core)
+{
+    if (__builtin_expect(core->stood != 0, 0))
+        as_core_move_stores_back(core);
+}
 void as_core_forget_memo(struct as_core *core); /* before the core is freed */
 
 /* ---- core_drain.c ---- */

@@ -507,6 +507,7 @@ const struct as_edge *as_core_run(struct as_core *core, const struct as_body_run
                                   uint64_t *base)
 {
     struct as_memo *memo = core->walk.memo;
+    as_core_begin_run(core);
     *base = core->last_dispatch;
     core->foreseen = run->foreseen;
     if (memo && memo->failed)
