@@ -16,9 +16,10 @@ check_json "… and of memory" \
     '[r["length"] for r in d["memory"][:3]] == [1, 4, 16] and all(r.get("total", 0) < 2**30 for r in d["memory"]) and any(r.get("total", 0) > 2**20 and r["shared"] > 0 for r in d["memory"])' \
     results
 check_json "… and of the memo" '{"gzip", "memory"} <= {r["name"] for r in d["memo"]} and all(r["mips"]["on"] > 0 and r["mips"]["off"] > 0 and 0 <= r["known"] <= 1 for r in d["memo"])' results
+# What comes behind the start of so short a run is a difference of two times, which a busy machine can make nothing or less.
 check_json "… and of observers, as ratios" '({"commit-csv", "calls", "counters"} <= {r["way"] for r in d["observers"]} and
     {"accesses", "footprint"} == {r["way"] for r in d["observers"] if r["over"] == "check"} and
-    all(r["wall_ratio"] > 0 and r["processor_ratio"] > 0 for r in d["observers"]))' results
+    all(r["wall_ratio"] > 0 and r["processor_ratio"] > 0 for r in d["observers"] if r["over"] == "check"))' results
 # What is above plain QEMU is a difference, which a busy machine can make negative.
 check_json "… and of vectors, as ratios" 'len(d["points"]) >= 1 and all(r["wall_ratio"] > 0 for r in d["points"] if r["way"] != "above qemu")' results
 check_json "no goals are judged" 'd["goals"] == []' results
