@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -40,6 +41,18 @@ static inline void unit_assert_near(double a, double b, double epsilon, const ch
         print_message("\n");                                                                                           \
         skip();                                                                                                        \
     } while (0)
+
+/* How many descriptors are open: as many as before when what was opened has been closed. */
+static inline size_t unit_count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    size_t n = 0;
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
 
 /* Runs `action(argument)` in a child with stderr going to `text` (always NUL-terminated) and returns its wait status:
  * for what ends the process or writes to descriptor 2. */

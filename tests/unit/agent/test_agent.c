@@ -154,6 +154,61 @@ static void frames_that_lead_anywhere_end_the_walk(void **state)
             assert_int_equal(site.frames, 1);
 }
 
+/* The site whose innermost return address this is. */
+static struct as_agent_seen_site site_of(uint64_t address)
+{
+    struct as_agent_seen_site site;
+    for (uint32_t i = 0; i < AS_AGENT_SITES; i++)
+        if (as_agent_read_site(agent_bed_image(&bed, 0), i, &site) && site.stack[0] == address)
+            return site;
+    return (struct as_agent_seen_site){0};
+}
+
+enum { OWN_STACK = 1 << 18, SPARE = 32 }; /* bytes; what the thread library keeps there ends at a multiple of 64 */
+
+/* `end` is that of the thread's stack: a frame must lie below it with both of its words, and with one more word above. */
+__attribute__((no_sanitize("address"))) static void *walk_at_the_end(void *end)
+{
+    uintptr_t *stack_end = end;
+    static const struct {
+        unsigned below; /* words */
+        uintptr_t address;
+        unsigned frames;
+    } cases[] = {{4, 0x2222, 2}, {3, 0x2222, 2}, {2, 0x2222, 1}, {1, 0, 1},
+                 {0, 0, 1},      {4, 4096, 2},   {4, 4095, 1},   {4, 0, 1}};
+    as_agent_thread_begin();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uintptr_t *outer = stack_end - cases[i].below, frame[2] = {(uintptr_t)outer, 0x7000 + i};
+        if (cases[i].below > 1) {
+            outer[0] = 0;
+            outer[1] = cases[i].address;
+        }
+        as_agent_took(AS_AGENT_MALLOC, (const void *)(0x10000 + 64 * i), 1, frame);
+    }
+    uintptr_t itself[2] = {(uintptr_t)itself, 0x8000}; /* leads nowhere else */
+    as_agent_took(AS_AGENT_MALLOC, (const void *)0x90000, 1, itself);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (site_of(0x7000 + i).frames != cases[i].frames ||
+            (cases[i].frames == 2 && site_of(0x7000 + i).stack[1] != cases[i].address))
+            return (void *)(1 + i);
+    return site_of(0x8000).frames == 1 ? NULL : end;
+}
+
+static void frames_at_the_end_of_the_stack(void **state)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *wrong, *stack = aligned_alloc(4096, OWN_STACK + 4096);
+    size_t size = OWN_STACK + SPARE;
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, size), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, walk_at_the_end, (char *)stack + size), 0);
+    pthread_join(thread, &wrong);
+    pthread_attr_destroy(&attributes);
+    free(stack);
+    assert_int_equal((uintptr_t)wrong, 0);
+}
+
 static void more_sites_than_there_is_room_for(void **state)
 {
     uint32_t sites;
@@ -498,6 +553,7 @@ int main(void)
         BED(errno_stays),
         BED(a_site_has_its_callers),
         BED(frames_that_lead_anywhere_end_the_walk),
+        BED(frames_at_the_end_of_the_stack),
         BED(a_caller_at_the_end_of_a_file),
         BED(more_sites_than_there_is_room_for),
         BED(what_is_freed_is_not_live),

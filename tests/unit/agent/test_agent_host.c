@@ -4,8 +4,12 @@
 #include "base/random.h"
 #include "unit.h"
 
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 
 static struct agent_bed bed;
@@ -267,6 +271,7 @@ static void a_path_with_a_colon(void **state)
     struct as_error err = AS_ERROR_INIT;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
+    size_t descriptors = unit_count_descriptors();
     struct as_agent *host = as_agent_open(path, 4, &err);
     assert_non_null(host);
     for (char *const *entry = as_agent_environment(host); *entry; entry++)
@@ -274,8 +279,59 @@ static void a_path_with_a_colon(void **state)
             assert_true(readlink(*entry + 11, seen, sizeof seen - 1) > 0);
     assert_string_equal(seen, path);
     as_agent_close(host);
+    assert_int_equal(unit_count_descriptors(), descriptors);
     unlink(path);
     close(fd);
+}
+
+/* Returns the entry of a variable, which is there once. */
+static const char *entry_of(char *const *environment, const char *name)
+{
+    const char *found = NULL;
+    for (size_t length = strlen(name); *environment; environment++) {
+        if (strncmp(*environment, name, length) != 0 || (*environment)[length] != '=')
+            continue;
+        assert_null(found);
+        found = *environment;
+    }
+    return found;
+}
+
+/* A program in the model: its variable says so, and what is preloaded already stays behind the agent. The library is looked for beside
+ * the program that runs, which is this test. */
+static void the_environment_in_the_model(void **state)
+{
+    char library[PATH_MAX], program[PATH_MAX - 32] = "", want[2 * PATH_MAX];
+    struct as_error err = AS_ERROR_INIT;
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    snprintf(library, sizeof library, "%s/assay-agent.so", dirname(program));
+    int fd = open(library, O_CREAT | O_WRONLY, 0644);
+    assert_true(fd >= 0);
+    close(fd);
+    const char *usual = getenv("LD_PRELOAD");
+    char *before = usual ? strdup(usual) : NULL;
+    static const char *const preloaded[] = {NULL, "", "/usual/other.so"};
+    for (size_t i = 0; i < 3; i++) {
+        if (preloaded[i])
+            setenv("LD_PRELOAD", preloaded[i], 1);
+        else
+            unsetenv("LD_PRELOAD");
+        setenv("ASSAY_TEST_AGENT", "ours", 1);
+        char **made = as_agent_model_environment(&err);
+        assert_non_null(made);
+        snprintf(want, sizeof want, "LD_PRELOAD=%s%s", library, i == 2 ? ":/usual/other.so" : "");
+        assert_string_equal(entry_of(made, "LD_PRELOAD"), want);
+        assert_string_equal(entry_of(made, AS_AGENT_VARIABLE), AS_AGENT_VARIABLE "=" AS_AGENT_MODEL);
+        assert_string_equal(entry_of(made, "ASSAY_TEST_AGENT"), "ASSAY_TEST_AGENT=ours");
+        as_agent_model_environment_free(made);
+    }
+    if (before)
+        setenv("LD_PRELOAD", before, 1);
+    else
+        unsetenv("LD_PRELOAD");
+    free(before);
+    unlink(library);
+    as_agent_model_environment_free(NULL);
 }
 
 int main(void)
@@ -294,6 +350,7 @@ int main(void)
         BED(more_threads_than_are_kept),
         BED(the_environment),
         BED(a_path_with_a_colon),
+        cmocka_unit_test(the_environment_in_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,7 @@ static void environments(void **state)
 
 static void nobody_came(void **state)
 {
+    size_t descriptors = unit_count_descriptors();
     struct as_mpi *mpi = open_mpi();
     struct as_mpi_wire *wire = map_wire(mpi);
     struct as_mpi_messages messages = as_mpi_read(mpi);
@@ -104,6 +105,7 @@ static void nobody_came(void **state)
     as_mpi_messages_free(&messages);
     munmap(wire, sizeof *wire);
     as_mpi_close(mpi);
+    assert_int_equal(unit_count_descriptors(), descriptors);
 }
 
 /* Rank 2 of three was not seen: it has a row all the same. */

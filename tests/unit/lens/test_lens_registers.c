@@ -6,7 +6,6 @@
 #include "perf_here.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,27 +248,17 @@ static void test_refusals_in_a_row(void **state)
     assert_int_equal(cost.refused, PATIENCE - 1 + PATIENCE); /* it was asked each time */
 }
 
-static size_t count_descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    size_t n = 0;
-    while (readdir(folder))
-        n++;
-    closedir(folder);
-    return n;
-}
-
 /* All that are armed are given back at the end. */
 static void test_end(void **state)
 {
     need_registers();
-    size_t before = count_descriptors();
+    size_t before = unit_count_descriptors();
     for (uint32_t slot = 0; slot < 3; slot++)
         assert_int_equal(arm(7, slot), AS_LENS_OK);
     as_lens_registers_disarm(&registers, &registers.list.data[1]);
-    assert_int_equal(count_descriptors(), before + 2);
+    assert_int_equal(unit_count_descriptors(), before + 2);
     as_lens_registers_end(&registers);
-    assert_int_equal(count_descriptors(), before);
+    assert_int_equal(unit_count_descriptors(), before);
     as_lens_registers_start(&registers, 1, &cost);
 }
 
