@@ -142,6 +142,50 @@ static void test_what_lies_in_two_lines_passes(void **state)
     in_child(by_border, NULL);
 }
 
+/* QEMU makes accesses of vectors and of the x87 unit in pieces, and those of integers in one. */
+static bool is_split(const uint8_t *bytes, size_t size)
+{
+    qemu_mem_cb callback = as_sample_callback(bytes, size);
+    assert_true(callback == as_sample_callback(load, sizeof load) ||
+                callback == as_sample_callback(vector, sizeof vector));
+    return callback == as_sample_callback(vector, sizeof vector);
+}
+
+/* By the map of opcodes: the escape 0f has a list of those of integers, 38 and 3a lead to further vectors. */
+static void test_which_instructions_are_split(void **state)
+{
+    static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e,
+                                       0x26, 0x64, 0x65, 0x67, 0x40, 0x48, 0x4f};
+    as_plugin.wire = &header;
+    for (unsigned shift = 6; shift <= 12; shift += 6) {
+        header.sample_shift = shift;
+        for (unsigned arch = 0; arch < AS_ARCH_COUNT; arch++)
+            for (unsigned opcode = 0; opcode < 256; opcode++) {
+                bool x86 = arch == AS_ARCH_X86_64;
+                as_plugin.arch = AS_ARCH_X86_64;
+                assert_true(is_split(vector, sizeof vector) && !is_split(load, sizeof load));
+                bool is_prefix = memchr(prefixes, (int)opcode, sizeof prefixes) || (opcode >= 0x40 && opcode <= 0x4f);
+                bool unit = (opcode >= 0xd8 && opcode <= 0xdf) || opcode == 0xc4 || opcode == 0xc5 || opcode == 0x62;
+                bool integers =
+                    (opcode >= 0x40 && opcode <= 0x4f) || (opcode >= 0x80 && opcode <= 0xc1 && opcode != 0xae);
+                const uint8_t one[] = {(uint8_t)opcode, 0x10, 0x00}, two[] = {0x0f, (uint8_t)opcode, 0x10};
+                const uint8_t before[] = {(uint8_t)opcode, 0x0f, 0x10, 0x00},
+                              behind[] = {0x66, 0x48, (uint8_t)opcode, 0x10};
+                as_plugin.arch = (enum as_arch)arch;
+                qemu_mem_cb plain = as_sample_callback(load, 1);
+                assert_int_equal(as_sample_callback(one, sizeof one) != plain,
+                                 x86 && (unit || opcode == 0x0f) && !is_prefix);
+                assert_int_equal(as_sample_callback(two, sizeof two) != plain, x86 && !integers);
+                assert_int_equal(as_sample_callback(before, sizeof before) != plain,
+                                 x86 && (is_prefix || unit || opcode == 0x0f));
+                assert_int_equal(as_sample_callback(behind, sizeof behind) != plain,
+                                 x86 && (unit || opcode == 0x0f) && !is_prefix);
+                assert_true(as_sample_callback(one, 1) == plain && as_sample_callback(behind, 3) == plain);
+            }
+    }
+    as_plugin.arch = AS_ARCH_X86_64;
+}
+
 static void note(int64_t number, uint64_t start, uint64_t bytes, uint64_t third, int64_t result)
 {
     const uint64_t args[AS_WIRE_SYSCALL_ARGS] = {start, bytes, third};
@@ -167,6 +211,76 @@ static void by_page(void *unused)
     assert_true(passes(a + LINE) && passes(a + PAGE + LINE));
     note(ADVISE, a + 2 * PAGE, 1, DONTNEED, 0);
     assert_true(passes(a + 2 * PAGE));
+}
+
+/* A page that is in no sample, and so are the two behind it. */
+static uint64_t quiet_pages(void)
+{
+    uint64_t a = nth_line(0, false) & -(uint64_t)PAGE;
+    while (is_sampled(a / LINE) || is_sampled(a / LINE + PAGE / LINE) || is_sampled(a / LINE + 2 * PAGE / LINE))
+        a += PAGE;
+    return a;
+}
+
+/* What the calls that map, move and drop memory do to it, on both architectures. */
+static void by_call(void *number)
+{
+    static const struct {
+        enum as_arch arch;
+        int64_t unmap, map, remap, advise;
+    } calls[] = {{AS_ARCH_X86_64, 11, 9, 25, 28}, {AS_ARCH_RISCV64, 215, 222, 216, 233}};
+    enum { FIXED = 0x10, PRIVATE = 2, NOT_NEEDED = 4, FAILED = -4095, NEARLY = -4096 };
+    const size_t i = *(size_t *)number / 8;
+    as_plugin.arch = calls[i].arch;
+    sample(6, 7);
+    uint64_t a = quiet_pages();
+    assert_true(!passes(a) && !passes(a + PAGE) && !passes(a + 2 * PAGE));
+    uint64_t args[AS_WIRE_SYSCALL_ARGS] = {a, PAGE, 0, 0};
+    bool first = false, second = false, third = false;
+    switch (*(size_t *)number % 8) {
+    case 0:
+        as_sample_note_syscall(calls[i].unmap, args, FAILED);
+        break;
+    case 1:
+        as_sample_note_syscall(calls[i].unmap, args, NEARLY); /* no error: an address, as it were */
+        first = true;
+        break;
+    case 2:
+        args[3] = PRIVATE;
+        as_sample_note_syscall(calls[i].map, args, (int64_t)a);
+        break;
+    case 3: /* where it lies is what it returns */
+        args[3] = PRIVATE | FIXED;
+        as_sample_note_syscall(calls[i].map, args, (int64_t)(a + PAGE));
+        second = true;
+        break;
+    case 4: /* moved to where it has another size */
+        args[2] = 2 * PAGE;
+        as_sample_note_syscall(calls[i].remap, args, (int64_t)(a + PAGE));
+        first = second = third = true;
+        break;
+    case 5:
+        args[2] = NOT_NEEDED;
+        as_sample_note_syscall(calls[i].advise, args, 0);
+        first = true;
+        break;
+    case 6:
+        args[2] = NOT_NEEDED - 1;
+        as_sample_note_syscall(calls[i].advise, args, 0);
+        break;
+    default: /* the other architecture's numbers */
+        as_sample_note_syscall(calls[1 - i].unmap, args, 0);
+        break;
+    }
+    assert_int_equal(passes(a), first);
+    assert_int_equal(passes(a + PAGE), second);
+    assert_int_equal(passes(a + 2 * PAGE), third);
+}
+
+static void test_calls_of_both_architectures(void **state)
+{
+    for (size_t number = 0; number < 16; number++)
+        in_child(by_call, &number);
 }
 
 static void test_pages_that_may_have_other_names_pass(void **state)
@@ -198,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_a_granule_passes_by_its_hash),
         cmocka_unit_test(test_the_last_two_lines_are_left_out),
         cmocka_unit_test(test_what_lies_in_two_lines_passes),
+        cmocka_unit_test(test_which_instructions_are_split),
+        cmocka_unit_test(test_calls_of_both_architectures),
         cmocka_unit_test(test_pages_that_may_have_other_names_pass),
         cmocka_unit_test(test_memory_above_a_break_that_shrank_passes),
     };
