@@ -17,19 +17,28 @@
 
 enum { STEPS = 4000, DEPTH = 30, STACK = 8, EVERY = 37, EVERY_BRANCH = 11 };
 
-/* Each begins at its second function, where it has one; the first is what "c" calls. */
-static const char *const programs[] = {
-    "2i 3i 5b2 2b1 r",                              /* a loop in a loop */
-    "4b2 2j3 5i b0 r",                              /* a diamond that goes round */
-    "2b3 3i j4 2i b2 b0 r",                         /* a cycle with two entries */
-    "3b2 2i r | 2i c 4b4 c b3 2i r",                /* calls from two places */
-    "2b2 r 4i r | i x 2j9 3j9 j9 b4 r",             /* a jump table */
-    "2b1 c 3b2 r | 3i c i b5 r",                    /* recursion */
-    "i b3 2i b5 3i j1 b0 r",                        /* two ways round, of which one leaves */
-    "3b2 i 2b4 3i b6 i b0 2r | 2i c b8 3i c b8 i r" /* all of it */
+/* Each begins at its second function, where it has one; the first is what "c" calls. Some of the calls from block `call` on throw, and
+ * go on at its landing pad. */
+static const struct program {
+    const char *blocks;
+    struct {
+        uint32_t call, pad; /* 0: none */
+    } throws[2];
+} programs[] = {
+    {"2i 3i 5b2 2b1 r", {{0, 0}}},                               /* a loop in a loop */
+    {"4b2 2j3 5i b0 r", {{0, 0}}},                               /* a diamond that goes round */
+    {"2b3 3i j4 2i b2 b0 r", {{0, 0}}},                          /* a cycle with two entries */
+    {"3b2 2i r | 2i c 4b4 c b3 2i r", {{0, 0}}},                 /* calls from two places */
+    {"2b2 r 4i r | i x 2j9 3j9 j9 b4 r", {{0, 0}}},              /* a jump table */
+    {"2b1 c 3b2 r | 3i c i b5 r", {{0, 0}}},                     /* recursion */
+    {"i b3 2i b5 3i j1 b0 r", {{0, 0}}},                         /* two ways round, of which one leaves */
+    {"3b2 i 2b4 3i b6 i b0 2r | 2i c b8 3i c b8 i r", {{0, 0}}}, /* all of it */
+    {"2i b0 r | 2i 3c 2i 2b4 r 2j6", {{4, 8}}},                  /* a landing pad in a loop */
+    {"b1 2i r | i c 2c 3b4 i b3 r 2j7 j6", {{4, 10}, {5, 11}}},  /* two, one of which leaves the inner loop */
 };
 
 struct walk {
+    const struct program *program;
     const struct as_cfg_module *module;
     const struct as_cfg *cfg;
     uint32_t at, calls[DEPTH];
@@ -69,6 +78,17 @@ static void go(struct walk *walk, uint32_t to, enum as_edge_kind kind, bool retu
     walk->at = to;
 }
 
+/* Where control goes when a function returns to behind a call: some throw. */
+static uint32_t behind_call(struct walk *walk)
+{
+    uint32_t behind = walk->calls[--walk->depth];
+    for (size_t i = 0; i < 2; i++)
+        if (walk->program->throws[i].pad && walk->program->throws[i].call == behind - 1 &&
+            as_random_below(&walk->seed, 4) == 0)
+            return walk->program->throws[i].pad;
+    return behind;
+}
+
 /* Where control goes from the end of the block that it is in. */
 static void leave(struct walk *walk)
 {
@@ -85,7 +105,7 @@ static void leave(struct walk *walk)
         walk->calls[walk->depth++] = walk->at + 1;
         go(walk, 0, AS_EDGE_CALL, false);
     } else if (block->last_class == AS_CLASS_RETURN)
-        go(walk, walk->depth ? walk->calls[--walk->depth] : main_of(walk->module), AS_EDGE_TAKEN, true);
+        go(walk, walk->depth ? behind_call(walk) : main_of(walk->module), AS_EDGE_TAKEN, true);
     else
         walk->at++;
 }
@@ -108,7 +128,7 @@ static bool place(void *context, uint64_t address, struct as_cfg *cfg, uint32_t 
 
 static void walk_through(struct walk *walk, struct as_cfg *cfg, uint64_t seed)
 {
-    *walk = (struct walk){.cfg = cfg, .module = as_cfg_get(cfg, 0), .seed = seed};
+    *walk = (struct walk){.program = &programs[seed], .cfg = cfg, .module = as_cfg_get(cfg, 0), .seed = seed};
     walk->samples = as_samples_new(NULL);
     walk->addresses = as_samples_new(NULL);
     walk->taken = as_samples_new(NULL);
@@ -267,13 +287,23 @@ static void name_functions(struct as_cfg *cfg)
         m->functions.data[i].linkage = names[i];
 }
 
+static void add_pads(struct as_cfg *cfg, const struct program *program)
+{
+    for (size_t i = 0; i < 2 && program->throws[i].pad; i++) {
+        uint32_t call = program->throws[i].call;
+        *as_vec_push(&as_cfg_get(cfg, 0)->pads) = (struct as_landing_pad){
+            graph_start(cfg, call), graph_start(cfg, call + 1), graph_start(cfg, program->throws[i].pad)};
+    }
+}
+
 static void write_all(size_t program, FILE *out)
 {
-    struct as_cfg *cfg = graph_make(programs[program]);
+    struct as_cfg *cfg = graph_make(programs[program].blocks);
     name_functions(cfg);
+    add_pads(cfg, &programs[program]);
     struct walk walk;
     walk_through(&walk, cfg, program);
-    unit_golden_section(out, "%s", programs[program]);
+    unit_golden_section(out, "%s", programs[program].blocks);
     write_flow(walk.truth, out);
     write_loops(walk.truth, out);
     write_traces(walk.truth, out);
