@@ -3,6 +3,8 @@
 
 #include "unit.h"
 
+#include <elf.h>
+
 #include <stdio.h>
 
 /* Behind a jump to anywhere, and behind a return, what fills space, and then code that nothing leads to. Never called. */
@@ -165,9 +167,40 @@ static void symbols_are_found_by_name(void **state)
     assert_false(as_cfg_has_symbol(m, ""));
 }
 
+/* For which processor a file is, by its header; of what is no program it is not known. */
+static void test_processors_of_files(void **state)
+{
+    static const struct {
+        uint16_t machine;
+        size_t size;
+        bool known;
+        enum as_arch arch;
+    } cases[] = {{EM_X86_64, sizeof(Elf64_Ehdr), true, AS_ARCH_X86_64},
+                 {EM_RISCV, sizeof(Elf64_Ehdr), true, AS_ARCH_RISCV64},
+                 {EM_AARCH64, sizeof(Elf64_Ehdr), false, AS_ARCH_X86_64},
+                 {EM_RISCV, sizeof(Elf64_Ehdr) - 1, false, AS_ARCH_X86_64}};
+    char path[] = "/tmp/assay-arch.XXXXXX";
+    size_t descriptors = unit_count_descriptors();
+    enum as_arch arch;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Elf64_Ehdr header = {.e_machine = cases[i].machine};
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, &header, cases[i].size, 0), (ssize_t)cases[i].size);
+        assert_int_equal(as_cfg_arch(path, &arch), cases[i].known);
+        assert_int_equal(arch, cases[i].arch);
+    }
+    close(fd);
+    unlink(path);
+    assert_false(as_cfg_arch(path, &arch));
+    assert_int_equal(unit_count_descriptors(), descriptors);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(of_samples, open_cfg, close_cfg),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_processors_of_files),
+                                       cmocka_unit_test_setup_teardown(of_samples, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg),

@@ -182,8 +182,10 @@ static void test_other_files(void **state)
     as_cfg_free(cfg);
 }
 
-/* The compiler's blocks are the graph's, but for those that `joins` names, which are parts of the one before. */
-static void expect(const char *graph, const double *counts, const char *branches, const char *joins, const char *order)
+/* The compiler's blocks are the graph's, but for those that `joins` names, which are parts of the one before, and those that `splits` names,
+ * of which it has two: the first instruction and the rest. */
+static void expect(const char *graph, const double *counts, const char *branches, const char *joins, const char *splits,
+                   const char *order)
 {
     struct as_cfg *cfg = graph_make(graph);
     struct as_flow *flow = graph_flow(cfg, counts, branches);
@@ -194,6 +196,17 @@ static void expect(const char *graph, const double *counts, const char *branches
             map.blocks.data[map.blocks.len - 1].end = m->blocks.data[i].end;
         else
             *as_vec_push(&map.blocks) = (struct as_propeller_block){m->blocks.data[i].start, m->blocks.data[i].end, i};
+    for (uint32_t i = 0; i < m->blocks.len; i++)
+        if (strchr(splits, (int)('0' + i))) {
+            struct as_propeller_block rest = map.blocks.data[i];
+            rest.start += 4;
+            rest.id += 5;
+            map.blocks.data[i].end = rest.start;
+            as_vec_push(&map.blocks);
+            memmove(&map.blocks.data[i + 2], &map.blocks.data[i + 1],
+                    (map.blocks.len - i - 2) * sizeof *map.blocks.data);
+            map.blocks.data[i + 1] = rest;
+        }
     *as_vec_push(&map.functions) = (struct as_propeller_function){m->blocks.data[0].start, 0, map.blocks.len};
     uint32_t indices[16];
     char text[17] = "";
@@ -210,10 +223,15 @@ static void test_layout(void **state)
 {
     const double diamond[] = {100, 30, 70, 100}, never[] = {100, 0, 100, 100}, loop[] = {10, 400, 390, 10};
     const double call[] = {10, 10, 2, 10};
-    expect("3b2 2j3 4i r", diamond, "0>2:70 1>3:30", "", "0231");
-    expect("3b2 2j3 4i r", never, "0>2:100", "", "023");       /* what never ran is left to the cold section */
-    expect("i 2b3 2j1 r", loop, "1>3:10 2>1:390", "", "0123"); /* a loop stays one */
-    expect("c b3 i r", call, "0>0:10 1>3:8", "1", "032");      /* a call does not end the compiler's block */
+    expect("3b2 2j3 4i r", diamond, "0>2:70 1>3:30", "", "", "0231");
+    expect("3b2 2j3 4i r", never, "0>2:100", "", "", "023");       /* what never ran is left to the cold section */
+    expect("i 2b3 2j1 r", loop, "1>3:10 2>1:390", "", "", "0123"); /* a loop stays one */
+    expect("c b3 i r", call, "0>0:10 1>3:8", "1", "", "032");      /* a call does not end the compiler's block */
+    expect("3b2 2j3 4i r", diamond, "0>2:70 1>3:30", "", "0",
+           "05231"); /* two of its blocks stand for one that was counted */
+    expect("3b2 2j3 4i r", diamond, "0>2:70 1>3:30", "", "2", "02731");
+    expect("i 2b3 2j1 r", loop, "1>3:10 2>1:390", "", "1", "01623");
+    expect("3b2 2j3 4i r", never, "0>2:100", "", "2", "0273");
 }
 
 int main(void)
