@@ -142,6 +142,7 @@ static void test_counts(void **state)
     assert_int_equal(n, 2);
     assert_string_equal(threads[0].name, "worker");
     assert_int_equal(threads[0].samples, 2);
+    assert_null(as_store_meta(store, AS_META_TITLE));
     assert_null(heard.data);
     as_store_close(store);
 }
@@ -197,6 +198,7 @@ static void test_idle_thread(void **state)
     assert_int_equal(n, 1);
     assert_int_equal(threads[0].number, 0);
     assert_string_equal(threads[0].name, "swapper");
+    assert_string_equal(as_store_meta(store, AS_META_TITLE), "system-wide"); /* only such a recording has it */
     as_store_close(store);
 }
 

@@ -246,7 +246,7 @@ static void play_samples(struct bed *bed)
     const uint64_t kernel = UINT64_C(0xffffffff81000020);
     const uint64_t deep[] = {CODE + 0x105, LIB + 0x205, CODE + 0x305, 0}, one[] = {CODE + 0x305, 0}, none[] = {0};
     const uint64_t entry[] = {kernel + 0x50, (uint64_t)PERF_CONTEXT_USER, CODE + 0x18, CODE + 0x305, 0};
-    const uint64_t stray[] = {0x1234, CODE + 0x305, 0};
+    const uint64_t stray[] = {0x1234, 1, CODE + 0x305, 0};
     give_chain(bed, PID, PID, CODE + 0x10, deep);
     give_chain(bed, PID, PID, CODE + 0x10, deep);
     give_chain(bed, PID, PID, CODE + 0x14, one);
@@ -284,12 +284,80 @@ static void by_hand(FILE *out)
     as_str_free(&file);
 }
 
+/* ---- stacks ---- */
+
+enum { RED_ZONE = 256, STACK_MOST = 64 << 20 }; /* as in import_data.c */
+
+/* What an access by a stack pointer is of: the first thread's stack, which may have outgrown its mapping, that of another thread, or
+ * what else is mapped there. */
+static void touch_stacks(struct bed *bed)
+{
+    static const struct {
+        uint32_t tid;
+        uint64_t address, stack_pointer;
+    } touches[] = {
+        {PID, STACK + 0x800, STACK + 0x400},
+        {PID, STACK + 0x400, STACK + 0x400},
+        {PID, STACK + 0x300, STACK + 0x400},
+        {PID, STACK + 0x2ff, STACK + 0x400},
+        {PID, STACK + 0x800, 0},
+        {PID, STACK - 0x80, STACK - 0x40}, /* below its mapping */
+        {PID, STACK - 0x40, STACK + 0x40},
+        {PID, STACK - 0x800, STACK + 0x40},
+        {PID, 0x8000000, 0x8000100},
+        {PID, 0x7fff0ff, 0x8000200},
+        {PID, 0x8000000 + STACK_MOST - RED_ZONE - 1, 0x8000000},
+        {PID, 0x8000000 + STACK_MOST - RED_ZONE, 0x8000000},
+        {PID, HEAP + 0x10, HEAP},
+        {PID, ANON + 0x10, ANON},
+        {WORKER, ANON + 0x40, ANON + 0x20},
+        {WORKER, ANON + 0x40, ANON + 0x140},
+        {WORKER, ANON + 0x40, ANON + 0x141},
+        {WORKER, ANON + SIZE - 1, ANON},
+        {WORKER, ANON + SIZE, ANON + SIZE - 1},
+        {WORKER, HEAP + 0x40, HEAP + 0x40},
+        {WORKER, HEAP + 0x40, ANON + 0x40},
+        {WORKER, STACK + 0x40, STACK + 0x20},
+        {WORKER, LIB + 0x40, LIB + 0x20},
+        {WORKER, 0x8000000, 0x8000000},
+    };
+    for (size_t i = 0; i < sizeof touches / sizeof *touches; i++) {
+        struct as_import_touch touch = {.event = 1,
+                                        .pid = PID,
+                                        .tid = touches[i].tid,
+                                        .mode = AS_PERF_USER,
+                                        .ip = CODE + 0x10 + 4 * i,
+                                        .address = touches[i].address,
+                                        .stack_pointer = touches[i].stack_pointer,
+                                        .size = 8,
+                                        .kind = i % 2 ? AS_STORE_LOAD : AS_STORE_STORE,
+                                        .how = AS_STORE_HOW_NEXT,
+                                        .units = 100 + i};
+        as_import_add_touch(bed->import, &touch);
+    }
+}
+
+static void stacks(FILE *out)
+{
+    struct build records = {0};
+    struct as_str file = wrap(&(struct wrapping){0}, attrs, 2, &records);
+    struct bed bed;
+    unit_golden_section(out, "accesses by the stack pointer");
+    open_bed(&bed, &file, (struct as_import_options){.start = 1050}, out);
+    play_processes(&bed);
+    give_access(&bed, PID, CODE + 0x10, HEAP + 8, PERF_MEM_OP_LOAD, 12);
+    touch_stacks(&bed);
+    close_bed(&bed, out);
+    as_str_free(&file);
+}
+
 static void profiles(void **state)
 {
     FILE *out = unit_golden_begin();
     every(out);
     text(out);
     by_hand(out);
+    stacks(out);
     unit_golden_check(out, "import_profiles.txt");
 }
 

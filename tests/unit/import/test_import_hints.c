@@ -89,6 +89,28 @@ static void five_per_cent(void **state)
     as_store_close(store);
 }
 
+/* Each of the names that code has which the program made, and what only looks like one. */
+static void made_code(void **state)
+{
+    static const struct {
+        const char *path;
+        bool made;
+    } cases[] = {{"[anon]", true},          {"//anon", true},         {"[anon:jit]", true},   {"[anon:]", true},
+                 {"/tmp/perf-7.map", true}, {"/tmp/perf-", true},     {"[anon", false},       {"//anonymous", false},
+                 {"/tmp/perf", false},      {"/tmp/perf.map", false}, {"[anonymous]", false}, {"[vdso]", false},
+                 {"/tmp/own-7.map", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct module one = {cases[i].path, 970};
+        assert_int_equal(as_import_is_made(cases[i].path), cases[i].made);
+        struct as_store *store = write_profile(&one, 1, NULL);
+        const struct as_store_quality *found = hint(store, 1);
+        assert_int_equal(found != NULL, cases[i].made || cases[i].path[0] == '/');
+        if (found)
+            assert_int_equal(strstr(found->text, "code that the program made") != NULL, cases[i].made);
+        as_store_close(store);
+    }
+}
+
 /* Names that perf script printed are looked up nowhere; of a recording, files that are not here have another note. */
 static void of_an_import(void **state)
 {
@@ -141,6 +163,7 @@ static void commands_for_all_processes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_three_largest), cmocka_unit_test(five_per_cent),
-                                       cmocka_unit_test(of_an_import), cmocka_unit_test(commands_for_all_processes)};
+                                       cmocka_unit_test(made_code), cmocka_unit_test(of_an_import),
+                                       cmocka_unit_test(commands_for_all_processes)};
     return cmocka_run_group_tests(tests, unit_profile_make, unit_profile_remove);
 }

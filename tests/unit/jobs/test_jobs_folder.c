@@ -156,8 +156,10 @@ static void put_profile(const struct as_jobs *jobs, uint64_t job, uint64_t cycle
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 static bool without_processes;
+static unsigned forks;
 pid_t __wrap_fork(void)
 {
+    forks++;
     return without_processes ? -1 : __real_fork();
 }
 
@@ -205,6 +207,7 @@ static void test_collecting(void **state)
     put(as_jobs_profile(&jobs, 6), "no profile");
     for (int apart = 0; apart <= 2; apart++) {
         without_processes = apart == 2;
+        forks = 0;
         struct as_jobs_row row = collect(&jobs, 1, apart);
         check_row(&row, &jobs);
         as_jobs_row_free(&row);
@@ -215,6 +218,7 @@ static void test_collecting(void **state)
         assert_int_equal(row.cycles.n, 0);
         assert_null(row.merged);
         as_jobs_row_free(&row);
+        assert_int_equal(forks, apart ? 2 : 0);
     }
     without_processes = false;
     as_jobs_free(&jobs);

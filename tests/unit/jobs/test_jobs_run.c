@@ -330,12 +330,40 @@ static void test_slurm_goes_on(void **state)
     as_jobs_free(&jobs);
 }
 
+/* Interrupted while Slurm is at it, it says how to end that or to go on; the array is kept for then. Slurm is asked again only so often. */
+static void test_slurm_interrupted(void **state)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_jobs jobs = make_folder("broken_off", 2, "true");
+    struct as_job_list all = as_jobs_missing(&jobs);
+    struct as_jobs_how how = {.assay = "assay", .tasks = 3};
+    struct sigaction before[2];
+    char *squeue =
+        as_format("#!/bin/sh\necho \"squeue $*\" >>$NOTES\nkill -INT %ld\necho ' 8 running'\n", (long)getpid());
+    make_slurm("#!/bin/sh\necho \"sbatch\" >>$NOTES\necho 8\n", squeue);
+    sigaction(SIGINT, NULL, &before[0]);
+    sigaction(SIGTERM, NULL, &before[1]);
+    for (int i = 0; i < 2; i++) { /* the second time it is there already */
+        assert_false(as_jobs_run_slurm(&jobs, &all, &how, &err));
+        assert_string_equal(err.message,
+                            "interrupted; array 8 goes on ('scancel 8' ends it), and the same command waits for it");
+        check_signals(before);
+        check_file(as_format("%s/slurm/array", jobs.folder), "8");
+    }
+    check_notes(&jobs, "sbatch\nsqueue --noheader --jobs 8\nsqueue --noheader --jobs 8\n");
+    as_vec_free(&all.list);
+    as_jobs_free(&jobs);
+    free(squeue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_here),        cmocka_unit_test(test_not_started),   cmocka_unit_test(test_late),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_orphans),       cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_tasks),       cmocka_unit_test(test_slurm_goes_on), cmocka_unit_test(test_slurm_refuses),
+        cmocka_unit_test(test_here),          cmocka_unit_test(test_not_started),
+        cmocka_unit_test(test_late),          cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_orphans),       cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_tasks),         cmocka_unit_test(test_slurm_goes_on),
+        cmocka_unit_test(test_slurm_refuses), cmocka_unit_test(test_slurm_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
