@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { SIZE = 64 };
 
@@ -99,12 +100,72 @@ static void maps(void **state)
     struct as_ring ring;
     assert_int_equal(mapped_size(1), page_size);
     assert_int_equal(mapped_size(page_size), page_size);
+    assert_int_equal(mapped_size(page_size - 1), page_size);
     assert_int_equal(mapped_size(page_size + 1), 2 * page_size);
+    assert_int_equal(mapped_size(2 * page_size), 2 * page_size);
+    assert_int_equal(mapped_size(2 * page_size + 1), 4 * page_size);
     assert_int_equal(mapped_size(5 * page_size), 8 * page_size);
+    assert_int_equal(mapped_size(100 * page_size), 128 * page_size);
     errno = 0;
     assert_false(as_ring_map(&ring, -1, 8 * page_size, page_size));
     assert_int_equal(errno, EBADF);
     assert_null(ring.page);
+}
+
+/* However much is asked for, it is 4 GiB. */
+static void maps_no_more(void **state)
+{
+    struct as_ring ring;
+    int fd = memfd_create("ring", MFD_CLOEXEC);
+    assert_true(as_ring_map(&ring, fd, SIZE_MAX, SIZE_MAX));
+    assert_true(ring.size == (size_t)1 << 32);
+    as_ring_unmap(&ring);
+    assert_true(as_ring_map(&ring, fd, ((size_t)1 << 31) + 1, 1));
+    assert_true(ring.size == (size_t)1 << 32);
+    as_ring_unmap(&ring);
+    close(fd);
+}
+
+static size_t own_memory(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Where there is no room for as much, half of it, and half of that, but not less than will do. */
+static void maps_less(void **state)
+{
+    enum { MIB = 1 << 20 };
+    struct rlimit before, limit;
+    struct as_ring ring;
+    if (UNIT_SANITIZED)
+        unit_skip("the address sanitizer has more memory than any limit");
+    int fd = memfd_create("ring", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(fd, MIB), 0);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit = (struct rlimit){own_memory() + 24 * MIB, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    bool half = as_ring_map(&ring, fd, 64 * MIB, MIB), beside = half && as_ring_map_aux(&ring, 32 * MIB, MIB);
+    size_t size = ring.size, aux_size = beside ? ring.aux_size : 0, told = beside ? ring.page->aux_size : 0;
+    bool no_aux = half && as_ring_map_aux(&(struct as_ring){.fd = fd, .page = ring.page}, 32 * MIB, 16 * MIB);
+    if (half)
+        as_ring_unmap(&ring);
+    errno = 0;
+    bool least = as_ring_map(&ring, fd, 64 * MIB, 32 * MIB);
+    int error = errno;
+    setrlimit(RLIMIT_AS, &before);
+    assert_true(half && beside);
+    assert_int_equal(size, 16 * MIB);
+    assert_in_range(aux_size, MIB, 4 * MIB);
+    assert_int_equal(told, aux_size);
+    assert_false(no_aux);
+    assert_false(least);
+    assert_int_equal(error, ENOMEM);
+    close(fd);
 }
 
 /* The AUX buffer lies behind the other one, and the page says so. */
@@ -251,6 +312,8 @@ int main(void)
         cmocka_unit_test(takes_within),
         cmocka_unit_test(takes_aux),
         cmocka_unit_test(maps),
+        cmocka_unit_test(maps_no_more),
+        cmocka_unit_test(maps_less),
         cmocka_unit_test(maps_aux),
 #ifdef __x86_64__
         cmocka_unit_test(hits_once),
