@@ -37,6 +37,10 @@ ORDER = re.compile(r"^static int (\w+)\(const void", re.MULTILINE)
 EQUAL = re.compile(r"[^;{}]*?\) [=!]= 0\b")
 
 
+# Behind this < and <= are one: what is compared is not equal.
+UNEQUAL = re.compile(r"\bif \(([^()]+) != ([^()]+)\)\s*return \1 $")
+
+
 @dataclasses.dataclass(frozen=True)
 class Token:
     kind: str
@@ -175,10 +179,18 @@ def is_less_for_qsort(source, start):
     return bool(name) and bool(re.search(rf"\bqsort(_r)?\([^;]*\b{name}\b", source)) and not re.search(rf"\bbsearch\([^;]*\b{name}\b", source)
 
 
+def is_of_unequal(source, start, end):
+    """Whether two that are not equal are compared: < and <= say the same of them."""
+    before = UNEQUAL.search(source[max(0, start - 300):start])
+    return source[start:end] in ("<", ">") and bool(before) and source[end:].startswith(f" {before[2]} ?")
+
+
 def is_harmless(source, kind, start, end):
     line = source[source.rfind("\n", 0, start) + 1:start]
     if kind == "statement":
         return bool(RELEASES.match(source[start:end]))
+    if kind == "operator":
+        return is_of_unequal(source, start, end)
     if kind == "constant" and source[start:end] == "1" and is_less_for_qsort(source, start):
         return True
     if kind == "constant":

@@ -19,6 +19,8 @@ int harmless(int a, char *b)
 {
     char text[30], *copy = as_alloc_array(a, sizeof *b);
     free(copy);
+    if (a != b)
+        return a < b ? x : y;
     return __builtin_expect(strcmp(b, text) == 0, 1);
 }
 C
@@ -45,9 +47,11 @@ check_stdout_equals "6 condition a < 10 && !b -> !(a < 10 && !b)
 10 constant 0 -> 1
 10 constant true -> false
 10 operator -- -> ++
-16 arguments strcmp(b, text) == 0, 1 -> 1, strcmp(b, text) == 0
-16 operator == -> !=
-16 constant 0 -> 1" "the mutants of a function" listed
+16 condition a != b -> !(a != b)
+16 operator != -> ==
+18 arguments strcmp(b, text) == 0, 1 -> 1, strcmp(b, text) == 0
+18 operator == -> !=
+18 constant 0 -> 1" "the mutants of a function" listed
 
 choose() { "$SOURCE/tests/tools/mutate" --list --count 5 --seed "$1" "$SOURCE/src/base"; }
 check "a seed chooses" choose 1
