@@ -247,12 +247,21 @@ static void components_are_known(void **state)
     }
 }
 
+/* However short it is. */
+static void units_have_names(void **state)
+{
+    static const char *const units[] = {NULL, "", "s", "ns", "cycles"}, *const names[] = {"units", "units", "s", "ns",
+                                                                                          "cycles"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        assert_string_equal(as_export_unit(&(struct as_store_series){.unit = units[i]}), names[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_cleaned),       cmocka_unit_test(rounding_keeps_the_sum),
         cmocka_unit_test(shares_keep_every_sum), cmocka_unit_test(many_paths_share_all_there_is),
-        cmocka_unit_test(components_are_known),
+        cmocka_unit_test(components_are_known),  cmocka_unit_test(units_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
