@@ -226,6 +226,8 @@ static void make_phases(struct as_choice *choice, struct as_vectors *vectors)
     }
     *as_vec_push(&choice->groups) = 0; /* what lies behind the end is no interval */
     choice->groups.len--;
+    add_interval(vectors, 1, 900);
+    vectors->list.len--;
     *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 1, .group = 0, .weight = 2.0 / 3};
     *as_vec_push(&choice->points) = (struct as_chosen_point){.interval = 2, .group = 1, .weight = 1.0 / 3};
 }

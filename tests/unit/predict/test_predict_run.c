@@ -12,7 +12,7 @@
 
 enum { EXECUTED = 95988, INTERVAL = 8000, INTERVALS = 12 }; /* tests/unit/record/record_victim.S */
 
-static char **arguments, *plugin, *program[2];
+static char **arguments, *plugin, *program[2], *none[1];
 static struct as_predict_request request;
 static struct as_predict predict;
 static unsigned warned;
@@ -34,6 +34,7 @@ static int set_up(void **state)
                                           .choose = AS_CHOOSE_DEFAULT,
                                           .notices = {hear, NULL}};
     request.engine.argv = program;
+    request.engine.environment = none; /* the stack begins behind it */
     request.engine.plugin = plugin;
     request.choose.max_k = 3;
     predict = (struct as_predict){.request = &request};
@@ -284,6 +285,51 @@ static void other_code(void **state)
         fail_msg("%s", as_str_get(&heard));
 }
 
+static uint64_t address_of(size_t entry)
+{
+    size_t n;
+    return as_collect_blocks(predict.collect, &n)[predict.vectors->entries.data[entry].block - 1].block->address;
+}
+
+/* Moves instructions of an interval from the block with most of them to the one that is furthest from it, and adds some to that. */
+static void move_instructions(size_t interval, uint64_t moved, uint64_t added)
+{
+    struct as_vectors *vectors = (struct as_vectors *)predict.vectors;
+    struct as_vector *vector = &vectors->list.data[interval];
+    size_t from = vector->first, to = vector->first;
+    for (size_t i = vector->first; i < vector->end; i++)
+        from = vectors->entries.data[i].count > vectors->entries.data[from].count ? i : from;
+    for (size_t i = vector->first; i < vector->end; i++)
+        if (llabs((int64_t)(address_of(i) - address_of(from))) > llabs((int64_t)(address_of(to) - address_of(from))))
+            to = i;
+    assert_true(to != from && vectors->entries.data[from].count > moved);
+    vectors->entries.data[from].count -= moved;
+    vectors->entries.data[to].count += moved + added;
+    vector->instructions += added;
+}
+
+/* Blocks at an interval's ends, up to a hundredth of it, say nothing, nor does a thousandth of the run. */
+static void tolerable_differences(void **state)
+{
+    static const struct {
+        uint64_t moved, added;
+        const char *part; /* of the warning; NULL: there is none */
+    } cases[] = {{40, 0, NULL},
+                 {0, 60, NULL},
+                 {0, 150, "executed 96,138 instructions for its vectors and 95,988 in the model"},
+                 {600, 0, "in the model interval 6 executed other code than for its vector, "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        choose_points();
+        as_str_free(&heard);
+        move_instructions(6, cases[i].moved, cases[i].added);
+        sweep_differs();
+        if (cases[i].part ? !strstr(as_str_get(&heard), cases[i].part) : heard.len > 0)
+            fail_msg("%zu: %s", i, as_str_get(&heard));
+        as_predict_free(&predict);
+        predict = (struct as_predict){.request = &request};
+    }
+}
+
 /* ---- the function of an interval ---- */
 
 static const char *function_of_block(const struct as_block *block)
@@ -389,10 +435,18 @@ static void numbers(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(vectors_are_the_run), TEST(points_are_measured),   TEST(sweeps),        TEST(too_short),
-        TEST(intervals_of_a_loop), TEST(both_runs_are_metered), TEST(never_reached), TEST(a_longer_run),
-        TEST(other_code),          TEST(the_largest_function),  TEST(numbers)};
+    const struct CMUnitTest tests[] = {TEST(vectors_are_the_run),
+                                       TEST(points_are_measured),
+                                       TEST(sweeps),
+                                       TEST(too_short),
+                                       TEST(intervals_of_a_loop),
+                                       TEST(both_runs_are_metered),
+                                       TEST(never_reached),
+                                       TEST(a_longer_run),
+                                       TEST(other_code),
+                                       TEST(tolerable_differences),
+                                       TEST(the_largest_function),
+                                       TEST(numbers)};
     arguments = argv;
     plugin = argc == 4 ? realpath(argv[3], NULL) : NULL;
     int failed = plugin ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
