@@ -280,7 +280,7 @@ static struct as_wire_lane *slowest_fellow(const struct as_wire_lane *lane)
     return slowest;
 }
 
-/* Pairs with throttle and wait_for_expected: a waiter adds itself and then looks at the clocks; one that is missed sleeps a millisecond. */
+/* Pairs with throttle and wait_for_expected: a waiter adds itself and then looks at the clocks; one that is missed sleeps for AS_LANE_NAP. */
 void as_lane_wake_waiters(void)
 {
     if (!atomic_load(&throttle_waiters))
@@ -336,15 +336,15 @@ static void wait_for_expected(void)
     for (int waited = 0; as_turns_awaits() && !atomic_load(&as_plugin.wire->detached);) {
         uint32_t epoch = atomic_load(&throttle_epoch);
         if (as_turns_awaits())
-            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, 1);
+            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, AS_LANE_NAP);
         if (atomic_load(&throttle_epoch) == epoch)
-            as_turns_stay_patient(++waited);
+            as_turns_stay_patient(waited += AS_LANE_NAP);
     }
     atomic_fetch_sub(&throttle_waiters, 1);
 }
 
 /* Waits until the slowest thread is no more than half of the window behind, so that this one has some way to go before it waits again. Returns
- * false if there was no progress for a millisecond. */
+ * false if there was no progress for AS_LANE_NAP. */
 static bool wait_for_slowest(struct as_wire_lane *lane, uint64_t window)
 {
     const struct as_wire_lane *slowest = slowest_fellow(lane);
@@ -356,7 +356,7 @@ static bool wait_for_slowest(struct as_wire_lane *lane, uint64_t window)
         lower_target(target);
         uint64_t clock = as_lane_clock(slowest);
         if (clock < target)
-            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, 1);
+            futex_wait(&throttle_epoch, FUTEX_WAIT_PRIVATE, epoch, AS_LANE_NAP);
         if (as_lane_clock(slowest) == clock && atomic_load(&throttle_epoch) == epoch)
             return false;
         slowest = slowest_fellow(lane);
@@ -409,14 +409,15 @@ static void wait_at_gate(struct as_wire_lane *lane, may_go_function *may_go, uin
     as_lane_publish(lane);
     settle();
     as_lane_wake_waiters();
-    for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached); waited++) {
+    for (int waited = 0; !may_go(lane, question) && !atomic_load(&as_plugin.wire->detached);) {
         uint32_t ring = atomic_load(&lane->ring); /* before all that is looked at */
-        if (wire->quantum ? atomic_load(&wire->leaks) != leaks : waited == PATIENCE && atomic_load(&live_threads) > 1)
+        if (wire->quantum ? atomic_load(&wire->leaks) != leaks : waited >= PATIENCE && atomic_load(&live_threads) > 1)
             break;
         atomic_store(&lane->sleeps, 1); /* before the last look: as_gates_ring_lane (gates.h) */
         if (!may_go(lane, question))
-            futex_wait(&lane->ring, FUTEX_WAIT, ring, 1);
+            futex_wait(&lane->ring, FUTEX_WAIT, ring, AS_LANE_NAP);
         atomic_store(&lane->sleeps, 0);
+        waited += AS_LANE_NAP;
     }
     atomic_store(&lane->activity, before == AS_WIRE_GATED ? AS_WIRE_RUNNING : before);
 }

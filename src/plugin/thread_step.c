@@ -239,10 +239,10 @@ void as_turns_stay_patient(int milliseconds)
         atomic_store(&expected, 0);
 }
 
-/* Waits for a call, or a millisecond. Returns false if that has passed. */
-static bool wait_for_call(struct as_wire_lane *lane, uint32_t call)
+/* Waits for a call, or so long. Returns false if that has passed. */
+static bool wait_for_call(struct as_wire_lane *lane, uint32_t call, long milliseconds)
 {
-    struct timespec timeout = {.tv_nsec = 1000000};
+    struct timespec timeout = {.tv_nsec = milliseconds * 1000000};
     return syscall(SYS_futex, &lane->call, FUTEX_WAIT_PRIVATE, call, &timeout, NULL, 0) == 0 ||
            atomic_load(&lane->call) != call;
 }
@@ -268,11 +268,11 @@ static void stay_in_line(struct as_wire_lane *lane, uint64_t slack)
             return;
         if (first)
             hail(first);
-        if (wait_for_call(lane, call))
+        if (wait_for_call(lane, call, stuck ? 1 : AS_LANE_NAP))
             continue;
         stuck = first && is_asleep(first) ? stuck + 1 : 0;
         if (!first)
-            as_turns_stay_patient(++awaited);
+            as_turns_stay_patient(awaited += AS_LANE_NAP);
         if (stuck > (first && atomic_load(&first->activity) == AS_WIRE_IN_SYSCALL ? PATIENCE : 1))
             return;
     }
