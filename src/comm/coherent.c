@@ -31,10 +31,11 @@ struct as_coherent {
     struct as_pair_matrix matrix;
     struct as_contacts contacts;
     AS_VEC(uint32_t) order;         /* numbers of threads */
-    struct as_map indexes;          /* number of a thread: its place + 1 */
+    AS_VEC(uint32_t) places;        /* by number of a thread: its place + 1 */
     AS_VEC(struct as_map *) copies; /* by place */
     struct as_map spaces;           /* process and image: number + 1 */
-    struct as_map pages;            /* key: the page */
+    uint64_t recent_key, recent_space;
+    struct as_map pages; /* key: the page */
     AS_VEC(struct page *) all_pages;
     struct page *recent[RECENT];
 };
@@ -60,9 +61,9 @@ void as_coherent_free(struct as_coherent *coherent)
     as_pair_matrix_free(&coherent->matrix);
     as_contacts_free(&coherent->contacts);
     as_vec_free(&coherent->order);
+    as_vec_free(&coherent->places);
     as_vec_free(&coherent->copies);
     as_vec_free(&coherent->all_pages);
-    as_map_free(&coherent->indexes);
     as_map_free(&coherent->spaces);
     as_map_free(&coherent->pages);
     free(coherent);
@@ -70,28 +71,41 @@ void as_coherent_free(struct as_coherent *coherent)
 
 /* ---- finding things ---- */
 
-/* The place of a thread; NOBODY: there are too many. */
-static uint32_t index_of(struct as_coherent *coherent, uint32_t number)
+static __attribute__((noinline)) uint32_t add_thread(struct as_coherent *coherent, uint32_t number)
 {
-    uint64_t *place = as_map_put(&coherent->indexes, number);
-    if (*place)
-        return (uint32_t)*place - 1;
     if (coherent->order.len == AS_PAIR_THREADS)
         return NOBODY;
+    while (coherent->places.len <= number)
+        *as_vec_push(&coherent->places) = 0;
     *as_vec_push(&coherent->order) = number;
     *as_vec_push(&coherent->copies) = as_alloc(sizeof(struct as_map));
-    *place = coherent->order.len;
     as_pair_matrix_grow(&coherent->matrix, coherent->order.len);
-    return (uint32_t)*place - 1;
+    coherent->places.data[number] = (uint32_t)coherent->order.len;
+    return (uint32_t)coherent->order.len - 1;
+}
+
+/* The place of a thread; NOBODY: there are too many. */
+static inline uint32_t index_of(struct as_coherent *coherent, uint32_t number)
+{
+    uint32_t place = number < coherent->places.len ? coherent->places.data[number] : 0;
+    return __builtin_expect(place, 1) ? place - 1 : add_thread(coherent, number);
+}
+
+static __attribute__((noinline)) uint64_t find_space(struct as_coherent *coherent, uint64_t key)
+{
+    uint64_t *number = as_map_put(&coherent->spaces, key);
+    if (!*number)
+        *number = coherent->spaces.len;
+    coherent->recent_key = key;
+    return coherent->recent_space = *number;
 }
 
 /* A program that a process executes has its memory for itself. */
-static uint64_t space_of(struct as_coherent *coherent, uint32_t process, uint32_t image)
+static inline uint64_t space_of(struct as_coherent *coherent, uint32_t process, uint32_t image)
 {
-    uint64_t *number = as_map_put(&coherent->spaces, (uint64_t)process << 32 | image);
-    if (!*number)
-        *number = coherent->spaces.len;
-    return *number;
+    uint64_t key = (uint64_t)process << 32 | image;
+    bool known = coherent->recent_space && coherent->recent_key == key;
+    return __builtin_expect(known, 1) ? coherent->recent_space : find_space(coherent, key);
 }
 
 static struct page *new_page(uint64_t key)

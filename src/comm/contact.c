@@ -3,17 +3,22 @@
 
 #include "base/random.h"
 
-static uint64_t hash_side(uint64_t hash, const struct as_contact_side *side)
+#define FROM UINT64_C(0xbf58476d1ce4e5b9) /* odd, and otherwise of no meaning */
+#define TO UINT64_C(0x94d049bb133111eb)
+
+/* The products do not wait for each other: this is most of what counting a transfer takes. Contacts of one hash are told apart. */
+static uint64_t hash_side(const struct as_contact_side *side, uint64_t factor)
 {
-    hash = as_random_hash(hash ^ side->insn ^ (uint64_t)side->process << 48);
-    return as_random_hash(hash ^ (uint64_t)side->path << 16 ^ (uint64_t)side->offset << 8 ^ side->size);
+    uint64_t place =
+        (uint64_t)side->offset << 56 ^ (uint64_t)side->size << 48 ^ (uint64_t)side->process << 32 ^ side->path;
+    return side->insn * factor + place * (factor ^ AS_RANDOM_STEP);
 }
 
 static uint64_t hash_of(const struct as_contact *contact)
 {
-    uint64_t hash = as_random_hash(contact->line ^ contact->is_false ^ (uint64_t)contact->process << 48);
-    hash = hash_side(hash ^ contact->object, &contact->from);
-    return hash_side(hash, &contact->to);
+    uint64_t whose = (uint64_t)contact->process << 33 ^ (uint64_t)contact->object << 1 ^ contact->is_false;
+    return as_random_hash(contact->line + whose * AS_RANDOM_STEP + hash_side(&contact->from, FROM) +
+                          hash_side(&contact->to, TO));
 }
 
 static bool is_same_side(const struct as_contact_side *a, const struct as_contact_side *b)
@@ -33,9 +38,9 @@ static uint64_t thread_bit(uint32_t thread)
     return UINT64_C(1) << (thread < 63 ? thread : 63);
 }
 
-static struct as_contact *find(struct as_contacts *contacts, const struct as_contact *contact)
+static struct as_contact *find_slowly(struct as_contacts *contacts, const struct as_contact *contact, uint64_t hash)
 {
-    uint64_t *first = as_map_put(&contacts->index, hash_of(contact));
+    uint64_t *first = as_map_put(&contacts->index, hash);
     for (uint64_t place = *first; place; place = contacts->next.data[place - 1])
         if (is_same(&contacts->list.data[place - 1], contact))
             return &contacts->list.data[place - 1];
@@ -45,6 +50,18 @@ static struct as_contact *find(struct as_contacts *contacts, const struct as_con
     *as_vec_push(&contacts->next) = (uint32_t)*first;
     *first = contacts->list.len;
     return added;
+}
+
+/* A line that is fought over moves between the same places again and again. */
+static struct as_contact *find(struct as_contacts *contacts, const struct as_contact *contact)
+{
+    uint64_t hash = hash_of(contact);
+    uint32_t *recent = &contacts->recent[hash % AS_CONTACTS_RECENT];
+    if (*recent && is_same(&contacts->list.data[*recent - 1], contact))
+        return &contacts->list.data[*recent - 1];
+    struct as_contact *found = find_slowly(contacts, contact, hash);
+    *recent = (uint32_t)(found - contacts->list.data) + 1;
+    return found;
 }
 
 void as_contacts_add(struct as_contacts *contacts, const struct as_contact *contact, uint32_t from, uint32_t to)

@@ -27,10 +27,13 @@ struct as_contact {
     uint64_t from_threads, to_threads; /* bit n: thread n took part; bit 63: one from 63 on */
 };
 
+enum { AS_CONTACTS_RECENT = 1 << 10 };
+
 struct as_contacts {
     AS_VEC(struct as_contact) list;
-    struct as_map index;   /* of a hash: its first place in the list + 1 */
-    AS_VEC(uint32_t) next; /* by place: another one of the same hash + 1 */
+    struct as_map index;                 /* of a hash: its first place in the list + 1 */
+    AS_VEC(uint32_t) next;               /* by place: another one of the same hash + 1 */
+    uint32_t recent[AS_CONTACTS_RECENT]; /* by hash: one that was counted last, its place + 1; 0: none */
 };
 
 /* Adds `count` of it; threads count from 0. */

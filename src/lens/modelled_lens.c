@@ -389,6 +389,8 @@ void as_modelled_lens_span(struct as_modelled_lens *lens, struct as_weave *weave
     struct thread *thread = find_thread(lens, span->thread);
     if (__builtin_expect(!thread || !thread->live, 0))
         thread = start_thread(lens, span);
+    if (!lens->client) /* nobody asks for samples or counters */
+        return;
     bool tags = lens->options.sampling == AS_SAMPLING_OPERATIONS && lens->options.period;
     uint32_t any = lens->options.sampling == AS_SAMPLING_ACCESSES;
     uint64_t clock = span->clock << 16;

@@ -60,6 +60,22 @@ static void different_ones_are_apart(void **state)
     as_contacts_free(&contacts);
 }
 
+/* More of them than are looked for first. */
+static void many_are_found_again(void **state)
+{
+    enum { N = 3 * AS_CONTACTS_RECENT };
+    struct as_contacts contacts = {0};
+    struct as_contact contact = plain;
+    for (size_t i = 0; i < 2 * N; i++) {
+        contact.line = i % N * 64;
+        as_contacts_add(&contacts, &contact, 0, 1);
+    }
+    assert_int_equal(contacts.list.len, N);
+    for (size_t i = 0; i < N; i++)
+        assert_true(contacts.list.data[i].line == i * 64 && contacts.list.data[i].count == 14);
+    as_contacts_free(&contacts);
+}
+
 static void threads_are_bits(void **state)
 {
     struct as_contacts contacts = {0};
@@ -102,6 +118,7 @@ static void homes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(equal_ones_are_one), cmocka_unit_test(different_ones_are_apart),
-                                       cmocka_unit_test(threads_are_bits), cmocka_unit_test(homes)};
+                                       cmocka_unit_test(many_are_found_again), cmocka_unit_test(threads_are_bits),
+                                       cmocka_unit_test(homes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
