@@ -57,7 +57,8 @@ void as_lane_give_room(struct as_reader *reader, uint32_t number, uint64_t consu
     if (reader->twin)
         as_twin_send(reader, number, consumed);
     atomic_store(&lane->consumed, consumed);
-    if (atomic_exchange(&lane->writer_waits, 0)) {
+    if (atomic_load(&lane->writer_waits) && consumed >= atomic_load(&lane->wake_at)) {
+        atomic_store(&lane->writer_waits, 0);
         atomic_fetch_add(&lane->room, 1);
         syscall(SYS_futex, &lane->room, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
     }

@@ -36,7 +36,7 @@
 #define AS_WIRE_CODE_BARE (UINT64_C(1) << 32)
 #define AS_WIRE_MAGIC UINT64_C(0x31796173734157)
 enum {
-    AS_WIRE_VERSION = 20,
+    AS_WIRE_VERSION = 21,
     AS_WIRE_LANES = 4096,    /* most threads and processes alive at a time */
     AS_WIRE_CHUNK = 4096,    /* words: 32 KiB, published at a time */
     AS_WIRE_RING = 8 * 4096, /* words: 256 KiB a lane, touched only where the lane is used … */
@@ -175,6 +175,7 @@ struct as_wire_lane {
     _Atomic uint64_t stands_at;
     _Atomic uint32_t room; /* futex: bumped by the reader when it has consumed and somebody waits */
     _Atomic uint32_t writer_waits;
+    _Atomic uint64_t wake_at; /* … for `consumed` to come so far */
 };
 
 struct as_wire_header {

@@ -30,7 +30,7 @@
  * (so that one of the two always sees the other):
  *
  *   published, reader_waits          as_lane_publish here, wait_for_bell (reader.c)
- *   consumed, writer_waits           wait_for_room here, as_lane_give_room (reader.c)
+ *   consumed, writer_waits           wait_for_room here, as_lane_give_room (reader.c); wake_at comes before writer_waits
  *   activity and sleeps, stop_at …   wait_at_gate here, as_gates_ring_lane (gates.h)
  *   check_at, in_line                keep_together here, stay_in_line (thread_step.c)
  */
@@ -102,23 +102,45 @@ static size_t number_of(const struct as_wire_lane *lane)
     return (size_t)(lane - as_plugin.wire->lanes);
 }
 
+/* Threads are kept together as far as they have been read: one that may have fellows gets no more room than they. */
+static uint64_t room_of(const struct as_wire_lane *lane)
+{
+    bool alone = as_plugin.wire->gated && atomic_load(&as_plugin.wire->cheap_switch);
+    return alone ? as_wire_ring_words(number_of(lane)) : AS_WIRE_RING;
+}
+
+/* How far the reader has to have come before the chunk at `position` may be written, if it is to be one of so much room. */
+static uint64_t needed_for(uint64_t position, uint64_t room)
+{
+    uint64_t end = position + AS_WIRE_CHUNK;
+    return end > room ? end - room : 0;
+}
+
 /* Acquires what as_lane_give_room (reader.c) released: the reader is done with the words that are about to be overwritten. */
 static bool has_room(struct as_wire_lane *lane, uint64_t position)
 {
-    /* Threads are kept together as far as they have been read: one that may have fellows gets no more room than they. */
-    bool alone = as_plugin.wire->gated && atomic_load(&as_plugin.wire->cheap_switch);
-    size_t room = alone ? as_wire_ring_words(number_of(lane)) : AS_WIRE_RING;
-    return position + AS_WIRE_CHUNK - atomic_load(&lane->consumed) <= room;
+    return atomic_load(&lane->consumed) >= needed_for(position, room_of(lane));
+}
+
+/* A program's only thread sleeps until half of the ring is free, since to be woken for each chunk costs more than to write it. Nobody
+ * can wait for that thread meanwhile but the reader, which reads on. Others go on with the first chunk. */
+static uint64_t choose_wake(const struct as_wire_lane *lane, uint64_t position)
+{
+    bool only = atomic_load(&as_plugin.wire->next_thread) == 1;
+    return needed_for(position, only ? room_of(lane) / 2 : room_of(lane));
 }
 
 static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
 {
     uint32_t before = atomic_exchange(&lane->activity, AS_WIRE_FULL); /* read by is_ahead (reader.c) */
-    while (!has_room(lane, position) && !atomic_load(&as_plugin.wire->detached)) {
+    uint64_t wake_at = choose_wake(lane, position);
+    while (atomic_load(&lane->consumed) < wake_at && !atomic_load(&as_plugin.wire->detached)) {
         uint32_t room = atomic_load(&lane->room);
+        atomic_store(&lane->wake_at, wake_at);
         atomic_store(&lane->writer_waits, 1); /* before the load of consumed: see as_lane_give_room */
-        if (!has_room(lane, position))
+        if (atomic_load(&lane->consumed) < wake_at)
             futex_wait(&lane->room, FUTEX_WAIT, room, 100);
+        wake_at = needed_for(position, room_of(lane)); /* enough, if the reader does not come further */
     }
     atomic_store(&lane->activity, before);
 }
