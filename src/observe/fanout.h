@@ -32,7 +32,7 @@ struct as_fanout_options {
 };
 #define AS_FANOUT_DEFAULTS                                                                                             \
     {                                                                                                                  \
-        .inline_ = false, .batch = 4096, .in_flight = 16                                                               \
+        .inline_ = false, .batch = 4096, .in_flight = 32                                                               \
     }
 
 struct as_fanout;
