@@ -176,10 +176,14 @@ static uint64_t median_of(const struct as_reuse_pair *pair)
     return 0;
 }
 
-static void print_path(const struct as_reuse_shown *shown, FILE *out, const char *what, uint32_t path)
+/* The call path that most of a pair's reuses are on, and how many unless it is all. */
+static void print_path(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair,
+                       const char *what, uint32_t path)
 {
     char *text = as_reuse_path_text(shown, path);
-    if (*text)
+    if (*text && pair->path_count < pair->count)
+        fprintf(out, "%71s%s (%s of them): %s\n", "", what, AS_COUNT(pair->path_count), AS_SHOW(text));
+    else if (*text)
         fprintf(out, "%71s%s: %s\n", "", what, AS_SHOW(text));
     free(text);
 }
@@ -201,8 +205,8 @@ static void print_pair(const struct as_reuse_shown *shown, FILE *out, const stru
             caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", sets ? AS_COUNT(pair->conflicts) : "-",
             median_text(shown, pair, median), 100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
     if (pair->use_path != pair->reuse_path)
-        print_path(shown, out, "use", pair->use_path);
-    print_path(shown, out, pair->use_path != pair->reuse_path ? "reuse" : "both", pair->reuse_path);
+        print_path(shown, out, pair, "use", pair->use_path);
+    print_path(shown, out, pair, pair->use_path != pair->reuse_path ? "reuse" : "both", pair->reuse_path);
     free(use);
     free(reuse);
 }

@@ -21,12 +21,16 @@ uint32_t as_code_sites_path(struct as_code_sites *sites, uint64_t name)
 
 uint32_t as_code_sites_add(struct as_code_sites *sites, uint32_t insn, uint32_t path)
 {
-    uint64_t *number = as_map_put(&sites->numbers, (uint64_t)path << 32 | insn);
-    if (!*number && path && sites->list.len >= AS_CODE_SITES)
+    uint64_t key = (uint64_t)path << 32 | insn;
+    bool full = path && sites->list.len >= AS_CODE_SITES;
+    uint64_t *number = full ? as_map_get(&sites->numbers, key) : as_map_put(&sites->numbers, key);
+    if (!number)
         return as_code_sites_add(sites, insn, 0);
-    if (!*number) {
-        *as_vec_push(&sites->list) = (struct as_code_site){insn, path};
-        *number = sites->list.len;
-    }
+    if (*number)
+        return (uint32_t)*number - 1;
+    if (sites->list.len < AS_CODE_SITES)
+        sites->insns[sites->list.len] = insn;
+    *as_vec_push(&sites->list) = (struct as_code_site){insn, path};
+    *number = sites->list.len;
     return (uint32_t)*number - 1;
 }

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/vec.h"
 
-enum { AS_CODE_SITES = 1 << 20, AS_CODE_RECENT = 1 << 13 };
+enum { AS_CODE_SITES = 1 << 18, AS_CODE_RECENT = 1 << 13 };
 
 struct as_code_site {
     uint32_t insn, path; /* path 0: unknown */
@@ -18,6 +18,7 @@ struct as_code_site {
 struct as_code_sites {
     AS_VEC(struct as_code_site) list; /* by number */
     AS_VEC(uint64_t) paths;           /* by path - 1: whatever it was called with */
+    uint32_t insns[AS_CODE_SITES];    /* by number; other threads may read those of numbers that they were given */
     struct as_map numbers, path_numbers;
     struct {
         struct as_code_site site;

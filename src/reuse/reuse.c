@@ -35,6 +35,7 @@ struct as_reuse {
     uint32_t scale;
     size_t run_first; /* where the run under way begins in its chunk */
     struct as_reuse_view *all, *all_sockets;
+    uint64_t bytes; /* before views became one */
 };
 
 struct as_reuse *as_reuse_new(const struct as_reuse_options *options)
@@ -44,6 +45,12 @@ struct as_reuse *as_reuse_new(const struct as_reuse_options *options)
     reuse->pool = as_reuse_pool_new(options->jobs);
     reuse->epoch = as_reuse_pool_take(reuse->pool);
     return reuse;
+}
+
+void as_reuse_set_insns(struct as_reuse *reuse, const uint32_t *insns, uint32_t n)
+{
+    reuse->options.shape.insns = insns;
+    reuse->options.shape.n_insns = n;
 }
 
 static struct as_reuse_view *new_view(const struct as_reuse *reuse, bool shared, enum as_reuse_level first,
@@ -482,6 +489,7 @@ void as_reuse_finish(struct as_reuse *reuse)
         tell_least(reuse, reuse->threads.data[i]->shown.view);
     for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
         tell_least(reuse, &reuse->sockets[i]);
+    reuse->bytes = as_reuse_bytes(reuse);
     reuse->all = new_view(reuse, false, AS_REUSE_LLC, AS_REUSE_L2);
     for (size_t i = 0; i < reuse->threads.len; i++) {
         as_reuse_view_end(reuse->threads.data[i]->shown.view);
@@ -576,6 +584,8 @@ struct as_reuse_view *as_reuse_all_sockets(const struct as_reuse *reuse)
 uint64_t as_reuse_bytes(const struct as_reuse *reuse)
 {
     uint64_t bytes = 0;
+    if (reuse->bytes)
+        return reuse->bytes;
     for (size_t i = 0; i < reuse->threads.len; i++)
         bytes += as_reuse_view_bytes(reuse->threads.data[i]->shown.view);
     for (size_t i = 0; i < reuse->processes.len; i++)
@@ -583,6 +593,5 @@ uint64_t as_reuse_bytes(const struct as_reuse *reuse)
             bytes += as_granules_bytes(&reuse->processes.data[i]->holders);
     for (uint32_t i = 0; reuse->sockets && i < reuse->options.sockets; i++)
         bytes += as_reuse_view_bytes(&reuse->sockets[i]);
-    bytes += reuse->all ? as_reuse_view_bytes(reuse->all) : 0;
-    return bytes + (reuse->all_sockets ? as_reuse_view_bytes(reuse->all_sockets) : 0);
+    return bytes;
 }

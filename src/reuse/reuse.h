@@ -39,6 +39,8 @@ struct as_reuse_thread {
 struct as_reuse;
 struct as_reuse *as_reuse_new(const struct as_reuse_options *options);
 void as_reuse_free(struct as_reuse *reuse);
+/* Before the first access: codes below n are instructions on call paths, `insns` says of which instructions (as_reuse_shape). */
+void as_reuse_set_insns(struct as_reuse *reuse, const uint32_t *insns, uint32_t n);
 /* Accesses that a thread made one after the other. */
 void as_reuse_take(struct as_reuse *reuse, uint32_t thread, uint32_t process, const struct as_data_access *accesses,
                    size_t n);

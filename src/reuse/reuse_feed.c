@@ -106,6 +106,8 @@ struct as_reuse_feed *as_reuse_feed_new(const struct as_reuse_feed_options *opti
     feed->options = *options;
     feed->exact = options->exact;
     feed->sites = options->path_kind ? as_alloc(sizeof *feed->sites) : NULL;
+    if (feed->exact && feed->sites)
+        as_reuse_set_insns(feed->exact, feed->sites->insns, AS_CODE_SITES);
     feed->weave = as_weave_new(0, &weave_ops, feed);
     if (options->watch)
         make_machine(feed, options);

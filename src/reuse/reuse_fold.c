@@ -25,7 +25,7 @@ static void fold_codes(struct as_reuse_view *view, const struct as_code_sites *s
         }
     }
     as_vec_free(&tops);
-    as_vec_free(&view->codes);
+    as_reuse_codes_free(view);
     view->codes.data = folded.codes.data;
     view->codes.len = folded.codes.len;
     view->codes.cap = folded.codes.cap;
@@ -33,32 +33,28 @@ static void fold_codes(struct as_reuse_view *view, const struct as_code_sites *s
 
 static struct as_code_site site_of(const struct as_code_sites *sites, uint32_t code)
 {
+    if (code != AS_REUSE_NO_CODE && code & AS_REUSE_ON_ANY_PATH)
+        return (struct as_code_site){.insn = code & ~AS_REUSE_ON_ANY_PATH};
     return code < sites->list.len ? sites->list.data[code] : (struct as_code_site){.insn = AS_REUSE_NO_CODE};
 }
 
 static void fold_pairs(struct as_reuse_view *view, const struct as_code_sites *sites)
 {
+    static const struct as_reuse_shape without_paths;
     struct as_reuse_view *folded = as_alloc(sizeof *folded);
+    folded->shape = &without_paths;
     for (size_t i = 0; i < view->pairs.len; i++) {
         const struct as_reuse_pair *pair = &view->pairs.data[i];
         struct as_code_site use = site_of(sites, pair->use), reuse = site_of(sites, pair->reuse);
         struct as_reuse_pair *sum = as_reuse_pair_of(folded, use.insn, reuse.insn);
         as_reuse_pair_add(sum, pair);
-        if (pair->count < sum->path_count)
+        if (pair->count < sum->path_count || !(use.path | reuse.path))
             continue;
         sum->path_count = pair->count;
         sum->use_path = use.path;
         sum->reuse_path = reuse.path;
     }
-    as_vec_free(&view->pairs);
-    as_map_free(&view->pair_index);
-    free(view->recent);
-    view->pairs.data = folded->pairs.data;
-    view->pairs.len = folded->pairs.len;
-    view->pairs.cap = folded->pairs.cap;
-    view->pair_index = folded->pair_index;
-    view->recent = folded->recent;
-    view->n_recent = folded->n_recent;
+    as_reuse_pairs_move(view, folded);
     free(folded);
 }
 

@@ -65,6 +65,42 @@ static void merge_misses(void *context, uint64_t first, void *records, size_t n)
     }
 }
 
+static void take_misses(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    if (into->misses.len) {
+        as_granules_each(&from->misses, merge_misses, into);
+        as_granules_free(&from->misses);
+    } else {
+        as_granules_free(&into->misses);
+        into->misses = from->misses;
+    }
+    as_granules_init(&from->misses, sizeof(struct as_reuse_misses));
+}
+
+static void take_codes(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    static const struct as_reuse_code unused;
+    if (!into->codes.data) {
+        memcpy(&into->codes, &from->codes, sizeof into->codes);
+        memset(&from->codes, 0, sizeof from->codes);
+    }
+    for (size_t i = 0; i < from->codes.len; i++)
+        if (memcmp(&from->codes.data[i], &unused, sizeof unused) != 0) /* what is unused takes no memory */
+            as_reuse_code_add(as_reuse_code_of(into, (uint32_t)i), &from->codes.data[i]);
+    as_reuse_codes_free(from);
+}
+
+static void take_pairs(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    if (!into->pairs.data)
+        as_reuse_pairs_move(into, from);
+    for (size_t i = 0; i < from->pairs.len; i++) {
+        const struct as_reuse_pair *pair = &from->pairs.data[i];
+        as_reuse_pair_add(as_reuse_pair_of(into, pair->use, pair->reuse), pair);
+    }
+    as_reuse_pairs_free(from);
+}
+
 static void add_counts(struct as_reuse_counts *sum, const struct as_reuse_counts *counts)
 {
     uint64_t *to = (uint64_t *)sum;
@@ -90,18 +126,7 @@ void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from)
     into->fetched += from->fetched;
     into->fetched_bytes += from->fetched_bytes;
     into->now += from->now;
-    for (size_t i = 0; i < from->codes.len; i++)
-        as_reuse_code_add(as_reuse_code_of(into, (uint32_t)i), &from->codes.data[i]);
-    for (size_t i = 0; i < from->pairs.len; i++) {
-        const struct as_reuse_pair *pair = &from->pairs.data[i];
-        as_reuse_pair_add(as_reuse_pair_of(into, pair->use, pair->reuse), pair);
-    }
-    if (into->misses.len) {
-        as_granules_each(&from->misses, merge_misses, into);
-        as_granules_free(&from->misses);
-    } else {
-        as_granules_free(&into->misses);
-        into->misses = from->misses;
-    }
-    as_granules_init(&from->misses, sizeof(struct as_reuse_misses));
+    take_codes(into, from);
+    take_pairs(into, from);
+    take_misses(into, from);
 }

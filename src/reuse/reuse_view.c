@@ -2,6 +2,7 @@
 #include "reuse/reuse_view.h"
 
 #include "base/random.h"
+#include "reuse/huge.h"
 #include "reuse/reuse_rules.h"
 
 enum { LEAST_RECENT = 1 << 9, MOST_RECENT = 1 << 18 };
@@ -55,10 +56,8 @@ void as_reuse_view_free(struct as_reuse_view *view)
     as_granules_free(&view->misses);
     for (int level = 0; level < AS_REUSE_LEVELS; level++)
         as_lru_cache_free(&view->caches[level]);
-    as_vec_free(&view->codes);
-    as_vec_free(&view->pairs);
-    as_map_free(&view->pair_index);
-    free(view->recent);
+    as_reuse_codes_free(view);
+    as_reuse_pairs_free(view);
     free(view->parts);
     as_vec_free(&view->working_set);
 }
@@ -66,16 +65,28 @@ void as_reuse_view_free(struct as_reuse_view *view)
 uint64_t as_reuse_view_bytes(const struct as_reuse_view *view)
 {
     return sizeof *view + as_lru_stack_bytes(&view->stack) + as_granules_bytes(&view->misses) +
-           view->codes.cap * sizeof *view->codes.data + view->pairs.cap * sizeof *view->pairs.data;
+           view->codes.len * sizeof *view->codes.data + view->pairs.len * sizeof *view->pairs.data;
 }
 
 /* ---- codes and pairs ---- */
 
 static __attribute__((noinline)) void add_codes(struct as_reuse_view *view, size_t len)
 {
-    as_vec_reserve((void **)&view->codes.data, &view->codes.cap, len, sizeof *view->codes.data);
-    memset(view->codes.data + view->codes.len, 0, (len - view->codes.len) * sizeof *view->codes.data);
+    enum { FIRST = 1 << 10 };
+    size_t cap = view->codes.cap ? view->codes.cap : FIRST, size = sizeof *view->codes.data;
+    while (cap < len)
+        cap *= 2;
+    if (cap > view->codes.cap)
+        view->codes.data = as_sparse_grow(view->codes.data, view->codes.cap * size, cap * size);
+    view->codes.cap = cap;
     view->codes.len = len;
+}
+
+void as_reuse_codes_free(struct as_reuse_view *view)
+{
+    as_sparse_free(view->codes.data, view->codes.cap * sizeof *view->codes.data);
+    view->codes.data = NULL;
+    view->codes.len = view->codes.cap = 0;
 }
 
 static AS_FAST_PART struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
@@ -136,6 +147,28 @@ static AS_FAST_PART void begin_pairs(struct as_reuse_view *view)
     grow_pairs(view);
 }
 
+void as_reuse_pairs_free(struct as_reuse_view *view)
+{
+    as_vec_free(&view->pairs);
+    as_map_free(&view->pair_index);
+    free(view->recent);
+    view->recent = NULL;
+    view->n_recent = 0;
+}
+
+void as_reuse_pairs_move(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    as_reuse_pairs_free(into);
+    memcpy(&into->pairs, &from->pairs, sizeof into->pairs);
+    into->pair_index = from->pair_index;
+    into->recent = from->recent;
+    into->n_recent = from->n_recent;
+    memset(&from->pairs, 0, sizeof from->pairs);
+    from->pair_index = (struct as_map){0};
+    from->recent = NULL;
+    from->n_recent = 0;
+}
+
 static void add_pair(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
 {
     if (view->pairs.len == view->pairs.cap)
@@ -143,13 +176,40 @@ static void add_pair(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
     view->pairs.data[view->pairs.len++] = (struct as_reuse_pair){.use = use, .reuse = reuse};
 }
 
+static struct as_reuse_pair *find_pair(struct as_reuse_view *view, uint32_t use, uint32_t reuse);
+
+/* Whether a side of a pair is on one path of several. */
+static bool is_on_path(const struct as_reuse_view *view, uint32_t code)
+{
+    return code < view->shape->n_insns;
+}
+
+static uint32_t on_any_path(const struct as_reuse_view *view, uint32_t code)
+{
+    return is_on_path(view, code) ? AS_REUSE_ON_ANY_PATH | view->shape->insns[code] : code;
+}
+
+/* There is no place for another such pair: the one that it counts in. */
+static struct as_reuse_pair *find_wider(struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+{
+    if (is_on_path(view, use) || is_on_path(view, reuse))
+        return find_pair(view, on_any_path(view, use), on_any_path(view, reuse));
+    return find_pair(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
+}
+
+static bool is_full_for(const struct as_reuse_view *view, uint32_t use, uint32_t reuse)
+{
+    bool on_path = is_on_path(view, use) || is_on_path(view, reuse);
+    return use != AS_REUSE_NO_CODE && view->pairs.len >= (on_path ? AS_REUSE_PATH_PAIRS : AS_REUSE_PAIRS);
+}
+
 static __attribute__((noinline)) struct as_reuse_pair *find_pair(struct as_reuse_view *view, uint32_t use,
                                                                  uint32_t reuse)
 {
     uint64_t key = (uint64_t)use << 32 | reuse, hash = hash_of(use, reuse);
     uint64_t *place = as_map_get(&view->pair_index, key);
-    if (!place && view->pairs.len >= AS_REUSE_PAIRS && use != AS_REUSE_NO_CODE)
-        return find_pair(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE);
+    if (!place && is_full_for(view, use, reuse))
+        return find_wider(view, use, reuse);
     place = place ? place : as_map_put(&view->pair_index, key);
     if (!*place) {
         add_pair(view, use, reuse);

@@ -18,6 +18,9 @@ struct as_reuse_shape {
     uint32_t shift;                                /* a granule has 1 << shift bytes */
     struct as_cache_shape levels[AS_REUSE_LEVELS]; /* in granules; L1 without lines: no caches at all */
     uint64_t interval;                             /* accesses of an interval of the working set */
+    /* The instructions of the codes below n_insns, which are instructions on call paths. Other codes have no path. */
+    const uint32_t *insns;
+    uint32_t n_insns;
     bool sampled;  /* granules are a sample: no caches are simulated, times are not known */
     bool distinct; /* distances are granules in between, whatever invalidations do to caches: see lru_stack.h */
 };
@@ -50,7 +53,8 @@ struct as_reuse_code {
     uint32_t path;        /* see reuse_fold.h */
 };
 
-enum { AS_REUSE_NO_CODE = UINT32_MAX }; /* of both sides of the pair that stands for all that found no place */
+enum { AS_REUSE_NO_CODE = UINT32_MAX };          /* of both sides of the pair that stands for all that found no place */
+#define AS_REUSE_ON_ANY_PATH (UINT32_C(1) << 31) /* of a side of a pair: it is an instruction, on whatever path */
 
 /* What nearly every reuse changes is one cache line of the host, and one more for its octave. */
 struct as_reuse_pair {
@@ -76,7 +80,9 @@ struct as_reuse_misses {
     uint64_t used;        /* a bit for each byte that was used at all; of longer granules for each 1/64 */
 };
 
-enum { AS_REUSE_PAIRS = 1 << 18 /* of a view; further ones count as one */ };
+/* Pairs of a view. A program that recurses has as many pairs of paths as anybody has memory for: where there are AS_REUSE_PATH_PAIRS,
+ * further ones are those of the instructions on any path; where there are AS_REUSE_PAIRS, further ones count as one. */
+enum { AS_REUSE_PATH_PAIRS = 1 << 17, AS_REUSE_PAIRS = 3 * AS_REUSE_PATH_PAIRS };
 
 struct as_reuse_view {
     const struct as_reuse_shape *shape;
@@ -91,7 +97,8 @@ struct as_reuse_view {
     struct as_lru_cache caches[AS_REUSE_LEVELS]; /* those that this view simulates */
     uint64_t looked_up[AS_REUSE_LEVELS], missed[AS_REUSE_LEVELS][AS_MISS_CAUSES], beyond[AS_REUSE_LEVELS];
     uint64_t fetched, fetched_bytes;
-    AS_VEC(struct as_reuse_code) codes; /* by code */
+    AS_VEC(struct as_reuse_code)
+    codes; /* by code; a process has only a part of them, so it is a sparse table (huge.h) */
     AS_VEC(struct as_reuse_pair) pairs; /* on lines of the host */
     struct as_map pair_index;           /* use << 32 | reuse: place + 1 */
     uint32_t *recent;  /* where a pair was found last, by hash: at least four times as many as pairs, up to a limit */
@@ -121,11 +128,14 @@ static inline uint64_t as_reuse_hash(uint64_t key)
     return (key & ((UINT64_C(1) << 48) - 1)) * AS_RANDOM_STEP;
 }
 struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code);
+void as_reuse_codes_free(struct as_reuse_view *view);
 void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code);
 struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse);
+void as_reuse_pairs_free(struct as_reuse_view *view);
+void as_reuse_pairs_move(struct as_reuse_view *into, struct as_reuse_view *from); /* in place of those that are there */
 void as_reuse_pair_add(struct as_reuse_pair *sum, const struct as_reuse_pair *pair);
-/* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay; misses of granules, which take the most memory,
- * are taken away: `from` has none afterwards. */
+/* Adds counts, histograms, codes, pairs and misses. Stacks, caches and intervals stay; what takes the most memory, codes, pairs and
+ * misses of granules, is taken away: `from` has none afterwards. */
 void as_reuse_view_merge(struct as_reuse_view *into, struct as_reuse_view *from);
 uint64_t as_reuse_view_bytes(const struct as_reuse_view *view);
 

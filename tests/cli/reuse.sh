@@ -140,6 +140,38 @@ holds "bytes that were only filled once are not in use" 'd["objects"][0]["name"]
 holds "blocks are at most half of what lies in between, which the L1 does not hold" \
     'any("after 32 KiB or more" in a["text"] and "the L1 has 32 KiB" in a["text"] and " 1/2 of" in a["text"] for a in d["advice"] if a["kind"] == "blocking")' filled.json
 
+# A recursion with more call paths than are kept apart: 2^18 of its leaves, and a loop behind it.
+cat >tree.c <<'END'
+static volatile long word, lines[1000][8];
+
+__attribute__((noinline)) void tree(int depth)
+{
+    if (!depth) {
+        (void)word;
+        return;
+    }
+    tree(depth - 1);
+    tree(depth - 1);
+    __asm__ volatile("");
+}
+
+int main(void)
+{
+    tree(18);
+    for (int pass = 0; pass < 11; pass++)
+        for (int i = 0; i < 1000; i++)
+            (void)lines[i][0];
+}
+END
+gcc -O1 -g -static -o tree tree.c
+"$ASSAY" reuse --json --from main -- ./tree >tree.json
+tree_pair() { # LINE COUNT BEYOND_L1: of the load of this line and itself
+    echo "[(p['count'], p['beyond_L1']) for p in d['pairs'] if p['use'] == p['reuse'] and p['use'].get('line') == $1] == [($2, $3)]"
+}
+holds "more paths than are kept: the pairs of instructions are whole" "$(tree_pair 6 '(1 << 18) - 1' 0)" tree.json
+holds "… also those that come late" "$(tree_pair 19 10000 10000)" tree.json
+holds "… and none is with the rest" 'all(p["use"]["function"][:1] != "[" for p in d["pairs"])' tree.json
+
 # Blocks by the place that allocates, also before the measured part; two places that had the same memory.
 cat >blocks.c <<'END'
 #include <stdlib.h>

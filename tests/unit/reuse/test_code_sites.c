@@ -29,6 +29,8 @@ static void too_many(void **state)
     uint32_t number = as_code_sites_number(sites, 1, AS_CODE_SITES + 1);
     assert_int_equal(number, as_code_sites_number(sites, 1, AS_CODE_SITES + 2));
     assert_true(sites->list.data[number].insn == 1 && sites->list.data[number].path == 0);
+    assert_int_equal(sites->numbers.len, AS_CODE_SITES + 1); /* what has no number takes no memory */
+    assert_int_equal(sites->insns[AS_CODE_SITES - 1], 1);
     as_code_sites_free(sites);
     free(sites);
 }
@@ -58,8 +60,56 @@ static void fold(void **state)
     free(view);
 }
 
+/* Between two instructions there are more pairs of paths than are kept: what comes beyond is the instructions'. */
+static void many_paths(void **state)
+{
+    enum { PATHS = AS_REUSE_PATH_PAIRS + 1000, USE = 5, REUSE = 7, TWICE = 3 };
+    struct as_code_sites *sites = as_alloc(sizeof *sites);
+    struct as_reuse_shape shape = {.insns = sites->insns, .n_insns = AS_CODE_SITES};
+    struct as_reuse_view *view = as_alloc(sizeof *view);
+    as_reuse_view_init(view, &shape, false, AS_REUSE_LLC, AS_REUSE_L2);
+    for (uint32_t path = 1; path <= PATHS; path++)
+        as_reuse_pair_of(view, as_code_sites_number(sites, USE, path), as_code_sites_number(sites, REUSE, 1))->count++;
+    uint32_t one = as_code_sites_number(sites, USE, TWICE), other = as_code_sites_number(sites, REUSE, 1);
+    as_reuse_pair_of(view, one, other)->count++;
+    uint32_t late = as_code_sites_number(sites, 8, 1);
+    as_reuse_pair_of(view, late, late)->count = 10;
+    assert_int_equal(view->pairs.len, AS_REUSE_PATH_PAIRS + 2);
+    as_reuse_fold(view, sites);
+    assert_int_equal(view->pairs.len, 2);
+    const struct as_reuse_pair *pair = &view->pairs.data[0];
+    assert_true(pair->use == USE && pair->reuse == REUSE && pair->count == PATHS + 1);
+    assert_true(pair->path_count == 2 && pair->use_path == TWICE && pair->reuse_path == 1);
+    pair = &view->pairs.data[1];
+    assert_true(pair->use == 8 && pair->reuse == 8 && pair->count == 10 && pair->path_count == 0);
+    as_reuse_view_free(view);
+    as_code_sites_free(sites);
+    free(sites);
+    free(view);
+}
+
+/* More pairs of instructions than are kept: one stands for the rest, and nothing is lost. */
+static void many_pairs(void **state)
+{
+    enum { SIDE = 1 << 10, MORE = AS_REUSE_PAIRS + 5000 };
+    struct as_reuse_shape shape = {0};
+    struct as_reuse_view *view = as_alloc(sizeof *view);
+    uint64_t sum = 0;
+    as_reuse_view_init(view, &shape, false, AS_REUSE_LLC, AS_REUSE_L2);
+    for (uint32_t i = 0; i < MORE; i++)
+        as_reuse_pair_of(view, i / SIDE, i % SIDE)->count++;
+    assert_int_equal(view->pairs.len, AS_REUSE_PAIRS + 1);
+    assert_int_equal(as_reuse_pair_of(view, AS_REUSE_NO_CODE, AS_REUSE_NO_CODE)->count, 5000);
+    for (size_t i = 0; i < view->pairs.len; i++)
+        sum += view->pairs.data[i].count;
+    assert_int_equal(sum, MORE);
+    as_reuse_view_free(view);
+    free(view);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(too_many), cmocka_unit_test(fold)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(too_many), cmocka_unit_test(fold),
+                                       cmocka_unit_test(many_paths), cmocka_unit_test(many_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
