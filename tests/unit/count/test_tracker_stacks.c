@@ -6,6 +6,9 @@
 #include "symbol/space.h"
 #include "unit.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { ENTRY = 0x100, OUTER = 0x200, INNER = 0x300, BACK_OUTER = 0x115, BACK_INNER = 0x215, FRAME = 0x40 };
 
 static struct as_call_tracker *tracker;
@@ -335,6 +338,96 @@ static void what_tells_the_stack(void **state)
     assert_true(calls->path == first && calls->resumed == 0);
 }
 
+/* This program's code in the image, so that addresses in it have functions. */
+static void map_self(void)
+{
+    char line[4096], path[4096], own[4096];
+    uint64_t start, end, offset;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    own[readlink("/proc/self/exe", own, sizeof own - 1)] = 0;
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start, &end, &offset, path) == 4 &&
+            strcmp(path, own) == 0)
+            as_space_map(image.space, start, end, offset, own);
+    fclose(maps);
+}
+
+/* A jump into the middle of a function: the stack that it is on is known by the pointer, or will be. */
+static void jumps_into_functions(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    struct as_callpath *own = calls->path;
+    uint64_t entry = (uintptr_t)map_self, within = entry + 4;
+    map_self();
+    assert_int_equal(as_calls_function(&image, within), entry);
+    calls->pointer = 0x9000 - FRAME - 100;
+    assert_false(as_calls_jump(tracker, &threads[0], calls, within)); /* on the same stack */
+    calls->pointer = 0;
+    assert_true(as_calls_jump(tracker, &threads[0], calls, within));
+    assert_true(calls->resumed == within && calls->path == own);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 0);
+    calls->resumed = 0;
+    calls->pointer = 0x20000;
+    assert_true(as_calls_jump(tracker, &threads[0], calls, within));
+    assert_int_equal(calls->resumed, 0);
+    assert_ptr_not_equal(calls->path, own);
+    assert_true(as_callpath_is_partial(calls->path) && !calls->fresh);
+    struct as_stack_switches switches = as_call_tracker_switches(tracker);
+    assert_true(switches.count == 1 && switches.begun == 1 && switches.unknown == 1);
+    calls->pointer = 0x30000;
+    as_callpath_call(calls->path, within, within + 5, OUTER);
+    as_callpath_set_slot(calls->path, 0x20000);
+    assert_true(as_calls_jump(tracker, &threads[0], calls, entry)); /* its entry: a whole stack */
+    assert_true(!as_callpath_is_partial(calls->path) && calls->fresh);
+    switches = as_call_tracker_switches(tracker);
+    assert_true(switches.count == 2 && switches.begun == 2 && switches.unknown == 1);
+}
+
+/* ---- where RISC-V keeps return addresses ---- */
+
+enum { PIECES = 4 };
+
+static void note_slots(struct as_thread_calls *calls, uint32_t end, const uint64_t *words, size_t n)
+{
+    static const uint8_t code[PIECES][4] = {{0x23, 0x34, 0x11, 0x00},  /* sd ra, 8(sp) */
+                                            {0x23, 0x30, 0x81, 0x00},  /* sd s0, 0(sp) */
+                                            {0x83, 0x30, 0x81, 0x00},  /* ld ra, 8(sp) */
+                                            {0x03, 0x34, 0x01, 0x00}}; /* ld s0, 0(sp) */
+    static struct as_insn insns[PIECES];
+    static _Alignas(struct as_block) char bytes[sizeof(struct as_block) + PIECES * sizeof(struct as_insn *)];
+    struct as_block *block = (struct as_block *)bytes;
+    *block = (struct as_block){.n = PIECES};
+    for (int i = 0; i < PIECES; i++) {
+        assert_true(as_insn_decode(AS_ARCH_RISCV64, 0x1000 + 4 * (uint64_t)i, code[i], 4, &insns[i]));
+        block->insns[i] = &insns[i];
+    }
+    as_calls_note_slots(calls, &(struct as_block_exec){.block = block, .end = end, .words = words, .n_words = n});
+}
+
+/* A store of the link register is the slot of the frame that is open, a load what the next return goes by; what other registers are
+ * kept in, and what was not executed, is neither. */
+static void slots_of_link_registers(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    const uint64_t index = UINT64_C(1) << AS_WIRE_INDEX_SHIFT, eight = UINT64_C(3) << AS_WIRE_SIZE_SHIFT;
+    const uint64_t words[] = {AS_WIRE_STORE | eight | 0x8808, AS_WIRE_STORE | index | eight | 0x8800,
+                              AS_WIRE_LOAD | 2 * index | eight | 0x8708, AS_WIRE_LOAD | 3 * index | eight | 0x8700};
+    note_slots(calls, PIECES, words + 1, 1);
+    assert_int_equal(as_callpath_top_slot(calls->path), 0x9000 - FRAME);
+    note_slots(calls, PIECES, words + 3, 1);
+    assert_int_equal(calls->slot, 0);
+    note_slots(calls, 0, words, 4);
+    note_slots(calls, 2, words + 2, 2);
+    assert_int_equal(as_callpath_top_slot(calls->path), 0x9000 - FRAME);
+    assert_int_equal(calls->slot, 0);
+    note_slots(calls, 2, words, 4);
+    assert_int_equal(as_callpath_top_slot(calls->path), 0x8808);
+    assert_int_equal(calls->slot, 0);
+    note_slots(calls, 3, words, 4);
+    assert_int_equal(calls->slot, 0x8708);
+}
+
 #define ON_STACKS(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -353,6 +446,8 @@ int main(void)
         ON_STACKS(jumps),
         ON_STACKS(a_stack_that_is_copied),
         ON_STACKS(what_tells_the_stack),
+        ON_STACKS(jumps_into_functions),
+        ON_STACKS(slots_of_link_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
