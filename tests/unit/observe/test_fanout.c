@@ -114,6 +114,7 @@ static void without_threads(void **state)
 
 static void without_observers(void **state)
 {
+    assert_int_equal(as_fanout_free(NULL), 0);
     struct as_fanout *fanout = start(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4}, NULL, 0, false);
     uint64_t records = 0, by_thread[8] = {0};
     for (int i = 0; i < 100; i++)

@@ -388,6 +388,70 @@ static void correlations(void **state)
     as_pics_free(&pics);
 }
 
+/* Between the ends: of four times, in each order, the correlation with their numbers. */
+static void correlations_between(void **state)
+{
+    for (unsigned order = 0; order < 24; order++) {
+        unsigned left[4] = {2, 3, 5, 9}, n = 4, rest = order;
+        double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+        struct as_pics pics = {0};
+        for (unsigned i = 0; i < 4; i++) {
+            unsigned at = rest % n, value = left[at];
+            rest /= n--;
+            memmove(left + at, left + at + 1, (n - at) * sizeof *left);
+            as_pics_push(&pics, &(struct as_pics_entry){i, 1, value * cycle, i + 1});
+            x += i + 1, y += value;
+            xx += (i + 1) * (i + 1), yy += value * value, xy += (i + 1) * value;
+        }
+        double want = (4 * xy - x * y) / sqrt((4 * xx - x * x) * (4 * yy - y * y));
+        assert_float_equal(as_pics_event(&pics, 1).correlation, want, 1e-12);
+        as_pics_free(&pics);
+    }
+}
+
+/* By groups, in which neighbours are, or are not, with events that the mask takes away: what belongs together is added up. */
+static void folding_by_groups(void **state)
+{
+    enum { IDS = 60, GROUPS = 5, MASKS = 4, EVENTS = 16 };
+    struct pipe_gen gen = {.random = 99};
+    for (int round = 0; round < 20; round++) {
+        uint32_t of[IDS], masks[MASKS] = {0, 1, 6, 15};
+        uint64_t units[GROUPS + 1][EVENTS], count[GROUPS + 1][EVENTS];
+        for (int i = 0; i < IDS; i++)
+            of[i] = round % 2 ? pipe_gen_below(&gen, GROUPS + 1) : (uint32_t)i / 12;
+        const struct as_grouping grouping = {.of = of, .n = IDS - 3, .count = GROUPS};
+        struct as_pics pics = {0};
+        for (uint32_t id = 0; id < IDS; id++)
+            for (uint32_t events = pipe_gen_below(&gen, 4); events < EVENTS; events += 1 + pipe_gen_below(&gen, 5))
+                as_pics_push(&pics, &(struct as_pics_entry){id, events, 1 + pipe_gen_below(&gen, 1000),
+                                                            1 + pipe_gen_below(&gen, 9)});
+        for (int m = 0; m < MASKS; m++) {
+            memset(units, 0, sizeof units);
+            memset(count, 0, sizeof count);
+            for (size_t i = 0; i < pics.len; i++) {
+                uint32_t id = pics.data[i].id, group = id < IDS - 3 && of[id] < GROUPS ? of[id] : GROUPS;
+                units[group][pics.data[i].events & masks[m]] += pics.data[i].units;
+                count[group][pics.data[i].events & masks[m]] += pics.data[i].count;
+            }
+            struct as_pics folded = as_pics_fold(&pics, masks[m], &grouping);
+            size_t at = 0;
+            for (uint32_t group = 0; group <= GROUPS; group++)
+                for (uint32_t events = 0; events < EVENTS; events++) {
+                    if (!units[group][events])
+                        continue;
+                    assert_true(at < folded.len);
+                    const struct as_pics_entry *entry = &folded.data[at++];
+                    assert_true(entry->id == group && entry->events == events);
+                    assert_int_equal(entry->units, units[group][events]);
+                    assert_int_equal(entry->count, count[group][events]);
+                }
+            assert_int_equal(at, folded.len);
+            as_pics_free(&folded);
+        }
+        as_pics_free(&pics);
+    }
+}
+
 static void combined(void **state)
 {
     const struct as_pics_entry entries[] = {
@@ -464,6 +528,8 @@ int main(void)
         cmocka_unit_test(a_number_used_again),
         cmocka_unit_test(unexplained_stalls),
         cmocka_unit_test(correlations),
+        cmocka_unit_test(correlations_between),
+        cmocka_unit_test(folding_by_groups),
         cmocka_unit_test(combined),
         cmocka_unit_test(tallies),
         cmocka_unit_test(sorting),
