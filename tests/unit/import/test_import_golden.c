@@ -119,6 +119,14 @@ static const char script[] = "prog 100/101 [002] 10.000001: 1000 cycles:u:\n"
                              "\n"
                              "other 200/200 [000] 10.000009: 500 instructions:u:\n"
                              "\t7f0010 [unknown] (/nowhere/lib.so)\n"
+                             "\n"
+                             "prog 100/101 [002] 10.000012: 700 cycles:\n"
+                             "\tffffffff81000010 do_it+0x10 ([kernel.kallsyms])\n"
+                             "\tffffffff81000110 enter+0x10 ([kernel.kallsyms]_text)\n"
+                             "\tffffffff81000210 guest+0x10 ([guest.kernel.kallsyms.7])\n"
+                             "\tffffffff81000310 other+0x10 ([guest.kernel.kallsyms])\n"
+                             "\tffffffff81000410 odd+0x10 ([kernel.kall])\n"
+                             "\tffffffff81000510 own+0x10 ([guest.kernel.kall])\n"
                              "\n";
 
 static void text(FILE *out)
