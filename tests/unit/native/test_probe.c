@@ -81,6 +81,14 @@ static void reads_settings(void **state)
     assert_false(probe.mlock_kb.known);
     assert_false(probe.max_sample_rate.known);
     assert_false(probe.ptrace_scope.known);
+    machine_put("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+    machine_put("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+    machine_put("/proc/sys/kernel/yama/ptrace_scope", "1\n");
+    as_probe_machine(machine_root, &probe);
+    assert_true(probe.mlock_kb.known && probe.max_sample_rate.known && probe.ptrace_scope.known);
+    assert_int_equal(probe.mlock_kb.value, 516);
+    assert_int_equal(probe.max_sample_rate.value, 100000);
+    assert_int_equal(probe.ptrace_scope.value, 1);
 }
 
 /* A unit whose type no kernel has: there, but it does not open. */
