@@ -6,26 +6,82 @@
 #include "unit_golden.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { REGISTERS = 10, ALL = 4 + 8 * REGISTERS };
 
-#define OP_FIELDS(X)                                                                                                   \
-    X(caps)                                                                                                            \
-    X(valid)                                                                                                           \
-    X(max_count) X(current_count) X(counts_ops) X(l3_miss_only) X(latency_filter) X(latency_threshold) X(rip)          \
-        X(rip_invalid) X(completion_to_retire) X(tag_to_retire) X(branch) X(taken) X(mispredicted) X(is_return)        \
-            X(fused) X(microcode) X(branch_target) X(source) X(source_code) X(source_known) X(remote_node)             \
-                X(state_known) X(owned_hit) X(load) X(store) X(prefetch) X(locked) X(l1_miss) X(l2_miss) X(misaligned) \
-                    X(write_combining) X(uncacheable) X(no_miss_buffer) X(l2_miss_known) X(tlb_l1_miss) X(tlb_l2_miss) \
-                        X(tlb_l1_2m) X(tlb_l1_1g) X(tlb_l2_2m) X(tlb_l2_1g) X(width) X(open_requests) X(miss_latency)  \
-                            X(tlb_latency) X(address_valid) X(physical_valid) X(address) X(physical) X(data4)
-#define FETCH_FIELDS(X)                                                                                                \
-    X(caps)                                                                                                            \
-    X(valid)                                                                                                           \
-    X(max_count) X(count) X(latency) X(complete) X(l1_miss) X(l1_miss_known) X(l2_miss) X(l2_miss_known) X(l3_miss)    \
-        X(op_cache_miss) X(l3_miss_only) X(random) X(tlb_l1_miss) X(tlb_l2_miss) X(page_kib) X(address) X(physical)    \
-            X(physical_valid) X(tlb_latency)
+/* A field of what is decoded. */
+struct field {
+    const char *name;
+    size_t offset, size;
+};
+#define OP(name)                                                                                                       \
+    {                                                                                                                  \
+#name, offsetof(struct as_ibs_op, name), sizeof(((struct as_ibs_op *)0)->name)                                 \
+    }
+#define FETCH(name)                                                                                                    \
+    {                                                                                                                  \
+#name, offsetof(struct as_ibs_fetch, name), sizeof(((struct as_ibs_fetch *)0)->name)                           \
+    }
+
+static const struct field op_fields[] = {OP(caps),
+                                         OP(valid),
+                                         OP(max_count),
+                                         OP(current_count),
+                                         OP(counts_ops),
+                                         OP(l3_miss_only),
+                                         OP(latency_filter),
+                                         OP(latency_threshold),
+                                         OP(rip),
+                                         OP(rip_invalid),
+                                         OP(completion_to_retire),
+                                         OP(tag_to_retire),
+                                         OP(branch),
+                                         OP(taken),
+                                         OP(mispredicted),
+                                         OP(is_return),
+                                         OP(fused),
+                                         OP(microcode),
+                                         OP(branch_target),
+                                         OP(source),
+                                         OP(source_code),
+                                         OP(source_known),
+                                         OP(remote_node),
+                                         OP(state_known),
+                                         OP(owned_hit),
+                                         OP(load),
+                                         OP(store),
+                                         OP(prefetch),
+                                         OP(locked),
+                                         OP(l1_miss),
+                                         OP(l2_miss),
+                                         OP(misaligned),
+                                         OP(write_combining),
+                                         OP(uncacheable),
+                                         OP(no_miss_buffer),
+                                         OP(l2_miss_known),
+                                         OP(tlb_l1_miss),
+                                         OP(tlb_l2_miss),
+                                         OP(tlb_l1_2m),
+                                         OP(tlb_l1_1g),
+                                         OP(tlb_l2_2m),
+                                         OP(tlb_l2_1g),
+                                         OP(width),
+                                         OP(open_requests),
+                                         OP(miss_latency),
+                                         OP(tlb_latency),
+                                         OP(address_valid),
+                                         OP(physical_valid),
+                                         OP(address),
+                                         OP(physical),
+                                         OP(data4)};
+static const struct field fetch_fields[] = {
+    FETCH(caps),        FETCH(valid),         FETCH(max_count),     FETCH(count),    FETCH(latency),
+    FETCH(complete),    FETCH(l1_miss),       FETCH(l1_miss_known), FETCH(l2_miss),  FETCH(l2_miss_known),
+    FETCH(l3_miss),     FETCH(op_cache_miss), FETCH(l3_miss_only),  FETCH(random),   FETCH(tlb_l1_miss),
+    FETCH(tlb_l2_miss), FETCH(page_kib),      FETCH(address),       FETCH(physical), FETCH(physical_valid),
+    FETCH(tlb_latency)};
 
 struct raw {
     uint8_t bytes[ALL];
@@ -39,18 +95,28 @@ static void put(struct raw *raw, uint32_t caps, const uint64_t registers[REGISTE
         raw->bytes[4 + i] = (uint8_t)(registers[i / 8] >> 8 * (i % 8));
 }
 
-#define SHOW(name)                                                                                                     \
-    if (now->name != before->name)                                                                                     \
-        fprintf(out, " " #name "=%" PRIu64, (uint64_t)now->name);
+static uint64_t value_of(const struct field *field, const void *record)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const char *)record + field->offset, field->size);
+    return value;
+}
+
+static void show(FILE *out, const struct field *fields, size_t n, const void *now, const void *before)
+{
+    for (size_t i = 0; i < n; i++)
+        if (value_of(&fields[i], now) != value_of(&fields[i], before))
+            fprintf(out, " %s=%" PRIu64, fields[i].name, value_of(&fields[i], now));
+}
 
 static void show_op(FILE *out, const struct as_ibs_op *now, const struct as_ibs_op *before)
 {
-    OP_FIELDS(SHOW)
+    show(out, op_fields, sizeof op_fields / sizeof *op_fields, now, before);
 }
 
 static void show_fetch(FILE *out, const struct as_ibs_fetch *now, const struct as_ibs_fetch *before)
 {
-    FETCH_FIELDS(SHOW)
+    show(out, fetch_fields, sizeof fetch_fields / sizeof *fetch_fields, now, before);
 }
 
 /* Each bit changed in turn. */
