@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -252,6 +253,34 @@ static void a_caller_at_the_end_of_a_file(void **state)
 }
 
 /* ---- blocks ---- */
+
+/* A program that may have little memory: tables are small, and blocks are found in them all the same. */
+static void take_within(void *context)
+{
+    enum { BLOCKS = 100 };
+    const struct rlimit limit = {*(const uint64_t *)context, RLIM_INFINITY};
+    uint32_t sites;
+    assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+    agent_bed_start(&bed);
+    struct as_agent_image *image = agent_bed_image(&bed, 1);
+    for (uintptr_t i = 0; i < BLOCKS; i++)
+        agent_bed_take(AS_AGENT_MALLOC, 0x10000 + 32 * i, 10, 0x1000);
+    for (uintptr_t i = 0; i < BLOCKS / 2; i++)
+        as_agent_gave((void *)(0x10000 + 32 * i), false);
+    assert_int_equal(agent_bed_sum(image, &sites).live, BLOCKS / 2);
+    assert_true(image->tracks == 1 && image->unplaced == 0 && image->untracked == 0);
+}
+
+static void little_memory(void **state)
+{
+    static const uint64_t limits[] = {UINT64_C(1) << 40, UINT64_C(1) << 31, UINT64_C(1) << 29, UINT64_C(1) << 28};
+    char text[4096];
+    if (UNIT_SANITIZED)
+        unit_skip("sanitizers need more memory than that");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (unit_run_child(take_within, (void *)&limits[i], text, sizeof text) != 0)
+            fail_msg("%s", text);
+}
 
 static void what_is_freed_is_not_live(void **state)
 {
@@ -556,6 +585,7 @@ int main(void)
         BED(frames_at_the_end_of_the_stack),
         BED(a_caller_at_the_end_of_a_file),
         BED(more_sites_than_there_is_room_for),
+        BED(little_memory),
         BED(what_is_freed_is_not_live),
         BED(a_realloc_that_fails_changes_nothing),
         BED(a_block_that_is_known_already),

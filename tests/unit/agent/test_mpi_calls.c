@@ -262,6 +262,8 @@ static void to_all(void **state)
     CONTRIBUTES(2, 0, 2, 2);
     MPI_Allgatherv(in_place, 0, 0, data, others, NULL, FAKE_DOUBLE, FAKE_WORLD); /* its own part, the second */
     CONTRIBUTES(48, 0, 48, 48);
+    MPI_Allgatherv(in_place, 0, 0, data, others, NULL, FAKE_DOUBLE, FAKE_FIRST); /* … and the first, for rank 3 */
+    CONTRIBUTES(0, 0, 0, 40);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)

@@ -179,6 +179,25 @@ static void test_store_is_seen(void **state)
     assert_int_equal(awaited_word, 0x9000);
 }
 
+/* … also by a block that ends in a call, behind others: it ends where the call is told. */
+static void test_store_before_a_call(void **state)
+{
+    static const uint64_t args[6] = {0};
+    add_thread(1, 1);
+    add_thread(2, 1);
+    push_block(1, BACK, 5);
+    push_block(1, BACK, 8);
+    push_access(1, STORE, AS_WIRE_STORE, 0x9000, 10);
+    push_event(1, AS_WIRE_SYSCALL, 1, args);
+    look(2, 0x9000, 20);
+    push_block(2, BACK, 60);
+    look_on_all();
+    assert_true(read_thread(2));
+    read_thread(1);
+    assert_false(read_thread(2));
+    expect_told("1 shows 1\n2 awaits 1\n");
+}
+
 /* Looks that follow each other, for as long as they are at the same word and nothing is stored between. */
 static void test_spinning_is_known(void **state)
 {
@@ -542,6 +561,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_store_is_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_store_before_a_call, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spinning_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spinning_in_two_blocks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block_begins_late, set_up, tear_down),
