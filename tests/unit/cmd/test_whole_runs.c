@@ -52,7 +52,53 @@ static const char *const lines[] = {
     "~export --to=folded a.assay -o -",
     "~merge a.assay b.assay --weights=1/2,1/2 -o d.assay",
     "~report --json d.assay",
+    "stat --json --footprint --functions=2 --region=100..+200,weight=2 --region=500..+100 x86-jumps",
+    "stat --observer=none.so x86-stack",
+    "~script --json --max=30 --symbol=_start x86-call-memory",
+    "~script --skip=10 --max=15 --class=load,store x86-update-8-page",
+    "~comm --sampling=operations --buckets=7 x86-stack",
+    "~comm --json --method=last-stores --period=50 --fixed --pin=1,0,2 --cores=3 x86-stack",
+    "~comm --svg --top=2 x86-stack",
+    "~comm --html --pmu=skylake --no-paths x86-stack",
+    "reuse --json --core=boom-tip --granularity=64 --interval=500 --adjacent --sockets=2 x86-load-10-page",
+    "~reuse --core=boom-tip --method=watch --exact --shared --period=20 --registers=2 x86-load-10-page",
+    "~reuse --html --core=boom-tip --top=2 x86-update-8-page",
+    "~reuse --json --core=boom-tip --method=lines --lines=16 x86-load-16-page",
+    "blocks --csv x86-jumps",
+    "blocks --function=_start --blocks=3 --loops=2 --traces=2 --functions=1 x86-call-memory",
+    "blocks --module=x86-jumps --never --traces=1 x86-jumps",
+    "blocks --for=bolt x86-jumps",
+    "blocks --for=none x86-jumps",
+    "~blocks --methods --core=boom-tip --pmu=skylake --period=100 x86-branch-third",
+    "~compare --core=boom-tip,boom-tea --samplers=tip,lci,software --period=101 --sweep=50,200 --top=3 x86-stack",
+    "~compare --core=boom-tip --events=tea,+FORWARDED --pics=_start --pics-of=tea --timeline x86-load-16-page",
+    "~whatif --core=boom-tip --ideal=ST-L1@_start --change=memory.llc.latency=1 --together x86-load-16-page",
+    "~points sweep --core=boom-tip --interval=1000 --max-k=3 --json x86-stack",
+    "~record --json --core=boom-tip --samplers=tip,nci --golden=on --events=none --max=2000 --count-rest -o e.assay "
+    "x86-stack",
+    "~record --json --core=boom-tip --repeat=2 --random --seed=3 -o e.assay x86-call-memory",
+    "~record -q --source=pmu:skylake --core=skylake-like --period=200 -o e.assay x86-load-16-page",
+    "~record -q --points=auto --core=boom-tip --point-interval=1000 --point-warm=all --max-k=2 -o e.assay x86-stack",
+    "~report --csv --by=instruction --sort=total --limit=3 a.assay",
+    "~report --json --by=thread --series=tip a.assay",
+    "~report --json --diff=b.assay --fail-over=5 --strict a.assay",
+    "~annotate --blocks --json _start a.assay",
+    "~export --to=csv --samples=3 a.assay -o -",
+    "~export --to=none a.assay",
+    "merge a.assay -o a.assay",
+    "merge --weights=1,2,3 a.assay b.assay -o d.assay",
     "trust skylake --list",
+    "trust skylake --list --json",
+    "trust zen4 --events",
+    "trust --keys",
+    "~trust skylake --core=skylake-like --experiments=multi-event --runs=1 --scale=2 --json",
+    "~trust skylake --core=skylake-like --experiments=multi-event --runs=1 --scale=2 --csv",
+    "trust none --list",
+    "jobs --list none",
+    "~jobs --list --json none",
+    "remedy none.s",
+    "import none.data",
+    "import text",
     "stat none",
     "report none.assay",
 };
@@ -95,10 +141,13 @@ static const char *behind_number(const char *at)
     return at;
 }
 
+/* Blanks between words are one: how many there are follows from the numbers. */
 static void write_masked(FILE *out, const char *line)
 {
-    for (const char *at = line; *at;)
-        if (isdigit((unsigned char)*at) && (at == line || !isalnum((unsigned char)at[-1]))) {
+    for (const char *at = line, *begin = line + strspn(line, " "); *at;)
+        if (at > begin && at[0] == ' ' && at[1] == ' ')
+            at++;
+        else if (isdigit((unsigned char)*at) && (at == line || !isalnum((unsigned char)at[-1]))) {
             fputc('#', out);
             at = behind_number(at);
         } else {
@@ -182,8 +231,8 @@ static void write_file(const char *name, const char *text)
 
 static void whole_runs(void **state)
 {
-    static const char *const made[] = {"a.assay",  "b.assay",      "c.assay",      "d.assay",
-                                       "stack.bb", "stack.points", "stack.weights"};
+    static const char *const made[] = {"a.assay",  "b.assay",      "c.assay",       "d.assay",
+                                       "stack.bb", "stack.points", "stack.weights", "e.assay"};
     struct as_qemu qemu;
     struct as_error err = AS_ERROR_INIT;
     char folder[] = "/tmp/assay-whole-XXXXXX", before[PATH_MAX];

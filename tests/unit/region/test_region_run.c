@@ -156,6 +156,8 @@ static void test_heads(void **state)
     region->heads = true;
     threads = 2;
     expect("--h---h---------------------", "..1111........ssssssssss22");
+    threads = 1; /* alone it does not fall out of step */
+    expect("--h---h---------------------", "..11...................s2");
 }
 
 static void test_landmarks(void **state)
@@ -562,6 +564,21 @@ static void test_foresee_nothing(void **state)
     as_region_run_free(&run);
 }
 
+/* Whether times are scaled at all. */
+static void test_weighted(void **state)
+{
+    assert_false(as_regions_weighted(NULL));
+    assert_false(as_regions_weighted(&list));
+    add();
+    add();
+    assert_false(as_regions_weighted(&list));
+    for (size_t i = 0; i < 2; i++) {
+        list.list.data[i].weight = 0.5;
+        assert_true(as_regions_weighted(&list));
+        list.list.data[i].weight = 1;
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -571,6 +588,7 @@ int main(void)
         TEST(test_counts),
         TEST(test_the_rest),
         TEST(test_heads),
+        TEST(test_weighted),
         TEST(test_landmarks),
         TEST(test_nth_time),
         TEST(test_adjacent),
