@@ -73,15 +73,15 @@ struct as_memo {
 };
 
 /* Nodes have to pay. The purse counts in instructions, at what the pipeline takes for one: what runs along an edge saves
- * three quarters of that, and what the memo does costs so many. Part of what the pipeline runs is spent on trying again,
+ * five eighths of that, and what the memo does costs so many. Part of what the pipeline runs is spent on trying again,
  * because programs change. The purse has limits, so that neither a good time nor a bad one is remembered for long.
  * doc/design/memo.md has the times behind the prices. */
 enum {
-    AS_PRICE_LOOK = 1,      /* a signature */
-    AS_PRICE_STATE = 8,     /* to take the state and to look for its node */
+    AS_PRICE_LOOK = 2,      /* a signature */
+    AS_PRICE_STATE = 16,    /* to take the state and to look for its node */
     AS_PRICE_NODE = 32,     /* … to make one */
-    AS_PRICE_EDGE = 32,     /* beside running the block */
-    AS_PRICE_RESTORED = 24, /* to give the pipeline its state; a block that it runs again comes on top */
+    AS_PRICE_EDGE = 64,     /* beside running the block, for the observers too */
+    AS_PRICE_RESTORED = 28, /* to give the pipeline its state; a block that it runs again comes on top */
     AS_PURSE_TRIES = 32,    /* one in so many instructions of the pipeline is spent on trying */
     AS_PURSE_MOST = 1 << 21,
     AS_PURSE_TURN = 1 << 16, /* nodes are made from so much on, down to so much below nothing */
@@ -108,7 +108,7 @@ static inline void as_memo_earn(struct as_memo *memo, int64_t gain)
 
 static inline void as_memo_earn_known(struct as_memo *memo, uint32_t instructions)
 {
-    as_memo_earn(memo, instructions - instructions / 4);
+    as_memo_earn(memo, (int64_t)instructions * 5 / 8);
 }
 
 /* The node of a state; NULL: there is none, because it came for the first time, or there is no room for more. */
