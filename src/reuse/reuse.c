@@ -438,7 +438,7 @@ static void observe(void *self, const struct as_access_batch *batch)
 
 /* ---- the end ---- */
 
-/* The threads' views know of a line's misses in the L1, the sockets' of those in the last level. */
+/* The threads' views know of misses in the L1, by line and by code, the sockets' of those in the last level. */
 static void add_llc(void *context, uint64_t first, void *records, size_t n)
 {
     struct as_reuse_view *all = context;
@@ -448,6 +448,16 @@ static void add_llc(void *context, uint64_t first, void *records, size_t n)
             ((struct as_reuse_misses *)as_granules_put(&all->misses, first + i))->llc += misses[i].llc;
 }
 
+static void add_llc_by_code(struct as_reuse_view *all, const struct as_reuse_view *socket)
+{
+    for (size_t i = 0; i < socket->codes.len; i++) {
+        const uint64_t *misses = socket->codes.data[i].misses[AS_REUSE_LLC];
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            if (misses[cause])
+                as_reuse_code_of(all, (uint32_t)i)->misses[AS_REUSE_LLC][cause] += misses[cause];
+    }
+}
+
 static void merge_sockets(struct as_reuse *reuse)
 {
     reuse->all_sockets = new_view(reuse, true, AS_REUSE_LLC, AS_REUSE_L2);
@@ -455,6 +465,7 @@ static void merge_sockets(struct as_reuse *reuse)
         struct as_reuse_view *socket = &reuse->sockets[i];
         as_reuse_view_end(socket);
         as_granules_each(&socket->misses, add_llc, reuse->all);
+        add_llc_by_code(reuse->all, socket);
         as_reuse_view_merge(reuse->all_sockets, socket);
         for (size_t at = 0; at < socket->working_set.len; at++) {
             if (at == reuse->all_sockets->working_set.len)

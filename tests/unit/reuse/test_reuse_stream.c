@@ -327,6 +327,15 @@ static uint64_t count_misses(const struct as_reuse_view *view, enum as_reuse_lev
     return sum;
 }
 
+static uint64_t count_by_code(const struct as_reuse_view *view, int level)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->codes.len; i++)
+        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
+            sum += view->codes.data[i].misses[level][cause];
+    return sum;
+}
+
 /* A fully associative cache has no conflict misses and misses exactly where the distances say; a set-associative one
  * splits its misses without rest. */
 static void caches_and_distances(void **state)
@@ -337,22 +346,20 @@ static void caches_and_distances(void **state)
     make_stream(stream, 5);
     struct as_reuse *reuse = analyse(stream, &options);
     const struct as_reuse_view *all = as_reuse_all_threads(reuse);
-    uint64_t misses = 0, by_code = 0;
+    uint64_t misses = 0;
     assert_int_equal(all->missed[AS_REUSE_L1][AS_MISS_CONFLICT], 0);
     assert_true(all->missed[AS_REUSE_L1][AS_MISS_CAPACITY] > 100 && all->missed[AS_REUSE_L1][AS_MISS_COHERENCE] > 100);
     for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
         misses += all->missed[AS_REUSE_L1][cause];
     assert_int_equal(misses, all->beyond[AS_REUSE_L1]);
-    for (size_t i = 0; i < all->codes.len; i++)
-        for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-            by_code += all->codes.data[i].misses[AS_REUSE_L1][cause];
-    assert_int_equal(by_code, misses);
+    assert_int_equal(count_by_code(all, AS_REUSE_L1), misses);
     const struct as_reuse_view *sockets = as_reuse_all_sockets(reuse);
     assert_int_equal(sockets->looked_up[AS_REUSE_LLC] + all->looked_up[AS_REUSE_LLC], misses);
     struct line_sums sums = {0};
     as_granules_each(&as_reuse_all_threads(reuse)->misses, add_lines, &sums);
     assert_int_equal(sums.l1, misses);
     assert_int_equal(sums.llc, count_misses(all, AS_REUSE_LLC) + count_misses(sockets, AS_REUSE_LLC));
+    assert_int_equal(count_by_code(all, AS_REUSE_LLC), sums.llc);
     as_reuse_free(reuse);
 }
 
