@@ -155,13 +155,16 @@ static void put_codes(const struct as_reuse_shown *shown, FILE *out)
     if (n)
         fprintf(out,
                 "<h2>L1 misses by code</h2>\n<table><tr><th class=\"n\">misses%s<th class=\"n\">bytes used of a "
-                "line<th>code</tr>\n",
+                "line<th class=\"n\">brought<th class=\"n\">from memory<th>code</tr>\n",
                 cause_heads);
     for (size_t i = 0; i < n && i < MOST_ROWS && i < shown->top; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         fprintf(out, "<tr><td class=\"n\">%s", AS_COUNT(as_reuse_sum(code->misses[AS_REUSE_L1])));
         put_causes(out, code->misses[AS_REUSE_L1]);
-        fprintf(out, "<td class=\"n\">%.1f", as_ratio(code->fetched_bytes, code->fetched));
+        char brought[32], memory[32];
+        fprintf(out, "<td class=\"n\">%.1f<td class=\"n\">%s<td class=\"n\">%s",
+                as_ratio(code->fetched_bytes, code->fetched), as_reuse_brought_text(shown, code, AS_REUSE_L1, brought),
+                as_reuse_brought_text(shown, code, AS_REUSE_LLC, memory));
         put_place(shown, out, codes[i], code->path);
         fprintf(out, "</tr>\n");
     }

@@ -190,6 +190,15 @@ const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *v
     return sorted;
 }
 
+/* Each miss brings a line from the level below. */
+const char *as_reuse_brought_text(const struct as_reuse_shown *shown, const struct as_reuse_code *code, int level,
+                                  char text[32])
+{
+    const struct as_reuse_shape *shape = &shown->options->shape;
+    return shape->levels[level].lines ? as_reuse_size_text(as_reuse_sum(code->misses[level]) << shape->shift, text)
+                                      : "-";
+}
+
 struct ranked {
     uint64_t misses;
     uint32_t code;

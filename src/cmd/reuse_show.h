@@ -86,6 +86,9 @@ uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES]);
 void as_reuse_level_misses(const struct as_reuse_shown *shown, int level, uint64_t missed[AS_MISS_CAUSES]);
 /* The advice as a sentence or two. The caller frees. */
 const char *as_reuse_size_text(uint64_t bytes, char text[32]); /* "48 KiB", "1.5 MiB" */
+/* How much the code brought into the L1, or the last level, from the one below; "-": the machine has no such level. */
+const char *as_reuse_brought_text(const struct as_reuse_shown *shown, const struct as_reuse_code *code, int level,
+                                  char text[32]);
 char *as_reuse_advice_text(const struct as_reuse_shown *shown, const struct as_reuse_advice *advice);
 
 extern const char *const as_reuse_level_names[AS_REUSE_LEVELS], *const as_miss_cause_names[AS_MISS_CAUSES];

@@ -196,11 +196,11 @@ static const char *median_text(const struct as_reuse_shown *shown, const struct 
     return text;
 }
 
-static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair)
+static void print_pair(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_pair *pair, bool shared)
 {
     char *use = as_reuse_location_text(shown, pair->use), *reuse = as_reuse_location_text(shown, pair->reuse);
     char median[32];
-    bool caches = as_reuse_has_caches(shown), sets = caches && !shown->options->shape.sampled;
+    bool caches = as_reuse_has_caches(shown), sets = caches && !shared && !shown->options->shape.sampled;
     fprintf(out, "  %16s %16s %12s %10s %7.1f %%  %s → %s\n", AS_COUNT(pair->count),
             caches ? AS_COUNT(pair->beyond[AS_REUSE_L1]) : "-", sets ? AS_COUNT(pair->conflicts) : "-",
             median_text(shown, pair, median), 100 * as_ratio(pair->spatial, pair->count), AS_SHOW(use), AS_SHOW(reuse));
@@ -211,16 +211,16 @@ static void print_pair(const struct as_reuse_shown *shown, FILE *out, const stru
     free(reuse);
 }
 
-static void print_pairs(const struct as_reuse_shown *shown, FILE *out)
+static void print_pairs(const struct as_reuse_shown *shown, FILE *out, const struct as_reuse_view *all,
+                        const char *title)
 {
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     const struct as_reuse_pair **sorted = as_reuse_sorted_pairs(all);
     if (all->pairs.len && shown->top)
-        fprintf(out, "\nUse and reuse, %s first:\n  %16s %16s %12s %10s %9s\n",
+        fprintf(out, "\n%s, %s first:\n  %16s %16s %12s %10s %9s\n", title,
                 as_reuse_has_caches(shown) ? "those that miss the L1" : "the most frequent", "reuses", "beyond L1",
                 "conflicts", "median", "spatial");
     for (size_t i = 0; i < all->pairs.len && i < shown->top; i++)
-        print_pair(shown, out, sorted[i]);
+        print_pair(shown, out, sorted[i], all->shared);
     free(sorted);
 }
 
@@ -231,8 +231,8 @@ static void print_codes(const struct as_reuse_shown *shown, FILE *out)
     uint32_t *codes = as_reuse_sorted_codes(all, AS_REUSE_L1, &n);
     uint64_t whole = as_reuse_sum(all->missed[AS_REUSE_L1]);
     if (n && shown->top)
-        fprintf(out, "\nL1 misses by instruction:\n  %14s %8s %12s %12s %12s %12s %6s\n", "misses", "", "cold",
-                "capacity", "conflict", "coherence", "bytes");
+        fprintf(out, "\nL1 misses by instruction:\n  %14s %8s %12s %12s %12s %12s %6s %10s %11s\n", "misses", "",
+                "cold", "capacity", "conflict", "coherence", "bytes", "brought", "from memory");
     for (size_t i = 0; i < n && i < shown->top; i++) {
         const struct as_reuse_code *code = &all->codes.data[codes[i]];
         uint64_t misses = as_reuse_sum(code->misses[AS_REUSE_L1]);
@@ -240,7 +240,10 @@ static void print_codes(const struct as_reuse_shown *shown, FILE *out)
         fprintf(out, "  %14s %6.2f %%", AS_COUNT(misses), 100 * as_ratio(misses, whole));
         for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
             fprintf(out, " %12s", AS_COUNT(code->misses[AS_REUSE_L1][cause]));
-        fprintf(out, " %6.1f  %s\n", as_ratio(code->fetched_bytes, code->fetched), AS_SHOW(place));
+        char brought[32], memory[32];
+        fprintf(out, " %6.1f %10s %11s  %s\n", as_ratio(code->fetched_bytes, code->fetched),
+                as_reuse_brought_text(shown, code, AS_REUSE_L1, brought),
+                as_reuse_brought_text(shown, code, AS_REUSE_LLC, memory), AS_SHOW(place));
         free(place);
     }
     free(codes);
@@ -332,7 +335,9 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     print_curve(shown, out);
     print_levels(shown, out);
     print_threads(shown, out);
-    print_pairs(shown, out);
+    print_pairs(shown, out, as_reuse_all_threads(shown->exact), "Use and reuse");
+    if (sockets)
+        print_pairs(shown, out, sockets, "Use and reuse between threads");
     print_codes(shown, out);
     as_reuse_print_objects(shown, out);
     as_reuse_print_adjacent(shown, out);
