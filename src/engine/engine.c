@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/clock.h"
+#include "base/processors.h"
 #include "base/signals.h"
 #include "engine/launch.h"
 #include "engine/reader.h"
@@ -95,6 +96,7 @@ struct as_engine {
     struct as_reader reader;
     double started;
     time_t began; /* likewise, on the clock that files have */
+    bool batch;   /* as_processors_begin_batch */
 };
 
 struct as_engine *as_engine_start(const struct as_engine_options *options, struct as_error *err)
@@ -103,10 +105,13 @@ struct as_engine *as_engine_start(const struct as_engine_options *options, struc
     engine->options = options;
     engine->started = as_clock_seconds();
     engine->began = time(NULL);
+    bool idle = as_processors_idle(); /* the child is not yet there to be counted */
     if (!as_child_start(&engine->child, options, err)) {
         free(engine);
         return NULL;
     }
+    /* Behind the child, whose program would see it and must not depend on what else runs on the machine. */
+    engine->batch = idle && as_processors_begin_batch();
     as_reader_init(&engine->reader, &engine->child, options);
     return engine;
 }
@@ -248,5 +253,6 @@ void as_engine_free(struct as_engine *engine)
         return;
     as_child_free(&engine->child);
     as_reader_free(&engine->reader);
+    as_processors_end_batch(engine->batch);
     free(engine);
 }
