@@ -62,9 +62,9 @@ static void add_linear(struct name *name, const struct as_insn *insn)
     }
     as_linear_step(insn, registers);
     for (unsigned i = 0; i < insn->n_writes; i++) {
-        struct as_linear *reg = &registers[insn->writes[i]];
         if (insn->writes[i] >= AS_LINEAR_REGISTERS)
             continue;
+        struct as_linear *reg = &registers[insn->writes[i]];
         add(name, reg->known ? as_linear_value(reg, values) : 1);
         *reg = (struct as_linear){.known = true};
         reg->factor[insn->writes[i]] = 1;
