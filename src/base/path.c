@@ -29,21 +29,54 @@ static char *behind_link(const char *link, const char *to)
     return path;
 }
 
+/* One link further; NULL: it is none. The caller frees. */
+static char *next_of(const char *at)
+{
+    char to[PATH_MAX];
+    ssize_t length = readlink(at, to, sizeof to - 1);
+    if (length <= 0)
+        return NULL;
+    to[length] = '\0';
+    return behind_link(at, to);
+}
+
 /* Unlike realpath(), does not fail if the target does not exist yet. */
 char *as_path_follow(const char *path)
 {
-    char to[PATH_MAX];
-    char *at = as_strdup(path);
-    for (int i = 0; i < MOST_LINKS; i++) {
-        ssize_t length = readlink(at, to, sizeof to - 1);
-        if (length <= 0)
-            break;
-        to[length] = '\0';
-        char *next = behind_link(at, to);
+    char *at = as_strdup(path), *next;
+    for (int i = 0; i < MOST_LINKS && (next = next_of(at)); i++) {
         free(at);
         at = next;
     }
     return at;
+}
+
+/* Of a path that names one without further links. */
+static int descriptor_of(const char *path)
+{
+    static const char *const folders[] = {"/proc/self/fd/", "/dev/fd/", "/proc/thread-self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], length) != 0 || path[length] < '0' || path[length] > '9')
+            continue;
+        long number = strtol(path + length, &end, 10);
+        return *end == '\0' && number <= INT_MAX ? (int)number : -1;
+    }
+    return -1;
+}
+
+int as_path_descriptor(const char *path)
+{
+    char *at = as_strdup(path), *next;
+    int found = descriptor_of(at);
+    for (int i = 0; i < MOST_LINKS && found < 0 && (next = next_of(at)); i++) {
+        free(at);
+        at = next;
+        found = descriptor_of(at);
+    }
+    free(at);
+    return found;
 }
 
 /* Of files that do not exist yet: one name in one directory. */

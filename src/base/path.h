@@ -17,6 +17,9 @@ static inline const char *as_path_base(const char *path)
 char *as_path_directory(const char *path);
 /* Where symbolic links lead to, whether or not something is there. The caller frees. */
 char *as_path_follow(const char *path);
+/* The number of the open file of this process that a path names, by links if need be (/dev/stdout, /dev/fd/3); -1: it names none. What lies
+ * there is not to be replaced: others write to it, too. */
+int as_path_descriptor(const char *path);
 /* Whether both name one file, or would once it is written. Devices and pipes are no files: several may write to one. */
 bool as_path_is_same(const char *a, const char *b);
 /* Gives an open file the permissions of the one at `path` that it will replace; nothing where there is none. */

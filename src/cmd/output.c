@@ -57,6 +57,20 @@ static bool open_file(struct as_output *output, struct as_error *err)
     return false;
 }
 
+/* What others have written to it stays, and what they write next comes behind: as if this were a shell's redirection. */
+static bool open_descriptor(struct as_output *output, int number, struct as_error *err)
+{
+    fflush(stdout);
+    int fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
+    output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (output->file)
+        return true;
+    fail(output, err);
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
 bool as_output_open(struct as_output *output, const char *path, struct as_error *err)
 {
     struct stat info;
@@ -76,6 +90,9 @@ bool as_output_open(struct as_output *output, const char *path, struct as_error 
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "cannot write %s: it is an Assay profile, which would be lost; give another name",
                                    path);
+    int number = as_path_descriptor(path);
+    if (number >= 0)
+        return open_descriptor(output, number, err);
     if (exists && (!S_ISREG(info.st_mode) || access(path, W_OK) != 0)) {
         output->file = fopen(path, "we");
         return output->file || fail(output, err);

@@ -149,6 +149,9 @@ bool as_store_target_open(struct as_store_target *target, const char *path, bool
     if (strcmp(path, "-") == 0)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "a profile needs a file, not standard output (./- is a file of that name)");
+    if (as_path_descriptor(path) >= 0)
+        return as_error_set_status(err, AS_EXIT_USAGE,
+                                   "a profile needs a file of its own, not %s, which is open already", path);
     if (!may_replace(path, err))
         return false;
     target->path = as_path_follow(path);

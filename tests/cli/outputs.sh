@@ -67,7 +67,17 @@ check_json "stat -o -" 'd["instructions"] > 0' "$ASSAY" stat --json -o - -- echo
 check_same "… and the program's own goes elsewhere" text "$err"
 check "report --html -" "$ASSAY" report own.db --html -
 check "… is the page" grep -qi '<!doctype html>' <<<"$out"
+# By its other names it is what the shell opened: what others write there stays.
+sides() { { echo before && "$ASSAY" report own.db -o "$1" && echo after; } >sides.txt; }
+ln -s /dev/stdout to-stdout
+for name in /dev/stdout /dev/fd/1 /proc/self/fd/1 to-stdout; do
+    check "report -o $name, into a file" sides "$name"
+    check_same "… between what others wrote" $'before\n'"$report"$'\nafter' "$(cat sides.txt)"
+done
+check_same "links are still links" "/dev/stdout /proc/self/fd/1" "$(readlink to-stdout /dev/stdout | tr '\n' ' ' | sed 's/ $//')"
+check_fails 125 'cannot write /dev/fd/99: Bad file descriptor' "a descriptor that is not open" "$ASSAY" report own.db -o /dev/fd/99
 check_fails 2 'not standard output' "record -o -" "$ASSAY" record -o - -- true
+check_fails 2 'a file of its own' "record -o /dev/stdout" "$ASSAY" record -o /dev/stdout -- true
 check_same "there is no file of that name" "" "$(find . -name '-*')"
 check "./- is one" "$ASSAY" report own.db -o ./-
 check "… with the report in it" test -s ./-

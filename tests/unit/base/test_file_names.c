@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -64,6 +65,38 @@ static void links(void **state)
     expect_text(as_path_follow("first"), "/no/such/file");
     expect_text(as_path_follow("short"), "./x");
     free(as_path_follow("round")); /* ends */
+}
+
+static void descriptors(void **state)
+{
+    assert_int_equal(symlink("/proc/self/fd/7", "seven"), 0);
+    assert_int_equal(symlink("seven", "to-seven"), 0);
+    assert_int_equal(symlink("circle", "circle"), 0);
+    static const struct {
+        const char *path;
+        int number;
+    } cases[] = {{"/dev/fd/0", 0},
+                 {"/proc/self/fd/12", 12},
+                 {"/proc/thread-self/fd/3", 3},
+                 {"seven", 7},
+                 {"to-seven", 7},
+                 {"/dev/stdout", 1},
+                 {"/dev/fd/", -1},
+                 {"/dev/fd/1x", -1},
+                 {"/dev/fd/-1", -1},
+                 {"/dev/fd/2147483647", INT_MAX},
+                 {"/dev/fd/2147483648", -1},
+                 {"/dev/fd/:", -1},
+                 {"/proc/self/fd/", -1},
+                 {"circle", -1},
+                 {"none", -1},
+                 {"/dev/null", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (as_path_descriptor(cases[i].path) != cases[i].number)
+            fail_msg("%s", cases[i].path);
+    unlink("seven");
+    unlink("to-seven");
+    unlink("circle");
 }
 
 /* The last link of the longest chain that Linux follows. */
@@ -171,14 +204,9 @@ static void memory_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(parts),
-        TEST(links),
-        TEST(many_links),
-        TEST(same_files),
-        TEST(same_files_later),
-        TEST(modes),
-        TEST(programs),
-        cmocka_unit_test(memory_apart),
+        TEST(parts),      TEST(links),      TEST(descriptors),
+        TEST(many_links), TEST(same_files), TEST(same_files_later),
+        TEST(modes),      TEST(programs),   cmocka_unit_test(memory_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
