@@ -384,6 +384,57 @@ static void jumps_into_functions(void **state)
     assert_true(switches.count == 2 && switches.begun == 2 && switches.unknown == 1);
 }
 
+int main(void);
+
+/* A block at an address that ends by a jump elsewhere. */
+static void jump(struct as_thread_calls *calls, uint32_t index, uint64_t from, uint64_t to)
+{
+    struct one one;
+    const struct as_block_exec *exec = execute(&one, AS_CLASS_JUMP, to, 0);
+    one.insn.address = from;
+    ((struct as_block *)one.block)->index = index;
+    calls->moved = false;
+    as_call_tracker_end(tracker, &threads[0], exec);
+}
+
+static uint64_t function_of(const struct as_thread_calls *calls)
+{
+    return as_call_tree_node(tracker->images.data[0].tree, as_callpath_node(calls->path))->function;
+}
+
+/* A jump to the entry of another function is its call in place of the own one; one into its middle goes on there; one within a
+ * function changes nothing. */
+static void jumps_between_functions(void **state)
+{
+    struct as_thread_calls *calls = on_stack(0, 0x9000);
+    uint64_t here = (uintptr_t)map_self, there = (uintptr_t)main, other = (uintptr_t)jumps_into_functions;
+    map_self();
+    jump(calls, 0, here + 2, here + 9);
+    assert_int_equal(function_of(calls), INNER);
+    jump(calls, 0, here + 2, there);
+    assert_int_equal(function_of(calls), there);
+    assert_int_equal(as_callpath_depth(calls->path), 3);
+    jump(calls, 1, there + 2, there + 5);
+    assert_int_equal(function_of(calls), there);
+    jump(calls, 1, there + 2, other + 7);
+    assert_int_equal(function_of(calls), other);
+    assert_int_equal(as_call_tracker_switches(tracker).count, 0);
+}
+
+/* Code that was not made while the program ran has its name by its address. */
+static void names_of_nodes(void **state)
+{
+    struct as_call_node node = {.function = (uintptr_t)main};
+    struct as_location location;
+    map_self();
+    as_call_node_locate(NULL, &image, &node, &location);
+    assert_string_equal(location.function, "main");
+    assert_int_equal(location.function_start, node.function);
+    assert_string_equal(as_call_node_name(NULL, &image, &node), "main");
+    node.function = 0x10;
+    assert_string_equal(as_call_node_name(NULL, &image, &node), as_space_name(image.space, 0x10));
+}
+
 /* ---- where RISC-V keeps return addresses ---- */
 
 enum { PIECES = 4 };
@@ -447,6 +498,8 @@ int main(void)
         ON_STACKS(a_stack_that_is_copied),
         ON_STACKS(what_tells_the_stack),
         ON_STACKS(jumps_into_functions),
+        ON_STACKS(jumps_between_functions),
+        ON_STACKS(names_of_nodes),
         ON_STACKS(slots_of_link_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
