@@ -315,12 +315,27 @@ static void test_troubles(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What follows a comma is an option only if it begins like one: names of functions have commas, too. */
+static void test_names_with_commas(void **state)
+{
+    static const char *const names[] = {"f,A=1", "f,=1", "f<int,b=(c)>", "f(a,b)", "f,1=b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "main..%s,weight=2", names[i]);
+        const struct as_region *region = parse(text);
+        assert_string_equal(list.landmarks.data[region->stop.landmark].symbol, names[i]);
+        assert_true(region->weight == 2);
+        as_regions_free(&list);
+        list = (struct as_regions){0};
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_counts),  TEST(test_places),    TEST(test_names),    TEST(test_outside),
-        TEST(test_options), TEST(test_refused),   TEST(test_lists),    TEST(test_lists_refused),
-        TEST(test_file),    TEST(test_bad_files), TEST(test_troubles),
+        TEST(test_names_with_commas), TEST(test_counts),  TEST(test_places),    TEST(test_names),
+        TEST(test_outside),           TEST(test_options), TEST(test_refused),   TEST(test_lists),
+        TEST(test_lists_refused),     TEST(test_file),    TEST(test_bad_files), TEST(test_troubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
