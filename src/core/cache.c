@@ -108,16 +108,22 @@ static void show_prefetched(struct as_tags *tags, uint32_t slot, uint64_t line)
     tags->entries[slot].key = line + 1;
 }
 
+/* Not inline, so that what it returns stays whole: put together on the stack from parts, it made the host wait for all stores before
+ * it whenever it was read. */
+static __attribute__((noinline)) struct as_fill ask_below(struct as_cache *cache, uint64_t cycle, uint64_t line,
+                                                          enum as_request kind)
+{
+    if (cache->port)
+        return cache->port->request(cache->port, cycle, line, kind);
+    if (cache->next)
+        return as_cache_request(cache->next, cycle, line, kind);
+    return (struct as_fill){.done = as_dram_read(cache->dram, cycle, line), .source = AS_SOURCE_DRAM};
+}
+
 /* Asks the level below at `cycle`; an MSHR is busy until the line is there. `asked` is the request's own cycle. */
 static struct as_fill fetch(struct as_cache *cache, uint64_t asked, uint64_t cycle, uint64_t line, enum as_request kind)
 {
-    struct as_fill fill = {.source = AS_SOURCE_DRAM};
-    if (cache->port)
-        fill = cache->port->request(cache->port, cycle, line, kind);
-    else if (cache->next)
-        fill = as_cache_request(cache->next, cycle, line, kind);
-    else
-        fill.done = as_dram_read(cache->dram, cycle, line);
+    struct as_fill fill = ask_below(cache, cycle, line, kind);
     as_slots_hold(&cache->mshrs, cycle, fill.done);
     if (cache->stays)
         as_stay_log_add_late(cache->stays, cache->resource, cycle, fill.done);
