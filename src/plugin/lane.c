@@ -122,12 +122,14 @@ static bool has_room(struct as_wire_lane *lane, uint64_t position)
     return atomic_load(&lane->consumed) >= needed_for(position, room_of(lane));
 }
 
-/* A program's only thread sleeps until half of the ring is free, since to be woken for each chunk costs more than to write it. Nobody
- * can wait for that thread meanwhile but the reader, which reads on. Others go on with the first chunk. */
+/* A program's only thread, where it has a long ring, sleeps until a quarter of that is free, since the reader then takes words in pieces
+ * smaller than a chunk, and to be woken for each chunk costs more than to write it. Nobody can wait for that thread meanwhile but
+ * the reader, which reads on. Others go on with the first chunk. */
 static uint64_t choose_wake(const struct as_wire_lane *lane, uint64_t position)
 {
-    bool only = atomic_load(&as_plugin.wire->next_thread) == 1;
-    return needed_for(position, only ? room_of(lane) / 2 : room_of(lane));
+    uint64_t room = room_of(lane);
+    bool sleeps_on = room > AS_WIRE_RING && atomic_load(&as_plugin.wire->next_thread) == 1;
+    return needed_for(position, sleeps_on ? room / 4 * 3 : room);
 }
 
 static void wait_for_room(struct as_wire_lane *lane, uint64_t position)
