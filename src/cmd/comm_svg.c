@@ -6,8 +6,9 @@
 #include "cmd/comm_show.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-enum { SIDE = 300, GAP = 80, LEFT = 70, TOP = 60, MOST_LABELS = 40, MOST_NUMBERS = 8, STEPS = 10 };
+enum { SIDE = 300, GAP = 80, LEFT = 70, TOP = 60, MOST_LABELS = 40, MOST_NUMBERS = 8, STEPS = 10, NAME = 13 };
 
 struct chart {
     FILE *out;
@@ -63,6 +64,25 @@ static void put_cell(const struct chart *chart, const struct as_pair_matrix *mat
                 light < 130 ? "#fff" : "#1a2029", AS_COUNT(count));
 }
 
+/* There is room for the beginning of a thread's name; the pointer shows all of it. A character of several bytes is not cut. */
+static void put_name(const struct chart *chart, const char *name)
+{
+    char beginning[NAME + 1];
+    size_t length = strlen(name);
+    if (length <= NAME) {
+        as_html_text(chart->out, name);
+        return;
+    }
+    for (length = NAME - 1; length > 0 && (name[length] & 0xc0) == 0x80;)
+        length--;
+    memcpy(beginning, name, length);
+    beginning[length] = '\0';
+    as_html_text(chart->out, beginning);
+    fputs("…<title>", chart->out);
+    as_html_text(chart->out, name);
+    fputs("</title>", chart->out);
+}
+
 static void put_labels(const struct chart *chart, const struct as_pair_matrix *matrix)
 {
     double side = (double)SIDE / (double)matrix->n;
@@ -71,7 +91,7 @@ static void put_labels(const struct chart *chart, const struct as_pair_matrix *m
         fprintf(chart->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"8\">%" PRIu32 " ",
                 chart->x - 3, chart->y + side * ((double)i + 0.5) + 3, number);
         if (!chart->ranks)
-            as_html_text(chart->out, as_comm_thread_name(chart->shown->result, &chart->shown->result->threads[at]));
+            put_name(chart, as_comm_thread_name(chart->shown->result, &chart->shown->result->threads[at]));
         fprintf(chart->out,
                 "</text>\n<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"8\">%" PRIu32 "</text>\n",
                 chart->x + side * ((double)i + 0.5), chart->y + SIDE + 11, number);

@@ -281,6 +281,25 @@ svg() {
 }
 by_chance svg
 
+# Labels of threads have the number and as much of the name as there is room for.
+cat >long_name.c <<'END'
+#include <pthread.h>
+static volatile long words[2];
+static void *a_function_with_a_long_name(void *a) { for (long i = 0; i < 2000; i++) words[(long)a]++; return 0; }
+int main(void)
+{
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, a_function_with_a_long_name, (void *)i);
+    for (long i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+END
+cc -O1 -pthread -o long_name long_name.c
+check "svg: a long name" "$ASSAY" comm --svg -o long_name.svg -- ./long_name
+check_same "… is cut" 12 "$(grep -c '>[23] a_function_w…<title>a_function_with_a_long_name</title></text>' long_name.svg)"
+
 html() {
     check "html" "$ASSAY" comm --html --period 500 -o page.html -- "$sharing" false -t 2 -n 20000 -f 1
     for part in '<svg xmlns' '<h2>Objects</h2>' 'beside\[0\].words\[[01]\] by <code>' '<h2>Advice</h2>'; do
