@@ -6,7 +6,7 @@
  * behind. A thread in a system call does not count, and when it comes back it starts at the clock of the slowest running
  * one, so that no thread waits for it to catch up. A thread can
  * also be stuck where no callback reports it (QEMU's exclusive sections stop every other vcpu at a block boundary); so
- * a thread that waits goes on for one block after a millisecond without progress, which lets QEMU have its way and changes
+ * a thread that waits goes on for one block after AS_LANE_NAP without progress, which lets QEMU have its way and changes
  * the order by one block. A ring that is full blocks its thread only until the reader has made room; the reader never
  * waits for one lane while another is full, so there is no cycle.
  *
