@@ -3,6 +3,7 @@
 #include "engine/ways.h"
 
 #include "engine/access_words.h"
+#include "engine/block_word.h"
 #include "engine/stream_rules.h"
 
 static void report(struct as_stream *stream, const struct as_block *block, const struct as_tally *tally)
@@ -92,29 +93,39 @@ static unsigned choose_way(const struct as_ways *ways, const struct as_block_gis
     return address != block->end;
 }
 
-/* Whether an execution of the block, with these accesses, can be counted as a whole. */
-static bool is_countable(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n, bool recorded)
+/* Whether an execution of the block, with these accesses, was one of all of it. */
+static bool is_whole(const struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n, bool recorded)
 {
     const struct as_block_gist *gist = &stream->code->gists.data[id];
-    struct as_block *block = as_code_table_block(stream->code, id);
+    const struct as_block *block = as_code_table_block(stream->code, id);
     bool bare = gist->bare || stream->blocks_only;
-    if (!gist->plain || gist->singly || bare == recorded)
+    if (!gist->plain || bare == recorded)
         return false;
-    if (!recorded)
-        return true;
-    if (block->flags != AS_BLOCK_CHECKED || !as_looks_complete(block, words, n))
+    return !recorded || (block->flags == AS_BLOCK_CHECKED && as_looks_complete(block, words, n));
+}
+
+/* Whether it can be counted. */
+static bool is_countable(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n, bool recorded)
+{
+    struct as_block *block = as_code_table_block(stream->code, id);
+    if (stream->code->gists.data[id].singly || !is_whole(stream, id, words, n, recorded))
         return false;
-    if (stream->sink->words && !block->codes)
+    if (recorded && stream->sink->words && !block->codes)
         block->codes = as_access_codes_new(block, words, n);
     return true;
 }
 
-/* Learns that block `id`, whose accesses are words[0..n), may be followed by block words[n]. */
+/* By what an execution is known that ended as it did when it was checked: its last word. A block's own word may have a stamp. */
+static inline uint16_t head_of(uint64_t word)
+{
+    return word & AS_WIRE_ACCESS_MASK ? as_access_head(word) : 0;
+}
+
+/* Learns that block `id`, whose accesses are words[0..n), may be followed by block `next`. */
 static __attribute__((noinline)) bool learn(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n,
-                                            bool recorded)
+                                            uint64_t next, bool recorded)
 {
     const struct as_block_gist *gists = stream->code->gists.data;
-    uint64_t next = words[n];
     if (next >= stream->code->gists.len || !as_code_table_block(stream->code, (uint32_t)next))
         return false;
     if (gists[next].second_try || !as_block_leads_to(as_code_table_block(stream->code, id), gists[next].address) ||
@@ -127,7 +138,7 @@ static __attribute__((noinline)) bool learn(struct as_stream *stream, uint32_t i
         report_way(stream, id, way);
     ways->next[way] = (uint32_t)next;
     ways->n = gists[id].n;
-    ways->head = recorded ? as_access_head(words[(ptrdiff_t)n - 1]) : 0;
+    ways->head = recorded ? head_of(words[(ptrdiff_t)n - 1]) : 0;
     ways->falls = gists[id].outcome != AS_OUTCOME_LEAVES;
     ways->targets = gists[id].targets;
     return true;
@@ -138,14 +149,18 @@ struct walk {
     size_t from; /* its accesses begin here */
     uint32_t id;
     uint64_t runs, instructions; /* runs: counted only if accesses are recorded */
+    uint64_t time;               /* of the last block, if they have stamps */
 };
 
+/* What the words are. */
+enum form { BARE, RECORDED, STAMPED }; /* STAMPED: accesses are recorded, and blocks may have stamps */
+
 /* In a stretch that is sieved: block `id` led to block `next`, and its transfer may change the call path. */
-static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
+static bool hop(struct as_stream *stream, uint32_t id, const uint64_t *words, size_t n, uint64_t next, bool recorded)
 {
     const struct as_block_gist *gists = stream->code->gists.data;
-    if (!gists[id].singly || !gists[id].plain || !gists[id].bare || next >= stream->code->gists.len ||
-        !as_code_table_block(stream->code, (uint32_t)next) || gists[next].second_try ||
+    if (!gists[id].singly || next >= stream->code->gists.len || !as_code_table_block(stream->code, (uint32_t)next) ||
+        gists[next].second_try || !is_whole(stream, id, words, n, recorded) ||
         !as_block_leads_to(as_code_table_block(stream->code, id), gists[next].address))
         return false;
     reach(stream, id > next ? id : (uint32_t)next);
@@ -153,6 +168,7 @@ static bool hop(struct as_stream *stream, uint32_t id, uint64_t next)
     struct as_ways *ways = &stream->ways.data[id];
     if (!gists[id].targets) { /* other targets of a return or an indirect transfer take the place of the last one */
         ways->next[ways->next[0] != AS_WAY_NONE && ways->next[0] != next] = (uint32_t)next;
+        ways->head = recorded ? head_of(words[(ptrdiff_t)n - 1]) : 0;
         ways->hop = as_hops_kind(as_code_table_block(stream->code, id));
     }
     as_hops_add(stream, as_hops_kind(as_code_table_block(stream->code, id)), id, (uint32_t)next);
@@ -193,41 +209,44 @@ static inline bool keep(const struct as_stream *stream, struct kept *kept, uint3
 
 /* The fast path. words[walk->from - 1] is the block's own word, if accesses are recorded. */
 static inline __attribute__((always_inline)) void follow(struct as_stream *stream, const uint64_t *words, size_t at,
-                                                         size_t n, bool recorded, enum sieved sieved, struct kept *kept,
-                                                         struct walk *walk)
+                                                         size_t n, enum form form, enum sieved sieved,
+                                                         struct kept *kept, struct walk *walk)
 {
+    bool recorded = form != BARE;
     struct as_ways *all = stream->ways.data;
     size_t from = walk->from;
     uint32_t id = walk->id;
-    uint64_t instructions = 0, runs = 0;
+    uint64_t instructions = 0, runs = 0, time = walk->time;
     for (; at < n; at++) {
         uint64_t word = words[at];
         if (recorded && word & AS_WIRE_ACCESS_MASK)
             continue;
+        uint64_t next = form == STAMPED ? as_wire_number_of(word) : word;
         struct as_ways *ways = &all[id];
-        unsigned way = ways->next[1] == word;
-        if (__builtin_expect(ways->next[way] != word || (recorded && as_access_head(words[at - 1]) != ways->head), 0)) {
+        unsigned way = ways->next[1] == next;
+        if (__builtin_expect(ways->next[way] != next || (recorded && head_of(words[at - 1]) != ways->head), 0)) {
             if (!recorded && word & AS_WIRE_ACCESS_MASK)
                 continue; /* of the few that are reported anyway; the decoder foretells what such a block accesses */
-            if (sieved && hop(stream, id, word)) {
+            if (sieved && hop(stream, id, words + from, at - from, next, recorded)) {
                 if (sieved == TELLS_PASSED && at > from)
                     pass_words(stream, id, words + from, at - from);
                 all = stream->ways.data;
                 instructions += all[id].n;
-                id = (uint32_t)word;
+                id = (uint32_t)next;
+                time = form == STAMPED ? as_wire_time_of(time, word) : 0;
                 from = at + 1;
                 continue;
             }
-            if (!learn(stream, id, words + from, at - from, recorded))
+            if (!learn(stream, id, words + from, at - from, next, recorded))
                 break;
             all = stream->ways.data;
             ways = &all[id];
-            way = ways->next[1] == word;
+            way = ways->next[1] == next;
         }
         if (kept && at > from && !keep(stream, kept, id, words + from, at - from))
             break;
         if (sieved && ways->hop)
-            as_hops_add(stream, ways->hop, id, (uint32_t)word);
+            as_hops_add(stream, ways->hop, id, (uint32_t)next);
         if (sieved == TELLS_PASSED && at > from)
             pass_words(stream, id, words + from, at - from);
         if (__builtin_expect(!ways->listed, 0))
@@ -235,16 +254,17 @@ static inline __attribute__((always_inline)) void follow(struct as_stream *strea
         ways->runs[way]++;
         instructions += ways->n;
         runs += recorded;
-        id = (uint32_t)word;
+        id = (uint32_t)next;
+        time = form == STAMPED ? as_wire_time_of(time, word) : 0;
         from = at + 1;
     }
-    *walk = (struct walk){.from = from, .id = id, .runs = runs, .instructions = instructions};
+    *walk = (struct walk){.from = from, .id = id, .runs = runs, .instructions = instructions, .time = time};
 }
 
 static __attribute__((noinline)) void follow_bare(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
                                                   struct walk *walk)
 {
-    follow(stream, words, at, n, false, NOT_SIEVED, NULL, walk);
+    follow(stream, words, at, n, BARE, NOT_SIEVED, NULL, walk);
 }
 
 static __attribute__((noinline)) void follow_sampled(struct as_stream *stream, const uint64_t *words, size_t at,
@@ -253,7 +273,7 @@ static __attribute__((noinline)) void follow_sampled(struct as_stream *stream, c
     struct kept kept;
     size_t from = walk->from;
     kept.n = kept.accesses = 0;
-    follow(stream, words, at, n, false, NOT_SIEVED, &kept, walk);
+    follow(stream, words, at, n, BARE, NOT_SIEVED, &kept, walk);
     if (walk->from != from)
         stream->sink->words(stream->context, &stream->thread,
                             &(struct as_exec_words){.words = kept.words,
@@ -266,18 +286,28 @@ static __attribute__((noinline)) void follow_sampled(struct as_stream *stream, c
 static __attribute__((noinline)) void follow_sieved(struct as_stream *stream, const uint64_t *words, size_t at,
                                                     size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, false, TELLS_PASSED, NULL, walk);
+    follow(stream, words, at, n, BARE, TELLS_PASSED, NULL, walk);
+}
+
+/* … of several threads, whose accesses are all recorded. */
+static __attribute__((noinline)) void follow_threads(struct as_stream *stream, const uint64_t *words, size_t at,
+                                                     size_t n, struct walk *walk)
+{
+    follow(stream, words, at, n, STAMPED, TELLS_PASSED, NULL, walk);
 }
 
 /* The last part of a sieved stretch: the sink is told all executions at once. */
 static __attribute__((noinline)) void follow_near(struct as_stream *stream, const uint64_t *words, size_t at, size_t n,
-                                                  struct walk *walk)
+                                                  bool stamped, struct walk *walk)
 {
     struct as_trail trail = {.first = walk->id, .words = words + walk->from, .blocks = &stream->code->by_id};
     size_t from = walk->from;
     if (!stream->near) /* before the first of them comes all that was only counted */
         as_ways_report(stream);
-    follow(stream, words, at, n, false, TELLS_LATER, NULL, walk);
+    if (stamped)
+        follow(stream, words, at, n, STAMPED, TELLS_LATER, NULL, walk);
+    else
+        follow(stream, words, at, n, BARE, TELLS_LATER, NULL, walk);
     trail.n = walk->from - from;
     if (trail.n)
         stream->sink->trail(stream->context, &stream->thread, &trail);
@@ -286,7 +316,7 @@ static __attribute__((noinline)) void follow_near(struct as_stream *stream, cons
 static __attribute__((noinline)) void follow_recorded(struct as_stream *stream, const uint64_t *words, size_t at,
                                                       size_t n, struct walk *walk)
 {
-    follow(stream, words, at, n, true, NOT_SIEVED, NULL, walk);
+    follow(stream, words, at, n, RECORDED, NOT_SIEVED, NULL, walk);
 }
 
 /* Whether executions of the block's kind can be counted now: they are not reported, or sums are enough. */
@@ -297,8 +327,8 @@ static bool can_follow(struct as_stream *stream, size_t from)
     if (stream->continues || stream->regions->awaits == AS_POINT_CYCLE || stream->regions->seeks ||
         (!stream->bare && from == 0))
         return false;
-    if (!told && sink->passed && !stream->bare)
-        return false; /* the sink sees this execution */
+    if (!told && sink->passed && !stream->bare && stream->regions->threads < 2)
+        return false; /* a few before a region: the sink sees each */
     if (told && stream->bare ? !sink->tally || !stream->blocks_only : told && !sink->recorded_tallies && !sink->words)
         return false;
     stream->summed = told || sink->skipped;
@@ -317,7 +347,7 @@ static void note_last(struct as_stream *stream, const uint64_t *words, size_t fr
 
 _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *from, size_t at, size_t n)
 {
-    struct walk walk = {.from = *from, .id = stream->block_id};
+    struct walk walk = {.from = *from, .id = stream->block_id, .time = stream->causal.time};
     uint64_t left = stream->regions->left, nearness = as_region_run_near(stream->regions);
     bool sieved = stream->sink->passed && !as_stream_is_told(stream);
     bool near = sieved && left <= nearness; /* from there on the sink sees all */
@@ -328,17 +358,20 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
     uint64_t room = left / (AS_WIRE_INDEX_MASK + 1); /* no block crosses the next border */
     bool recorded = !stream->bare, words_too = recorded && stream->sink->words && as_stream_is_told(stream);
     size_t most = words_too ? *from - 1 + AS_WORDS_MOST : SIZE_MAX;
-    if (!can_follow(stream, *from) || room < 2)
+    bool threads = recorded && sieved; /* one execution is told as soon without this */
+    if (!can_follow(stream, *from) || room < 2 || (threads && n - at < 2))
         return false;
     if (stream->doubts != stream->code->doubts)
         forget(stream);
     reach(stream, stream->block_id);
     n = n < most ? n : most;
     n = n - at < room - 1 ? n : at + (size_t)(room - 1);
-    if (recorded)
+    if (near)
+        follow_near(stream, words, at, n, recorded, &walk);
+    else if (threads)
+        follow_threads(stream, words, at, n, &walk);
+    else if (recorded)
         follow_recorded(stream, words, at, n, &walk);
-    else if (near)
-        follow_near(stream, words, at, n, &walk);
     else if (sieved)
         follow_sieved(stream, words, at, n, &walk);
     else if (stream->sink->words && as_stream_is_told(stream))
@@ -366,5 +399,9 @@ _Bool as_ways_follow(struct as_stream *stream, const uint64_t *words, size_t *fr
                                                     .instructions = walk.instructions,
                                                     .blocks = &stream->code->by_id});
     *from = walk.from;
+    if (threads) { /* their time goes on before anybody asks for it */
+        stream->causal.time = stream->causal.time ? walk.time : 0;
+        as_ways_report(stream);
+    }
     return true;
 }

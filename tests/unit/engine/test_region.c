@@ -1,6 +1,7 @@
 /* Streams: the part of the run that the sink sees (--skip, --max, --from, --to), and words that are not what they
  * should be. */
 #include "base/random.h"
+#include "engine/block_word.h"
 #include "stream_fixture.h"
 #include "unit.h"
 
@@ -223,6 +224,7 @@ static void feed_init(struct fed *fed, uint64_t skip, uint64_t max)
     region->offset = skip;
     region->max = max;
     as_region_run_init(&fed->regions, &fed->list);
+    fed->regions.threads = bed.threads;
     fed->stream = (struct as_stream){.code = &bed.code,
                                      .regions = &fed->regions,
                                      .sink = &bed_sink,
@@ -298,9 +300,10 @@ static void test_iterations_of_counted_stretches(void **state)
 
 /* ---- the last part of a sieved stretch ---- */
 
-/* What the sink was told of it: executions, and a sum over them in their order. */
+/* What the sink was told of it: executions, and a sum over them in their order; of what was only counted, how often and of how many
+ * instructions. */
 struct trailed {
-    uint64_t executions, trails, sum;
+    uint64_t executions, trails, sum, counts, counted, time;
 };
 
 static void add(struct trailed *seen, uint64_t value)
@@ -343,10 +346,15 @@ static void note_trail(void *context, struct as_thread *thread, const struct as_
     assert_int_equal(from, trail->n); /* it ends with the number of a block */
 }
 
-static void skip_nothing(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
+static void note_skipped(void *context, struct as_thread *thread, const struct as_block *block, uint32_t first,
                          uint32_t end, uint64_t times)
 {
+    struct trailed *seen = context;
+    seen->counts++;
+    seen->counted += times * (end - first);
 }
+
+enum { START = 1 << 20 }; /* the thread's time, where blocks have stamps */
 
 static struct trailed follow_stretch(uint64_t length, uint64_t near, bool trails, size_t piece)
 {
@@ -356,17 +364,20 @@ static struct trailed follow_stretch(uint64_t length, uint64_t near, bool trails
     size_t done;
     feed_init(&fed, length, 0);
     fed.list.near = near;
-    sink.skipped = skip_nothing;
+    sink.skipped = note_skipped;
     sink.passed = note_passed;
     sink.trail = trails ? note_trail : NULL;
     sink.tally = NULL;
     fed.stream.sink = &sink;
     fed.stream.context = &seen;
+    fed.stream.causal.time = START;
     for (size_t at = 0; at < bed.words.len; at += done) {
         size_t n = bed.words.len - at < piece ? bed.words.len - at : piece;
         assert_int_equal(as_stream_consume(&fed.stream, bed.words.data + at, n, &done), AS_STREAM_OK);
         assert_int_equal(done, n);
     }
+    seen.time = fed.stream.causal.time;
+    as_ways_report(&fed.stream);
     feed_free(&fed);
     return seen;
 }
@@ -398,6 +409,44 @@ static void test_trail(void **state)
     assert_int_equal(pieces.executions, singly.executions);
     assert_int_equal(pieces.sum, singly.sum);
     assert_in_range(half.executions, singly.executions * 2 / 5, singly.executions * 3 / 5);
+}
+
+/* The block's word at the end has a stamp. */
+static void stamp(uint64_t time)
+{
+    bed.words.data[bed.words.len - 1] |= (time & AS_WIRE_STAMP_MASK) << AS_WIRE_STAMP_SHIFT;
+}
+
+/* Of several threads all accesses are recorded, and blocks have stamps: many executions at once are counted as one by one, and the thread's
+ * time is that of the last stamp. */
+static void test_several_threads(void **state)
+{
+    const uint64_t length = AS_NEAR + 100000;
+    uint64_t time = START;
+    for (uint64_t i = 0; i < 36000; i++) {
+        for (uint64_t k = 0; k <= i % 3; k++) {
+            bed_run_block(&bed, LOOP);
+            stamp(time += 1000 * (i % 7));
+        }
+        bed_run_block(&bed, BEHIND);
+        stamp(time += 30);
+        bed_load(&bed, 3, 0x7000 + 64 * (i % 1000), 8);
+    }
+    bed_run_block(&bed, LOOP);
+    stamp(time);
+    struct trailed singly = follow_stretch(length, 0, true, SIZE_MAX);
+    bed.threads = 2;
+    struct trailed once = follow_stretch(length, 0, true, SIZE_MAX), pieces = follow_stretch(length, 0, true, 50);
+    assert_int_equal(singly.time, time);
+    assert_int_equal(singly.trails, 0);
+    assert_true(once.trails > 0 && once.counts < singly.counts / 10 && pieces.counts < singly.counts / 5);
+    const struct trailed *all[] = {&once, &pieces};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(all[i]->executions, singly.executions);
+        assert_int_equal(all[i]->sum, singly.sum);
+        assert_int_equal(all[i]->counted, singly.counted);
+        assert_int_equal(all[i]->time, time);
+    }
 }
 
 /* ---- what is not known, or wrong ---- */
@@ -488,6 +537,7 @@ int main(void)
         TEST(test_nothing_is_read_behind_the_region),
         TEST(test_iterations_of_counted_stretches),
         TEST(test_trail),
+        TEST(test_several_threads),
         TEST(test_unknown_block),
         TEST(test_unknown_block_of_huge_number),
         TEST(test_corrupt_event),
