@@ -30,4 +30,13 @@ static inline int as_sieve_pass(uint64_t *slots, uint64_t n, uint64_t address, u
     return 1;
 }
 
+/* Another thread, which has a sieve of its own, has accessed this: what the slot says of the line is as true as it is of a cache. */
+static inline void as_sieve_lose(uint64_t *slots, uint64_t n, uint64_t address, int written)
+{
+    uint64_t line = (address >> AS_SIEVE_LINE_SHIFT) + 1;
+    uint64_t *slot = &slots[line & (n - 1)];
+    if (*slot >> 1 == line)
+        *slot = written ? 0 : line << 1;
+}
+
 #endif

@@ -106,6 +106,7 @@ void as_model_free(struct as_model *model)
         if (model->threads.data[i]) {
             as_core_free(model->threads.data[i]->seat.core);
             as_vec_free(&model->threads.data[i]->stays.stays);
+            as_model_sieve_leave(model->threads.data[i]);
         }
         free(model->threads.data[i]);
     }

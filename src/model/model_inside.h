@@ -55,7 +55,8 @@ struct model_thread {
     uint64_t left_at;          /* its core's cycle at the end of the last measured stretch */
     struct as_model_pace pace;
     struct as_string_run strings;
-    double due; /* cycles of counted and warming instructions by which its time is still to go on */
+    double due;      /* cycles of counted and warming instructions by which its time is still to go on */
+    uint64_t *slots; /* of its sieve (model_sieve.c); NULL: it has accessed nothing in a counted stretch */
     /* What the reading thread writes for each call and return. A core that runs apart reads what is above and writes what is
      * below, so that it lies on host lines of its own. */
     char line_before[HOST_LINE];
@@ -237,6 +238,8 @@ void as_model_pass_due(struct as_model *model, struct model_thread *own);
 /* ---- model_sieve.c ---- */
 
 void as_model_sieve_free(struct as_model *model);
+/* The thread has ended. */
+void as_model_sieve_leave(struct model_thread *own);
 /* The block was executed in a counted stretch. */
 void as_model_sieve_mark(struct as_model *model, const struct as_thread *thread, const struct as_block *block);
 void as_model_sieve_end(struct as_model *model);

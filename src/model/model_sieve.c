@@ -4,7 +4,11 @@
  * Data comes as it passes. Code comes when the stretch ends: the lines of all blocks that were executed in it, in order of their
  * first execution in the program. Calls and returns are followed as they come. In the last part of the stretch all blocks come
  * (as_block_exec.near): they fetch their code and train the branch predictor. What is left to warming before a region are the first
- * data cache and TLB, whose last users are not known. */
+ * data cache and TLB, whose last users are not known.
+ *
+ * Each thread has a sieve of its own. What passes one changes the others as it changes caches that are kept coherent: a line that is written is in no other,
+ * one that is read may be written by nobody without passing again. QEMU reports all accesses of a process with several threads. Far from
+ * a region their sieves are as coarse as QEMU's is for one thread (engine/sieve.h). */
 #include "model/model_inside.h"
 
 #include <string.h>
@@ -13,7 +17,7 @@
 enum { QUARTER, HALF, END, PLACES };
 
 struct as_model_sieve {
-    uint64_t slots[AS_SIEVE_SLOTS];
+    bool coarse;                                 /* of several threads, far from a region */
     uint64_t part;                               /* instructions of the last part; 0: nobody asks */
     uint64_t trained;                            /* … that came so far in this stretch */
     uint32_t reached;                            /* places … */
@@ -126,23 +130,71 @@ bool as_model_training(const struct as_model *model, double *excess)
     return sieve->complete;
 }
 
+/* ---- accesses ---- */
+
+static uint64_t slots_of(const struct as_model *model)
+{
+    return model->sieve->coarse ? AS_SIEVE_COARSE_SLOTS : AS_SIEVE_SLOTS;
+}
+
+static void empty_sieves(struct as_model *model)
+{
+    for (size_t i = 0; i < model->threads.len; i++)
+        if (model->threads.data[i] && model->threads.data[i]->slots)
+            memset(model->threads.data[i]->slots, 0, slots_of(model) * sizeof *model->threads.data[i]->slots);
+}
+
+/* From here on all sieves are of the other kind. */
+static __attribute__((noinline)) void set_coarse(struct as_model *model, bool coarse)
+{
+    empty_sieves(model);
+    model->sieve->coarse = coarse;
+}
+
 /* A counted stretch has ended. */
 void as_model_sieve_end(struct as_model *model)
 {
     end_training(model);
     fetch_marked(model);
     model->sieve->near = false;
-    memset(model->sieve->slots, 0, sizeof model->sieve->slots);
+    set_coarse(model, false);
 }
 
-static void warm_words(struct as_model *model, const uint64_t *words, size_t n)
+void as_model_sieve_leave(struct model_thread *own)
+{
+    free(own->slots);
+    own->slots = NULL;
+}
+
+/* A thread's access has passed its sieve. */
+static __attribute__((noinline)) void tell_others(struct as_model *model, const struct model_thread *own,
+                                                  uint64_t address, bool writes)
+{
+    uint64_t n = slots_of(model);
+    for (size_t i = 0; i < model->threads.len; i++) {
+        struct model_thread *other = model->threads.data[i];
+        if (other && other != own && other->slots && other->process == own->process)
+            as_sieve_lose(other->slots, n, address, writes);
+    }
+}
+
+static inline void warm_words(struct as_model *model, struct model_thread *own, const uint64_t *words, size_t n)
 {
     static const uint64_t address_bits = (UINT64_C(1) << AS_ACCESS_ADDRESS_BITS) - 1;
+    bool alone = model->n_cores == 1;
+    if (__builtin_expect(!own->slots, 0))
+        own->slots = as_alloc_array(AS_SIEVE_COARSE_SLOTS, sizeof *own->slots);
+    if (__builtin_expect(model->sieve->coarse != (!alone && !model->sieve->near), 0))
+        set_coarse(model, !model->sieve->coarse);
+    uint64_t slots = slots_of(model);
     for (size_t i = 0; i < n; i++) {
         uint64_t address = words[i] & address_bits;
         uint8_t kind = as_access_kind(words[i]);
-        if (as_sieve_pass(model->sieve->slots, AS_SIEVE_SLOTS, address, kind >> 1))
-            as_model_warm_word(model, as_access_of_byte(words[i]));
+        if (!as_sieve_pass(own->slots, slots, address, kind >> 1))
+            continue;
+        if (!alone)
+            tell_others(model, own, address, kind >> 1);
+        as_model_warm_word(model, as_access_of_byte(words[i]));
     }
 }
 
@@ -204,7 +256,7 @@ void as_model_passed(void *context, struct as_thread *thread, const struct as_bl
         warm_code(model, exec);
         train(model, as_block_exec_count(exec));
     }
-    warm_words(model, exec->words, exec->n_words);
+    warm_words(model, own, exec->words, exec->n_words);
     as_model_warm_end(model);
     if (exec->taken && exec->block->outcome == AS_OUTCOME_LEAVES)
         follow(model, thread, exec);
@@ -228,7 +280,7 @@ void as_model_trail(void *context, struct as_thread *thread, const struct as_tra
         else
             as_model_warm_both(model, block, block->outcome == AS_OUTCOME_LEAVES || next->address != block->end,
                                next->address);
-        warm_words(model, trail->words + from, i - from);
+        warm_words(model, thread->user, trail->words + from, i - from);
         train(model, block->n);
         block = next;
         from = i + 1;

@@ -79,6 +79,7 @@ static void retire(struct as_model *model, struct model_thread *thread, bool kno
     as_model_stop(model, thread);
     thread->cycles_before += known ? thread->told : 0;
     thread->told = known ? 0 : thread->told;
+    as_model_sieve_leave(thread);
     as_model_cores_leave(&model->cores, &thread->seat, model->uncore, !has_fellows(model, thread));
     model->n_cores--;
 }

@@ -58,12 +58,28 @@ static void passes_a_fine_one_behind_a_coarse_one(void **state)
     assert_in_range(passed, ACCESSES / 10, ACCESSES - 1);
 }
 
+/* Sieves of several threads: a line that another one wrote passes again, and the first write behind another one's read. */
+static void loses_what_others_access(void **state)
+{
+    uint64_t slots[AS_SIEVE_SLOTS] = {0};
+    assert_true(as_sieve_pass(slots, AS_SIEVE_SLOTS, 0, 1));
+    as_sieve_lose(slots, AS_SIEVE_SLOTS, REACH, 1); /* the same slot, another line */
+    as_sieve_lose(slots, AS_SIEVE_SLOTS, LINE, 1);
+    assert_false(as_sieve_pass(slots, AS_SIEVE_SLOTS, 0, 1));
+    as_sieve_lose(slots, AS_SIEVE_SLOTS, 8, 0);
+    assert_false(as_sieve_pass(slots, AS_SIEVE_SLOTS, 0, 0));
+    assert_true(as_sieve_pass(slots, AS_SIEVE_SLOTS, 0, 1));
+    as_sieve_lose(slots, AS_SIEVE_SLOTS, 8, 1);
+    assert_true(as_sieve_pass(slots, AS_SIEVE_SLOTS, 0, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_out_what_a_cache_would_have),
         cmocka_unit_test(passes_the_same_whenever_another_was_emptied),
         cmocka_unit_test(passes_a_fine_one_behind_a_coarse_one),
+        cmocka_unit_test(loses_what_others_access),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,12 +196,64 @@ static void test_training(void **state)
     tear_down(bed);
 }
 
+/* Whether an access would pass the thread's sieve, which has so many slots now. */
+static bool passes(const struct as_thread *thread, uint64_t n, uint64_t address, bool writes)
+{
+    uint64_t slots[AS_SIEVE_COARSE_SLOTS];
+    memcpy(slots, ((const struct model_thread *)thread->user)->slots, sizeof slots);
+    return as_sieve_pass(slots, n, address, writes);
+}
+
+static void start(struct bed *bed, struct as_thread *thread, uint32_t number, uint32_t process)
+{
+    *thread = (struct as_thread){.number = number, .process = process, .image = &image};
+    as_model_thread_start(bed->model, thread);
+    ((struct model_thread *)thread->user)->followed = true;
+}
+
+static void touch(struct bed *bed, struct as_thread *thread, uint64_t address, bool writes, bool near)
+{
+    struct as_thread own = bed->thread;
+    const uint64_t word = load(address) ^ (writes ? UINT64_C(3) << 62 : 0); /* a store instead of a load */
+    bed->thread = *thread;
+    pass(bed, 0, near, false, &word, 1);
+    bed->thread = own;
+}
+
+/* Each of several threads has a sieve, a coarse one far from regions, which knows what the others of its process access. */
+static void test_threads(void **state)
+{
+    enum { DATA = 0x10000000, LINE = 64, COARSE = AS_SIEVE_COARSE_SLOTS };
+    struct bed *bed = set_up();
+    struct as_thread *one = &bed->thread, two, other;
+    start(bed, &two, 2, 1);
+    start(bed, &other, 3, 2);
+    for (uint64_t i = 0; i < 2 * AS_SIEVE_SLOTS; i++)
+        touch(bed, one, DATA + LINE * i, false, false);
+    touch(bed, &two, DATA, true, false);
+    touch(bed, &other, DATA + LINE, true, false);
+    assert_true(passes(one, COARSE, DATA, false));
+    assert_false(passes(one, COARSE, DATA + LINE, false));
+    assert_false(passes(&two, COARSE, DATA, true));
+    touch(bed, one, DATA, false, false);
+    assert_false(passes(&two, COARSE, DATA, false));
+    assert_true(passes(&two, COARSE, DATA, true));
+    touch(bed, one, DATA, false, true); /* the last part of the stretch begins */
+    assert_false(passes(one, AS_SIEVE_SLOTS, DATA, false));
+    assert_true(passes(one, AS_SIEVE_SLOTS, DATA + LINE, false));
+    touch(bed, &two, DATA + LINE * 3, false, true);
+    assert_true(passes(&two, AS_SIEVE_SLOTS, DATA, false));
+    tear_down(bed);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
     machine_path = argv[1];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_data), cmocka_unit_test(test_code),
-                                       cmocka_unit_test(test_trail), cmocka_unit_test(test_training)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_data),     cmocka_unit_test(test_code),    cmocka_unit_test(test_trail),
+        cmocka_unit_test(test_training), cmocka_unit_test(test_threads),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
