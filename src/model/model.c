@@ -150,14 +150,12 @@ static const struct as_insn *stand_in(void *context, const struct as_insn *insn,
     return nop ? nop : insn;
 }
 
-enum { SHARED_BLOCKS = 4000 };
-
 /* Reports transfers of measured stretches only. */
 static void tell_transfer(void *context, const struct as_transfer *transfer)
 {
     struct as_model *model = context;
     if (model->n_cores > 1) /* with one core, it may run apart and threads need not be read in small steps */
-        model->shares = SHARED_BLOCKS;
+        model->shares = AS_MODEL_SHARED_BLOCKS;
     if (model->measure.on && model->on_transfer)
         model->on_transfer(model->transfer_context, transfer);
 }

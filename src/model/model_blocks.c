@@ -448,6 +448,8 @@ static void on_await(void *context, struct as_thread *thread, uint32_t mark, uin
     struct as_model *model = context;
     struct model_thread *own = thread->user;
     pass_what_is_due(model, own);
+    if (model->stretch.mode == AS_MODE_COUNT && model->n_cores > 1) /* lines move, though no transfer is seen */
+        model->shares = AS_MODEL_SHARED_BLOCKS;
     own->woken = !own->runs;
     uint64_t until = asks_since(own, model->marks[mark % AS_MODEL_MARKS], word, atomic);
     if (until <= as_core_time(own->seat.core))

@@ -256,6 +256,8 @@ bool as_model_announce(void *context, const uint64_t *addresses, size_t n); /* a
 
 /* ---- model_together.c ---- */
 
+enum { AS_MODEL_SHARED_BLOCKS = 4000 }; /* for so many more, threads are read in small steps */
+
 /* So many blocks have run. Nothing is written where there is nothing to count: what lies beside it is read for each run. */
 static inline void as_model_count_shares(struct as_model *model, uint32_t blocks)
 {

@@ -133,6 +133,7 @@ void as_model_skipped(void *context, struct as_thread *thread, const struct as_b
     if (!model->sieve || model->stretch.mode != AS_MODE_COUNT)
         return;
     as_model_sieve_mark(model, thread, block);
+    as_model_count_shares(model, times < UINT32_MAX ? (uint32_t)times : UINT32_MAX);
     as_model_let_pass(model, own, block, first, end, times);
     as_model_warm_end(model);
     if (!own->runs) /* it came to its system call later than that seemed to be */
