@@ -110,31 +110,41 @@ struct bordered {
     uint64_t records, latest, accesses, addresses;
     uint32_t early; /* records with a time before the region's first cycle, or in the wrong order */
     uint32_t last, leaves, in_work;
+    AS_VEC(struct place { uint32_t insn, path; }) places; /* of each record: names are known when the run has ended */
 };
 
 static void take_bordered(void *self, const struct as_pipe_batch *batch)
 {
     struct bordered *bordered = self;
-    const struct as_run_info *info = as_model_run_info(bordered->model);
     for (size_t i = 0; i < batch->n; i++) {
         const struct as_pipe *pipe = &batch->pipes[i];
-        struct as_location location;
-        const char *names[4];
         bordered->records += !(pipe->flags & AS_PIPE_CONTINUES);
         bordered->last += (pipe->flags & AS_PIPE_LAST) != 0;
         bordered->early += pipe->fetch == 0 || pipe->fetch > pipe->dispatch || pipe->dispatch > pipe->issue ||
                            pipe->issue > pipe->done || pipe->done > pipe->commit || pipe->commit < bordered->latest;
         bordered->latest = pipe->commit;
-        if (!as_model_locate(bordered->model, pipe->insn, &location) || !location.function ||
-            strcmp(location.function, "leaf") != 0)
-            continue;
-        bordered->leaves++;
-        bordered->in_work += info->frames(info->context, pipe->path, names, 4) >= 3 && strcmp(names[0], "leaf") == 0 &&
-                             strcmp(names[1], "work") == 0 && strcmp(names[2], "run") == 0;
+        *as_vec_push(&bordered->places) = (struct place){.insn = pipe->insn, .path = pipe->path};
     }
     for (size_t i = 0; i < batch->n_accesses; i++)
         bordered->addresses += batch->accesses[i].address;
     bordered->accesses += batch->n_accesses;
+}
+
+static void name_places(struct bordered *bordered)
+{
+    const struct as_run_info *info = as_model_run_info(bordered->model);
+    for (size_t i = 0; i < bordered->places.len; i++) {
+        const struct place *place = &bordered->places.data[i];
+        struct as_location location;
+        const char *names[4];
+        if (!as_model_locate(bordered->model, place->insn, &location) || !location.function ||
+            strcmp(location.function, "leaf") != 0)
+            continue;
+        bordered->leaves++;
+        bordered->in_work += info->frames(info->context, place->path, names, 4) >= 3 && strcmp(names[0], "leaf") == 0 &&
+                             strcmp(names[1], "work") == 0 && strcmp(names[2], "run") == 0;
+    }
+    as_vec_free(&bordered->places);
 }
 
 static const struct as_observer bordering = {.version = AS_OBSERVER_VERSION,
@@ -206,6 +216,8 @@ static void run_victim(struct run *run, char *argument, as_ideal_of *ideal)
     if (!as_model_run(run->model, &options, fanout, &run->result, &err))
         fail_msg("%s", err.message);
     assert_int_equal(as_fanout_free(fanout), 0);
+    if (bordered)
+        name_places(bordered);
 }
 
 static void end_run(struct run *run)
