@@ -104,13 +104,17 @@ static const struct as_observer moving = {.version = AS_OBSERVER_VERSION,
 static const struct as_observer counting = {
     .version = AS_OBSERVER_VERSION, .record_size = sizeof(struct as_pipe), .name = "counting", .batch = take_batch};
 
+struct place {
+    uint32_t insn, path;
+};
+
 /* What an observer sees of regions: batches are of one region each, in its own time. */
 struct bordered {
     const struct as_model *model;
     uint64_t records, latest, accesses, addresses;
     uint32_t early; /* records with a time before the region's first cycle, or in the wrong order */
     uint32_t last, leaves, in_work;
-    AS_VEC(struct place { uint32_t insn, path; }) places; /* of each record: names are known when the run has ended */
+    AS_VEC(struct place) places; /* of each record: names are known when the run has ended */
 };
 
 static void take_bordered(void *self, const struct as_pipe_batch *batch)
