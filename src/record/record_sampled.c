@@ -341,7 +341,7 @@ static void add_elapsed(const struct as_record_series *all)
 {
     if (all->modelled->result.engine.threads > 1 && as_sampled_has_error(all->sampled))
         as_store_add_quality(all->code->writer, "elapsed", elapsed_error(all),
-                             "of the elapsed time is half of its 95 % interval");
+                             "part of the elapsed time is half of its 95 % interval");
 }
 
 void as_record_sampled_quality(const struct as_record_series *all)

@@ -120,8 +120,9 @@ const char *as_store_events_name(const struct as_store *store, uint64_t events, 
  * it. */
 bool as_store_is_part(const struct as_store_quality *quality)
 {
-    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up", "call_paths",
-                                       "agent_peak",      "cut_chains",  "lone_chains", "sampled",  "warming"};
+    static const char *const keys[] = {"unmatched_files", "not_sampled", "not_unwound", "start_up",
+                                       "call_paths",      "agent_peak",  "cut_chains",  "lone_chains",
+                                       "sampled",         "warming",     "elapsed"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (quality->key && strcmp(quality->key, keys[i]) == 0)
             return true;

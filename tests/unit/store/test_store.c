@@ -73,6 +73,7 @@ static void parts(void **state)
 {
     assert_true(as_store_is_part(&(struct as_store_quality){.key = "sampled", .text = "of all"}));
     assert_true(as_store_is_part(&(struct as_store_quality){.key = "warming"}));
+    assert_true(as_store_is_part(&(struct as_store_quality){.key = "elapsed", .text = "of the elapsed time"}));
     assert_true(as_store_is_part(&(struct as_store_quality){.key = "other", .text = "part of the time in code"}));
     assert_true(as_store_is_part(&(struct as_store_quality){.text = "part of it"}));
     assert_false(as_store_is_part(&(struct as_store_quality){.key = "other", .text = "apart of it"}));
