@@ -154,6 +154,8 @@ static bool spawn(struct as_child *child, const struct as_qemu_command *command,
     return true;
 }
 
+/* The thread stays until as_child_wait: one that ends gives its memory back, and a copy of the run (twin.h) that is forked in that moment
+ * has the allocator's locks as they are then. glibc knows about that, sanitizers do not. */
 static void *reap(void *argument)
 {
     struct as_child *child = argument;
@@ -162,6 +164,8 @@ static void *reap(void *argument)
     atomic_store(&child->ended, 1); /* releases wait_status to whoever sees it: reader.c, engine.c */
     atomic_fetch_add(&child->wire->doorbell, 1);
     syscall(SYS_futex, &child->wire->doorbell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    while (!atomic_load(&child->released))
+        syscall(SYS_futex, &child->released, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     return NULL;
 }
 
@@ -225,6 +229,8 @@ out:
 
 void as_child_wait(struct as_child *child)
 {
+    atomic_store(&child->released, 1);
+    syscall(SYS_futex, &child->released, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     if (child->reaper_runs)
         pthread_join(child->reaper, NULL);
     child->reaper_runs = false;

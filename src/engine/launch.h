@@ -14,7 +14,8 @@ struct as_child {
     pid_t pid;
     pthread_t reaper;
     bool reaper_runs, holds_mutex;
-    _Atomic int ended; /* the wait status is valid */
+    _Atomic uint32_t released; /* futex: the reaper may end */
+    _Atomic int ended;         /* the wait status is valid */
     int wait_status;
 };
 
