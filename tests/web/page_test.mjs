@@ -322,7 +322,7 @@ await test("search finds names and modules, says how many, and Escape clears it"
     await page.fill("#panel-functions input", "OR");
     assert.deepEqual(await functionNames(page), ["sort"]);
     assert.equal(await page.textContent("#panel-functions [role=status]"), "1 of 3 functions");
-    assert.ok(page.url().endsWith("#tab=functions&q=OR"));
+    await eventually(async () => assert.ok(page.url().endsWith("#tab=functions&q=OR"), page.url()));
     await page.fill("#panel-functions input", "demo");
     assert.deepEqual(await functionNames(page), ["copy", "main"]);
     await page.fill("#panel-functions input", "nothing like it");
@@ -366,7 +366,7 @@ await test("a function leads to its instructions, and the back button back", asy
 await test("an instruction has an address of its own, which a reload keeps", async () => {
     const page = await openPage(SMALL, "#function=copy");
     await page.click("[aria-label='Instructions of copy'] .row:has-text('dec rcx')");
-    assert.ok(page.url().endsWith("#function=copy&insn=0x40110e"), page.url());
+    await eventually(async () => assert.ok(page.url().endsWith("#function=copy&insn=0x40110e"), page.url()));
     await page.reload();
     await page.waitForSelector("html[data-ready]");
     assert.ok((await page.textContent("[aria-label='Instructions of copy'] [aria-selected=true]")).includes("dec rcx"));
@@ -498,7 +498,7 @@ await test("another series fills every tab, stays while one goes about, and the 
     const page = await openPage(SMALL, "#tab=functions");
     await page.selectOption("select.series", "software");
     await eventually(async () => assert.deepEqual((await gridRows(page, "Functions")).map((row) => [row[2], row[0], row[1]]), [["copy", "45.0 %", "45.0 %"], ["sort", "40.0 %", "40.0 %"], ["main", "15.0 %", "100 %"]]));
-    assert.ok(page.url().endsWith("#tab=functions&series=software"));
+    await eventually(async () => assert.ok(page.url().endsWith("#tab=functions&series=software"), page.url()));
     await page.click("#tab-flame");
     await eventually(async () => assert.deepEqual(await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width))])), [["main", 100], ["copy", 45], ["sort", 40]]));
     assert.ok((await page.textContent("#panel-flame .toolbar")).includes("Software: this source records no events."));
@@ -520,7 +520,7 @@ await test("the flame graph zooms by key and by address", async () => {
     assert.equal(await page.getAttribute(".flame", "aria-activedescendant"), "frame-1");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelectorAll(".frame").length === 3);
-    assert.ok(page.url().endsWith("zoom=1"));
+    await eventually(async () => assert.ok(page.url().endsWith("zoom=1"), page.url()));
     const widths = await page.$$eval(".frame", (list) => list.map((one) => [one.textContent, Math.round(parseFloat(one.style.width)), one.classList.contains("above")]));
     assert.deepEqual(widths, [["main", 100, true], ["copy", 100, false], ["sort", 19, false]]);
     await page.keyboard.press("Escape");
@@ -803,7 +803,7 @@ await test("objects and branches: a row says more below the table, and one witho
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     assert.ok((await page.textContent("body > [role=status]")).includes("not in the page"));
-    assert.ok(page.url().includes("tab=data"));
+    await eventually(async () => assert.ok(page.url().includes("tab=data"), page.url()));
     await page.close();
 });
 
@@ -938,7 +938,7 @@ await test("everything can be reached with keys alone", async () => {
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter"); // follows the jump
-    assert.ok(page.url().includes("insn=0x401205"), page.url());
+    await eventually(async () => assert.ok(page.url().includes("insn=0x401205"), page.url()));
     await page.keyboard.press("p"); // from the fourth hottest to the third
     assert.ok((await page.textContent("#panel-annotate .code-pane [aria-selected=true]")).includes("xchg"));
     await page.keyboard.press("Escape");
