@@ -40,17 +40,6 @@ static char *next_of(const char *at)
     return behind_link(at, to);
 }
 
-/* Unlike realpath(), does not fail if the target does not exist yet. */
-char *as_path_follow(const char *path)
-{
-    char *at = as_strdup(path), *next;
-    for (int i = 0; i < MOST_LINKS && (next = next_of(at)); i++) {
-        free(at);
-        at = next;
-    }
-    return at;
-}
-
 /* Of a path that names one without further links. */
 static int descriptor_of(const char *path)
 {
@@ -66,15 +55,26 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-int as_path_descriptor(const char *path)
+static char *follow(const char *path, bool to_descriptor)
 {
     char *at = as_strdup(path), *next;
-    int found = descriptor_of(at);
-    for (int i = 0; i < MOST_LINKS && found < 0 && (next = next_of(at)); i++) {
+    for (int i = 0; i < MOST_LINKS && !(to_descriptor && descriptor_of(at) >= 0) && (next = next_of(at)); i++) {
         free(at);
         at = next;
-        found = descriptor_of(at);
     }
+    return at;
+}
+
+/* Unlike realpath(), does not fail if the target does not exist yet. */
+char *as_path_follow(const char *path)
+{
+    return follow(path, false);
+}
+
+int as_path_descriptor(const char *path)
+{
+    char *at = follow(path, true);
+    int found = descriptor_of(at);
     free(at);
     return found;
 }
