@@ -25,10 +25,7 @@ static void fold_codes(struct as_reuse_view *view, const struct as_code_sites *s
         }
     }
     as_vec_free(&tops);
-    as_reuse_codes_free(view);
-    view->codes.data = folded.codes.data;
-    view->codes.len = folded.codes.len;
-    view->codes.cap = folded.codes.cap;
+    as_reuse_codes_move(view, &folded);
 }
 
 static struct as_code_site site_of(const struct as_code_sites *sites, uint32_t code)

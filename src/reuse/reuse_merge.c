@@ -80,10 +80,8 @@ static void take_misses(struct as_reuse_view *into, struct as_reuse_view *from)
 static void take_codes(struct as_reuse_view *into, struct as_reuse_view *from)
 {
     static const struct as_reuse_code unused;
-    if (!into->codes.data) {
-        memcpy(&into->codes, &from->codes, sizeof into->codes);
-        memset(&from->codes, 0, sizeof from->codes);
-    }
+    if (!into->codes.data)
+        as_reuse_codes_move(into, from);
     for (size_t i = 0; i < from->codes.len; i++)
         if (memcmp(&from->codes.data[i], &unused, sizeof unused) != 0) /* what is unused takes no memory */
             as_reuse_code_add(as_reuse_code_of(into, (uint32_t)i), &from->codes.data[i]);

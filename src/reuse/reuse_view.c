@@ -89,6 +89,13 @@ void as_reuse_codes_free(struct as_reuse_view *view)
     view->codes.len = view->codes.cap = 0;
 }
 
+void as_reuse_codes_move(struct as_reuse_view *into, struct as_reuse_view *from)
+{
+    as_reuse_codes_free(into);
+    memcpy(&into->codes, &from->codes, sizeof into->codes);
+    memset(&from->codes, 0, sizeof from->codes);
+}
+
 static AS_FAST_PART struct as_reuse_code *code_of(struct as_reuse_view *view, uint32_t code)
 {
     if (__builtin_expect(code >= view->codes.len, 0))

@@ -129,6 +129,7 @@ static inline uint64_t as_reuse_hash(uint64_t key)
 }
 struct as_reuse_code *as_reuse_code_of(struct as_reuse_view *view, uint32_t code);
 void as_reuse_codes_free(struct as_reuse_view *view);
+void as_reuse_codes_move(struct as_reuse_view *into, struct as_reuse_view *from); /* in place of those that are there */
 void as_reuse_code_add(struct as_reuse_code *sum, const struct as_reuse_code *code);
 struct as_reuse_pair *as_reuse_pair_of(struct as_reuse_view *view, uint32_t use, uint32_t reuse);
 void as_reuse_pairs_free(struct as_reuse_view *view);
