@@ -1,6 +1,6 @@
 /* The bundled observers that write files: every record, every cycle and every call is in them, once, whatever the sizes
  * of the batches; and what they refuse. */
-#include "trace_bed.h"
+#include "trace_files.h"
 
 #include "base/vec.h"
 #include "observe/bundled.h"
@@ -8,30 +8,7 @@
 
 #include <inttypes.h>
 
-enum { RECORDS = 5000, MOST_FILES = 4 };
-
-/* Files in memory, by their paths. */
-struct files {
-    struct trace_bed bed; /* its run is the context of bed_insn: first */
-    struct {
-        char *path, *text;
-        size_t size;
-        FILE *file;
-    } open[MOST_FILES];
-    size_t n;
-    bool refuse;
-};
-
-static FILE *open_in_memory(void *context, const char *path)
-{
-    struct files *files = context;
-    if (files->refuse)
-        return NULL;
-    assert_true(files->n < MOST_FILES);
-    files->open[files->n].path = strdup(path);
-    FILE *file = open_memstream(&files->open[files->n].text, &files->open[files->n].size);
-    return files->open[files->n++].file = file;
-}
+enum { RECORDS = 5000 };
 
 /* Path p is p % 4 frames deep: "f1", "f1;f2" … */
 static size_t frames(void *context, uint32_t path, const char **names, size_t n)
@@ -45,25 +22,8 @@ static size_t frames(void *context, uint32_t path, const char **names, size_t n)
 
 static void files_init(struct files *files, uint64_t seed)
 {
-    memset(files, 0, sizeof *files);
-    bed_init(&files->bed, seed, 4, false);
-    files->bed.run.context = files;
-    files->bed.run.open = open_in_memory;
+    files_begin(files, seed, 4, false);
     files->bed.run.frames = frames;
-}
-
-static void files_close(struct files *files)
-{
-    for (size_t i = 0; i < files->n; i++)
-        fclose(files->open[i].file);
-}
-
-static void files_free(struct files *files)
-{
-    for (size_t i = 0; i < files->n; i++) {
-        free(files->open[i].path);
-        free(files->open[i].text);
-    }
 }
 
 /* The thread's records through the observer; the text of its report is freed. */

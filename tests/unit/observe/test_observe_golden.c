@@ -1,6 +1,6 @@
 /* What the bundled observers write of random runs, against tests/golden/observed.txt: of several threads, one of whose numbers comes back,
  * with stays in all resources. Of what is long, the beginning, and a hash of all of it. */
-#include "trace_bed.h"
+#include "trace_files.h"
 
 #include "base/map.h"
 #include "base/random.h"
@@ -10,26 +10,7 @@
 
 #include <inttypes.h>
 
-enum { RECORDS = 1500, THREADS = 3, PIECES = 10, PIECE = RECORDS / PIECES, SHOWN = 600, MOST_FILES = 8 };
-
-struct files {
-    struct trace_bed bed; /* its run is the context of bed_insn: first */
-    struct {
-        char *path, *text;
-        size_t size;
-        FILE *file;
-    } open[MOST_FILES];
-    size_t n;
-};
-
-static FILE *open_in_memory(void *context, const char *path)
-{
-    struct files *files = context;
-    assert_true(files->n < MOST_FILES);
-    files->open[files->n].path = strdup(path);
-    FILE *file = open_memstream(&files->open[files->n].text, &files->open[files->n].size);
-    return files->open[files->n++].file = file;
-}
+enum { RECORDS = 1500, THREADS = 3, PIECES = 10, PIECE = RECORDS / PIECES, SHOWN = 600 };
 
 static size_t frames(void *context, uint32_t path, const char **names, size_t n)
 {
@@ -46,11 +27,8 @@ static const char *function(void *context, uint32_t id)
 
 static void files_init(struct files *files, uint64_t seed)
 {
-    memset(files, 0, sizeof *files);
-    bed_init(&files->bed, seed, 1 + seed % 4, seed % 2);
+    files_begin(files, seed, 1 + seed % 4, seed % 2);
     struct as_run_info *run = &files->bed.run;
-    run->context = files;
-    run->open = open_in_memory;
     run->frames = frames;
     run->function = function;
     run->frequency = 3.2e9;
@@ -125,13 +103,12 @@ static void observe(FILE *out, const struct as_observer *ops, const char *argume
     fclose(to);
     show(out, report, size, 0xff);
     free(report);
+    files_close(&files);
     for (size_t i = 0; i < files.n; i++) {
-        fclose(files.open[i].file);
         fprintf(out, "-- %s\n", files.open[i].path);
         show(out, files.open[i].text, files.open[i].size, '~');
-        free(files.open[i].path);
-        free(files.open[i].text);
     }
+    files_free(&files);
 }
 
 static void observers(void **state)
