@@ -2,6 +2,7 @@
  *
  *   shares N             seven_tenths and three_tenths, called in turn: that is how their time divides
  *   threads T N          T threads, each with that work
+ *   held T N             T threads that work until a byte comes, and then do that work; writes a byte when all are there
  *   short N              N threads, one after the other, that end at once
  *   exec PROGRAM ARGS…   becomes another program
  *   time FILE PROGRAM …  runs it and writes its seconds, of the clock and of the processors, to FILE
@@ -94,6 +95,30 @@ static int run_threads(int n, void *(*body)(void *), void *argument, int at_a_ti
             pthread_join(threads[i], NULL);
         done += batch;
     }
+    return 0;
+}
+
+static atomic_bool let_go;
+
+static void *work_held(void *argument)
+{
+    while (!let_go)
+        work(1);
+    return work_thread(argument);
+}
+
+static int run_held(int n, long rounds)
+{
+    pthread_t threads[256];
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&threads[i], NULL, work_held, (void *)(intptr_t)rounds) != 0)
+            return 1;
+    char byte;
+    if (write(STDOUT_FILENO, "", 1) != 1 || read(STDIN_FILENO, &byte, 1) != 1)
+        return 1;
+    let_go = true;
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
     return 0;
 }
 
@@ -380,6 +405,8 @@ int main(int argc, char **argv)
         return run_timed(argv[2], argv + 3);
     if (strcmp(what, "threads") == 0)
         return run_threads((int)first, work_thread, (void *)(intptr_t)second, 256);
+    if (strcmp(what, "held") == 0)
+        return run_held((int)first, second);
     if (strcmp(what, "short") == 0)
         return run_threads((int)first, end_at_once, NULL, 1);
     if (strcmp(what, "daemon") == 0 && argc > 3)

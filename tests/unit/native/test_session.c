@@ -40,7 +40,6 @@ struct tally {
     struct as_stack_walker *walker;
     const char *event; /* NULL: task-clock */
     int channel;       /* to a victim that waits until it is attached to; 0: none */
-    pid_t stopped;     /* a victim that is to go on then; 0: none */
     uint64_t last_address;
     bool sleeps;
     uint64_t walked, complete;
@@ -153,8 +152,6 @@ static bool sample(struct tally *tally, struct as_native_options options, char *
         attach ? as_native_attach(&options, attach, &tally->err) : as_native_launch(&options, argv, &tally->err);
     if (!tally->session)
         return false;
-    if (tally->stopped)
-        kill(tally->stopped, SIGCONT);
     if (tally->channel)
         assert_int_equal(write(tally->channel, "", 1), 1); /* it is attached: the victim may begin */
     tally->spaces = as_perf_spaces_new(&spaces);
@@ -455,17 +452,17 @@ static void attaches_to_all_threads(void **state)
 {
     need_clock();
     struct tally tally = {0};
-    int output, status;
-    pid_t pid = tally.stopped = start_victim(ARGS("threads", "8", UNIT_SANITIZED ? "400" : "1000"), &output);
-    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    kill(pid, SIGSTOP); /* so that none has ended before it is attached to */
+    int status;
+    char byte;
+    pid_t pid = start_victim(ARGS("held", "8", UNIT_SANITIZED ? "400" : "1000"), &tally.channel);
+    assert_int_equal(read(tally.channel, &byte, 1), 1); /* all are there, and none ends before it is attached to */
     assert_true(sample(&tally, (struct as_native_options){.rate = 2000}, NULL, pid));
     assert_in_range(tally.threads.len, 8, 9); /* the first thread waits */
     assert_int_equal(tally.waited, -1);
     check_shares(&tally);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    close(output);
+    close(tally.channel);
     forget(&tally);
 }
 
