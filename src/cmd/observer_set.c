@@ -105,6 +105,7 @@ static void note_size(const struct observer_file *file, double bytes)
     size_t unit = 0;
     for (; bytes >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
         bytes /= 1000;
+    fflush(stdout); /* or the line may come in the middle of one of the report, where both go to one place */
     as_log_note("wrote %s (%.*f %s)", file->path, unit ? 1 : 0, bytes, units[unit]);
 }
 

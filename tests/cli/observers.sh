@@ -17,6 +17,9 @@ check_json "all of them in one run" 'd["instructions"] == 200000' some --json --
 read -r cycles flushes < <(python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(d["cycles"], d["counters"]["flushes"])' "$LOGS/out")
 check "the CSV has every instruction, and every iteration of rep" test "$(wc -l <c.csv)" -gt 200000
 sized() { "$ASSAY" compare --samplers none --from main --max 20k --commit-csv size.csv -- "$demo" 1; }
+together() { "$ASSAY" compare --from main --max 20k --commit-csv size.csv -- "$demo" 1 2>&1; }
+check "a file is noted where the report goes, too" together
+check_same "… on a line of its own" 1 "$(grep -c '^assay: wrote size.csv' "$LOGS/out")"
 check "a file is noted" sized
 check_same "… with its size" "wrote size.csv ($(wc -c <size.csv | awk '{ printf "%.1f kB", $1 / 1000 }'))" "$(grep -o 'wrote size.csv (.*)' <<<"$err")"
 same_commits() {
