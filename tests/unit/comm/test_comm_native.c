@@ -26,7 +26,7 @@ enum {
 
 struct as_native_session {
     struct as_native_info info;
-    uint64_t fields;
+    struct as_native_options options;
     bool attached, closed, stopped;
 };
 static struct as_native_session session;
@@ -36,12 +36,15 @@ static void *context_;
 bool as_native_choose(const char *root, const struct as_probe *probe, enum as_native_source source,
                       enum as_native_want want, struct as_native_choice *choice, struct as_error *err)
 {
-    *choice = (struct as_native_choice){.fields = PERF_SAMPLE_ADDR};
+    if (want != AS_NATIVE_ACCESSES || probe->precise != 7) /* as found below */
+        return as_error_set(err, "nothing to sample");
+    *choice = (struct as_native_choice){.fields = PERF_SAMPLE_ADDR, .n_events = source == AS_NATIVE_PMU ? 2 : 1};
     return true;
 }
 
 void as_probe_machine(const char *root, struct as_probe *probe)
 {
+    probe->precise = 7;
 }
 
 struct as_native_session *as_native_launch(const struct as_native_options *options, char *const argv[],
@@ -49,13 +52,13 @@ struct as_native_session *as_native_launch(const struct as_native_options *optio
 {
     if (strcmp(argv[0], "missing") == 0)
         return as_error_set(err, "no such program"), NULL;
-    session = (struct as_native_session){.fields = options->fields};
+    session = (struct as_native_session){.options = *options};
     return &session;
 }
 
 struct as_native_session *as_native_attach(const struct as_native_options *options, pid_t pid, struct as_error *err)
 {
-    session = (struct as_native_session){.fields = options->fields, .attached = true};
+    session = (struct as_native_session){.options = *options, .attached = true};
     return &session;
 }
 
@@ -181,6 +184,7 @@ static void note(void *context, enum as_log_level level, const char *text)
 }
 
 enum { RATE = 10 };
+static char *environment[] = {"HOME=/nowhere", NULL};
 
 static struct as_comm_native *run(enum as_comm_source source, uint64_t pid, bool no_paths)
 {
@@ -189,7 +193,9 @@ static struct as_comm_native *run(enum as_comm_source source, uint64_t pid, bool
                                              .machine = AS_NATIVE_LENS_OPTIONS_DEFAULT,
                                              .detect = AS_DETECT_OPTIONS_DEFAULT,
                                              .pid = pid,
+                                             .environment = environment,
                                              .no_paths = no_paths,
+                                             .stdout_to_stderr = no_paths,
                                              .notices = {.say = note}};
     char *argv[] = {"prog", NULL};
     struct as_error err = AS_ERROR_INIT;
@@ -285,6 +291,22 @@ static void a_line_is_handed_over(void **state)
     as_comm_native_free(native);
 }
 
+/* User code with registers, and often: samples of many threads are held against each other while the line is still theirs. */
+static void what_is_sampled(void **state)
+{
+    uint64_t fields = PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    as_comm_native_free(run(AS_COMM_TIMER, 0, true));
+    const struct as_native_options *options = &session.options;
+    assert_true(options->n_events == 1 && options->rate == RATE && options->mode == AS_NATIVE_USER);
+    assert_int_equal(options->fields, fields);
+    assert_true(options->data_maps && options->stdout_to_stderr && options->environment == environment);
+    assert_in_range(options->wait_ms, 1, 30); /* a register is armed before the other thread is through */
+    assert_in_range(options->stack_bytes, 8, 4096);
+    as_comm_native_free(run(AS_COMM_PMU, 0, false));
+    assert_true(options->n_events == 2 && !options->stdout_to_stderr);
+    assert_int_equal(options->fields, fields | PERF_SAMPLE_CALLCHAIN);
+}
+
 static void how_it_ended(void **state)
 {
     struct as_comm_native *native = run(AS_COMM_TIMER, 0, true);
@@ -298,10 +320,9 @@ static void how_it_ended(void **state)
     assert_true(info->end.exit_status == 3 && !info->end.running && !info->end.interrupted);
     assert_int_equal(noted, AS_NATIVE_NOTES);
     assert_false(session.stopped);
-    assert_int_equal(session.fields, PERF_SAMPLE_ADDR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
     as_comm_native_free(native);
     native = run(AS_COMM_PMU, PARENT, false);
-    assert_true(session.attached && (session.fields & PERF_SAMPLE_CALLCHAIN));
+    assert_true(session.attached);
     assert_false(as_comm_native_info(native)->end.running); /* not a child */
     assert_true(session.stopped);
     as_comm_native_free(native);
@@ -328,9 +349,13 @@ static void is_for_x86(void **state)
 int main(void)
 {
 #ifdef __x86_64__
-    const struct CMUnitTest tests[] = {cmocka_unit_test(regions),      cmocka_unit_test(regions_that_nobody_told),
-                                       cmocka_unit_test(names),        cmocka_unit_test(a_line_is_handed_over),
-                                       cmocka_unit_test(how_it_ended), cmocka_unit_test(a_program_that_is_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(regions),
+                                       cmocka_unit_test(regions_that_nobody_told),
+                                       cmocka_unit_test(names),
+                                       cmocka_unit_test(a_line_is_handed_over),
+                                       cmocka_unit_test(how_it_ended),
+                                       cmocka_unit_test(what_is_sampled),
+                                       cmocka_unit_test(a_program_that_is_missing)};
 #else
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_for_x86)};
 #endif

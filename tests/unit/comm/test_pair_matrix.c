@@ -19,6 +19,7 @@ static void grows(void **state)
     assert_int_equal(as_pair_sum(as_pair_matrix_pair(&matrix, 0, 500)), 0);
     assert_true(total.true_ == 6 && total.false_ == 7);
     as_pair_matrix_free(&matrix);
+    assert_true(matrix.n == 0 && matrix.cap == 0 && !matrix.cells); /* it can grow again */
 }
 
 static void folds(void **state)
