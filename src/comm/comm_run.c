@@ -92,20 +92,6 @@ static void take_part(struct as_comm_run *run, const struct as_weave_span *span)
         as_coherent_span(run->coherent, span);
 }
 
-/* `part` becomes what lies between two records of paths; false: nothing is left. */
-static bool next_part(const struct as_weave_span *span, size_t *at, struct as_weave_span *part)
-{
-    size_t first = *at, end = first;
-    while (end < span->n && span->accesses[end].kind != AS_ACCESS_PATH)
-        end++;
-    *part = *span;
-    part->accesses += first;
-    part->n = end - first;
-    part->clock += first * span->step >> 16;
-    *at = end;
-    return first < span->n;
-}
-
 static bool has_path(const struct as_weave_span *span)
 {
     for (size_t i = 0; i < span->n; i++)
@@ -117,7 +103,7 @@ static bool has_path(const struct as_weave_span *span)
 static void take_parts(struct as_comm_run *run, const struct as_weave_span *span)
 {
     struct as_weave_span part;
-    for (size_t at = 0; next_part(span, &at, &part); at++) {
+    for (size_t at = 0; as_weave_next_part(span, AS_ACCESS_PATH, &at, &part); at++) {
         if (part.n)
             take_part(run, &part);
         if (at < span->n)

@@ -300,3 +300,16 @@ uint64_t as_weave_late(const struct as_weave *weave)
 {
     return weave->late;
 }
+
+bool as_weave_next_part(const struct as_weave_span *span, uint8_t border, size_t *at, struct as_weave_span *part)
+{
+    size_t first = *at, end = first;
+    while (end < span->n && span->accesses[end].kind != border)
+        end++;
+    *part = *span;
+    part->accesses += first;
+    part->n = end - first;
+    part->clock += first * span->step >> 16;
+    *at = end;
+    return first < span->n;
+}

@@ -27,6 +27,9 @@ struct as_weave_span {
     uint64_t step;  /* from one access to the next, in 1/65536 instructions */
 };
 
+/* `part` becomes what lies between `at` and the next access of the kind `border`, where `at` is then. Returns false if nothing is left. */
+bool as_weave_next_part(const struct as_weave_span *span, uint8_t border, size_t *at, struct as_weave_span *part);
+
 struct as_weave_ops {
     void (*span)(void *context, const struct as_weave_span *span);
     void (*thread_end)(void *context, uint32_t thread); /* behind its last span; may be NULL */

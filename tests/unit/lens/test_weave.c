@@ -190,6 +190,27 @@ static void delays(void **state)
     as_vec_free(&delayed.out.threads);
 }
 
+/* Seven accesses, one each two and a half instructions from clock 1000 on, with borders at their places 0, 3 and 4. */
+static void parts_between_borders(void **state)
+{
+    enum { BORDER = 77 };
+    static const struct {
+        size_t first, n;
+        uint64_t clock;
+    } parts[] = {{0, 0, 1000}, {1, 2, 1002}, {4, 0, 1010}, {5, 2, 1012}};
+    struct as_data_access accesses[7] = {{0}};
+    accesses[0].kind = accesses[3].kind = accesses[4].kind = BORDER;
+    struct as_weave_span span = {.thread = 3, .n = 7, .accesses = accesses, .clock = 1000, .step = 5 << 15}, part;
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, at++) {
+        assert_true(as_weave_next_part(&span, BORDER, &at, &part));
+        assert_true(part.thread == 3 && part.accesses == accesses + parts[i].first && part.n == parts[i].n);
+        assert_int_equal(part.clock, parts[i].clock);
+        assert_int_equal(at, parts[i].first + parts[i].n);
+    }
+    assert_false(as_weave_next_part(&span, BORDER, &at, &part));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +220,7 @@ int main(void)
         cmocka_unit_test(ends),
         cmocka_unit_test(delays),
         cmocka_unit_test(bounds_what_waits),
+        cmocka_unit_test(parts_between_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
