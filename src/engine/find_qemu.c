@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -68,7 +69,54 @@ size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text,
     return length;
 }
 
-static bool check_version(struct as_qemu *qemu, struct as_error *err)
+/* What one directory's QEMUs said last. Those of a build have one version, and a package gives its files one time; so one of
+ * them is asked, once. */
+static struct {
+    pthread_mutex_t mutex;
+    char directory[PATH_MAX];
+    struct stat file;
+    int major, minor;
+} build = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* The file's directory, if the file is called as QEMUs are; else "". */
+static void directory_of(const char *path, char directory[PATH_MAX], struct stat *file)
+{
+    const char *name = strrchr(path, '/');
+    bool known = name && strncmp(name, "/qemu-", 6) == 0 && stat(path, file) == 0;
+    snprintf(directory, PATH_MAX, "%.*s", known ? (int)(name - path) + 1 : 0, path);
+}
+
+static bool is_of_build(const struct stat *file)
+{
+    return build.file.st_dev == file->st_dev && build.file.st_mtim.tv_sec == file->st_mtim.tv_sec &&
+           build.file.st_mtim.tv_nsec == file->st_mtim.tv_nsec;
+}
+
+static bool recall_version(struct as_qemu *qemu)
+{
+    char directory[PATH_MAX];
+    struct stat file;
+    directory_of(qemu->path, directory, &file);
+    pthread_mutex_lock(&build.mutex);
+    bool known = directory[0] && strcmp(build.directory, directory) == 0 && is_of_build(&file);
+    if (known) {
+        qemu->major = build.major;
+        qemu->minor = build.minor;
+    }
+    pthread_mutex_unlock(&build.mutex);
+    return known;
+}
+
+static void remember_version(const struct as_qemu *qemu)
+{
+    pthread_mutex_lock(&build.mutex);
+    directory_of(qemu->path, build.directory, &build.file);
+    build.major = qemu->major;
+    build.minor = qemu->minor;
+    pthread_mutex_unlock(&build.mutex);
+}
+
+static bool ask_version(struct as_qemu *qemu, struct as_error *err)
 {
     char text[512];
     if (!as_qemu_ask(qemu->path, "--version", -1, text, sizeof text))
@@ -83,6 +131,7 @@ static bool check_version(struct as_qemu *qemu, struct as_error *err)
         return as_error_set(err,
                             "%s is QEMU %d.%d, whose plugin interface Assay does not know yet: it needs %d.x to %d.x",
                             qemu->path, qemu->major, qemu->minor, AS_QEMU_OLDEST, AS_QEMU_NEWEST);
+    remember_version(qemu);
     return true;
 }
 
@@ -99,7 +148,7 @@ bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, st
     } else if (!as_path_search(name, qemu->path) && !as_path_search(static_name, qemu->path)) {
         return as_error_set(err, "%s was not found on PATH; install it (Debian: apt-get install qemu-user)", name);
     }
-    return check_version(qemu, err);
+    return recall_version(qemu) || ask_version(qemu, err);
 }
 
 bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err)

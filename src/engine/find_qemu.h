@@ -14,7 +14,8 @@ struct as_qemu {
 
 enum { AS_QEMU_OLDEST = 6, AS_QEMU_NEWEST = 8 }; /* major versions whose plugin interface (version 1) is ours */
 
-/* `given` NULL: qemu-ARCH or qemu-ARCH-static on PATH. Runs it once to learn its version. */
+/* `given` NULL: qemu-ARCH or qemu-ARCH-static on PATH. Runs it to learn its version, or has, or another of
+ * its build. */
 bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, struct as_error *err) AS_MUST_CHECK;
 
 /* Runs QEMU with one argument and returns how many bytes it printed, at most `size` - 1, which are in `text` with a zero

@@ -2,6 +2,7 @@
 #include "engine/find_qemu.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,13 @@ static const char *put(const char *name, const char *script)
     return path;
 }
 
+static const char *put_at(const char *name, const char *script, time_t time)
+{
+    const char *path = put(name, script);
+    assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){{.tv_sec = time}, {.tv_sec = time}}, 0), 0);
+    return path;
+}
+
 static int make_folder(void **state)
 {
     return mkdtemp(folder) ? 0 : -1;
@@ -25,7 +33,7 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"qemu", "qemu-x86_64", "qemu-x86_64-static"};
+    static const char *const names[] = {"qemu", "qemu-x86_64", "qemu-x86_64-static", "qemu-riscv64"};
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -70,18 +78,39 @@ static void on_the_path(void **state)
     setenv("PATH", path, 1);
     assert_false(as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err));
     assert_non_null(strstr(err.message, "qemu-x86_64 was not found on PATH"));
-    put("qemu-x86_64-static", "echo qemu version 7.1.0");
+    put_at("qemu-x86_64-static", "echo qemu version 7.1.0", 1);
     assert_true(as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err));
     assert_true(qemu.major == 7 && qemu.minor == 1);
     assert_false(as_qemu_find(AS_ARCH_RISCV64, NULL, &qemu, &err));
     assert_non_null(strstr(err.message, "qemu-riscv64 was not found"));
-    put("qemu-x86_64", "echo qemu version 8.2.0");
+    put_at("qemu-x86_64", "echo qemu version 8.2.0", 2);
     assert_true(as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err));
     assert_true(qemu.major == 8 && qemu.minor == 2);
     setenv("PATH", before, 1);
     free(before);
     assert_false(as_qemu_find(AS_ARCH_X86_64, "/etc/passwd", &qemu, &err));
     assert_non_null(strstr(err.message, "/etc/passwd is not an executable file"));
+}
+
+static int minor_of(enum as_arch arch, const char *path)
+{
+    struct as_qemu qemu;
+    return as_qemu_find(arch, path, &qemu, NULL) ? qemu.minor : -1;
+}
+
+/* Files of one directory and one time, which a package has, are asked once; any other by itself. */
+static void asks_a_build_once(void **state)
+{
+    char given[128];
+    snprintf(given, sizeof given, "%s", put_at("qemu-x86_64", "echo qemu version 7.3.0", 1000));
+    assert_int_equal(minor_of(AS_ARCH_X86_64, given), 3);
+    put_at("qemu-x86_64", "echo qemu version 7.4.0", 1000);
+    assert_int_equal(minor_of(AS_ARCH_X86_64, given), 3);
+    assert_int_equal(minor_of(AS_ARCH_RISCV64, put_at("qemu-riscv64", "echo hello", 1000)), 3);
+    assert_int_equal(minor_of(AS_ARCH_X86_64, put_at("qemu", "echo qemu version 7.5.0", 1000)), 5);
+    assert_int_equal(minor_of(AS_ARCH_RISCV64, put_at("qemu-riscv64", "echo hello", 1001)), -1);
+    assert_int_equal(minor_of(AS_ARCH_X86_64, put_at("qemu-x86_64", "echo qemu version 7.6.0", 1002)), 6);
+    assert_int_equal(minor_of(AS_ARCH_X86_64, put("qemu-x86_64", "echo qemu version 7.7.0")), 7);
 }
 
 /* What does not fit is left unread, and a program that goes on is ended. */
@@ -106,6 +135,6 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(versions), cmocka_unit_test(on_the_path),
-                                       cmocka_unit_test(answers)};
+                                       cmocka_unit_test(asks_a_build_once), cmocka_unit_test(answers)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
