@@ -33,6 +33,19 @@ __asm__(".text\n"
         "    jne decode_padded\n"         /* 16: of another name */
         "    ret\n"
         ".size decode_split, . - decode_split\n"
+        ".globl decode_calls\n" /* a call may not come back */
+        ".type decode_calls, @function\n"
+        "decode_calls:\n"
+        "    call decode_padded\n" /* 0 */
+        "    nop\n"                /* 5: samples do not say whether control comes by, executions do */
+        "6:  .byte 0xff, 0xc0\n"   /* 6: inc eax */
+        "    jne 6b\n"             /* 8 */
+        "    nop\n"                /* 10: a branch goes on there at some time */
+        "7:  .byte 0xff, 0xc3\n"   /* 11: inc ebx */
+        "    jne 7b\n"             /* 13 */
+        "    call decode_padded\n" /* 15 */
+        "    nop\n"                /* 20: the function ends here */
+        ".size decode_calls, . - decode_calls\n"
         ".section .text.unlikely, \"ax\"\n"
         ".type decode_split.cold, @function\n"
         "decode_split.cold:\n"
@@ -55,6 +68,15 @@ static struct as_cfg *cfg;
 static uint32_t module;
 static uint64_t start;
 
+static uint64_t address_of(const char *name)
+{
+    const struct as_symtab *table = &as_cfg_get(cfg, module)->symbols.symbols;
+    for (size_t i = 0; i < table->symbols.len; i++)
+        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, name) == 0)
+            return table->symbols.data[i].address;
+    return 0;
+}
+
 static int open_cfg(void **state)
 {
     char path[4096];
@@ -63,11 +85,7 @@ static int open_cfg(void **state)
     path[n] = '\0';
     cfg = as_cfg_new(NULL);
     module = as_cfg_module_of(cfg, path, AS_ARCH_X86_64);
-    const struct as_symtab *table = &as_cfg_get(cfg, module)->symbols.symbols;
-    start = 0;
-    for (size_t i = 0; i < table->symbols.len; i++)
-        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, "decode_padded") == 0)
-            start = table->symbols.data[i].address;
+    start = address_of("decode_padded");
     return start ? 0 : -1;
 }
 
@@ -133,13 +151,31 @@ static void of_no_size(void **state)
     assert_int_equal(m->blocks.data[2].n_insns, 1);
 }
 
-static uint64_t address_of(const char *name)
+/* Space behind a call is filled, unless control was seen there, or came from a branch. */
+static void of_calls(void **state)
 {
-    const struct as_symtab *table = &as_cfg_get(cfg, module)->symbols.symbols;
-    for (size_t i = 0; i < table->symbols.len; i++)
-        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, name) == 0)
-            return table->symbols.data[i].address;
-    return 0;
+    static const uint8_t executed[] = {0, 6, 8, 11, 13, 15};
+    start = address_of("decode_calls");
+    for (size_t i = 0; i < sizeof executed; i++)
+        as_cfg_see(cfg, module, start + executed[i]);
+    check_blocks("0 5p 6 10 11 15 20p");
+}
+
+static void of_calls_that_come_back(void **state)
+{
+    static const uint8_t executed[] = {0, 5, 6, 8, 15, 20};
+    start = address_of("decode_calls");
+    for (size_t i = 0; i < sizeof executed; i++)
+        as_cfg_see(cfg, module, start + executed[i]);
+    check_blocks("0 5 6 10 11 15 20");
+}
+
+/* Samples do not say whether calls come back: they may where code of the function follows. */
+static void of_sampled_calls(void **state)
+{
+    start = address_of("decode_calls");
+    as_cfg_touch(cfg, module, start);
+    check_blocks("0 5 6 10 11 15 20p");
 }
 
 /* A part of a function that was put aside may have run where no sample fell into it; what else it jumps to is left. */
@@ -204,6 +240,9 @@ int main(void)
                                        cmocka_unit_test_setup_teardown(of_executions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(at_leaders, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(of_no_size, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(of_calls, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(of_calls_that_come_back, open_cfg, close_cfg),
+                                       cmocka_unit_test_setup_teardown(of_sampled_calls, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(parts_of_functions, open_cfg, close_cfg),
                                        cmocka_unit_test_setup_teardown(symbols_are_found_by_name, open_cfg, close_cfg)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Exact counts of blocks from what an engine counted: translated blocks that overlap and are cut anywhere, a fault half-way, jumps,
- * calls, and where measuring ended. The engine and its counters are played here. */
+ * calls, and where measuring ended; and whether that is the code of its file. The engine and its counters are played here. */
 #include "blocks/exact.h"
 
 #include "unit.h"
@@ -25,6 +25,19 @@ static const struct as_jump_count jumps[] = {{4, BASE + 0x10, 1}, {4, BASE + 0x4
 static struct as_block *blocks[BLOCKS];
 static struct as_insn insns[BLOCKS][MOST];
 static struct as_image image = {.number = 1, .arch = AS_ARCH_X86_64};
+
+/* Code of this test's file, in place of what is in no file: eighteen no-operations of four bytes. Never called. */
+__asm__(".text\n"
+        ".globl exact_code\n"
+        ".type exact_code, @function\n"
+        "exact_code:\n"
+        "    .rept 18\n"
+        "    .byte 0x0f, 0x1f, 0x40, 0x00\n"
+        "    .endr\n"
+        ".size exact_code, . - exact_code\n");
+extern const char exact_code[];
+
+static struct as_location place = {.module = "[code]", .module_name = "[code]"}; /* of what is at BASE */
 
 /* ---- in place of the engine (engine.h), its counters (counts.h, jumps.h) and its address space ---- */
 
@@ -68,7 +81,8 @@ const struct as_jump_count *as_jump_counter_cuts(const struct as_jump_counter *c
 
 void as_space_find(struct as_space *space, uint64_t address, struct as_location *location)
 {
-    *location = (struct as_location){.module = "[code]", .module_name = "[code]", .module_offset = address - BASE};
+    *location = place;
+    location->module_offset += address - BASE;
 }
 
 /* ---- the run ---- */
@@ -171,9 +185,77 @@ static void whole(void **state)
     end(flow);
 }
 
+/* ---- code of a file ---- */
+
+/* Where the file has the code. */
+static uint64_t offset_of_code(const char *path)
+{
+    struct as_cfg *cfg = as_cfg_new(NULL);
+    const struct as_symtab *table = &as_cfg_get(cfg, as_cfg_module_of(cfg, path, AS_ARCH_X86_64))->symbols.symbols;
+    uint64_t offset = 0;
+    for (size_t i = 0; i < table->symbols.len; i++)
+        if (table->symbols.data[i].raw && strcmp(table->symbols.data[i].raw, "exact_code") == 0)
+            offset = table->symbols.data[i].address;
+    as_cfg_free(cfg);
+    return offset;
+}
+
+static int set_up_file(void **state)
+{
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0);
+    path[n] = '\0';
+    set_up(state);
+    for (uint32_t i = 0; i < BLOCKS * MOST; i++)
+        memcpy(insns[i / MOST][i % MOST].bytes, exact_code, 4);
+    place = (struct as_location){.module = path, .module_name = "test_exact", .module_offset = offset_of_code(path)};
+    return place.module_offset ? 0 : -1;
+}
+
+static int tear_down_file(void **state)
+{
+    place = (struct as_location){.module = "[code]", .module_name = "[code]"};
+    return tear_down(state);
+}
+
+static void check_code(enum as_cfg_code code, uint64_t differs)
+{
+    struct as_flow *flow = flow_of(true);
+    const struct as_cfg_module *module = as_cfg_get(flow->cfg, 0);
+    assert_int_equal(as_cfg_count_modules(flow->cfg), 1);
+    assert_true(module->has_code);
+    assert_int_equal(module->code, code);
+    if (code != AS_CFG_CODE_ONE)
+        assert_int_equal(module->code_differs - place.module_offset, differs);
+    end(flow);
+}
+
+static void of_its_file(void **state)
+{
+    check_code(AS_CFG_CODE_ONE, 0);
+}
+
+static void of_another_file(void **state)
+{
+    insns[5][1].bytes[3] = insns[4][0].bytes[1] = 1;
+    check_code(AS_CFG_CODE_OTHER, 0x21);
+}
+
+/* Other bytes at one address: that is known without the file; the lowest such address counts. */
+static void of_code_that_changed(void **state)
+{
+    insns[1][1].bytes[3] = insns[1][0].bytes[0] = insns[5][0].bytes[0] = 0x90;
+    check_code(AS_CFG_CODE_MIXED, 0x04);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(in_parts, set_up, tear_down),
-                                       cmocka_unit_test_setup_teardown(whole, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(in_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_its_file, set_up_file, tear_down_file),
+        cmocka_unit_test_setup_teardown(of_another_file, set_up_file, tear_down_file),
+        cmocka_unit_test_setup_teardown(of_code_that_changed, set_up_file, tear_down_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
