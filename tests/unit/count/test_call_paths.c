@@ -28,6 +28,22 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* ---- in place of the engine (engine.h) ---- */
+
+const struct as_image *as_engine_image(const struct as_engine *engine, uint32_t number)
+{
+    return as_code_table_find_image(&bed.code, number);
+}
+
+/* Of made code: what ran there under this name. */
+void as_engine_locate(const struct as_engine *engine, uint32_t insn, struct as_location *location)
+{
+    assert_int_equal(insn, 8);
+    *location = (struct as_location){.module_name = "[jit]", .function = "made"};
+}
+
+/* ---- */
+
 /* All of a block; `slot`: where its last instruction has the return address, 0: it has none. */
 static struct as_block_exec execution(uint32_t address, uint64_t next, uint64_t slot)
 {
@@ -335,6 +351,19 @@ static void sums_by_path(void **state)
     as_call_counter_free(counter);
 }
 
+/* Of made code, what was there when the function was entered has the name; a signal's handler is shown as one. */
+static void names_of_calls(void **state)
+{
+    struct as_call_count call = {.image = 1, .function = CALLED, .signal = true};
+    as_space_map(first.image->space, CALLED - 0x10, CALLED + 0x10, 0, "/nowhere/prog");
+    assert_string_equal(as_call_count_name(NULL, &call), "(signal) prog+0x10");
+    call.signal = false;
+    assert_string_equal(as_call_count_name(NULL, &call), "prog+0x10");
+    call.entry = 9;
+    assert_string_equal(as_call_count_name(NULL, &call), "made");
+    assert_string_equal(as_call_count_name(NULL, &(struct as_call_count){.image = 1}), "(all)");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -356,6 +385,7 @@ int main(void)
         TEST(a_thread_that_does_nothing),
         TEST(last_access),
         TEST(sums_by_path),
+        TEST(names_of_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
