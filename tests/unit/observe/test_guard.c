@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 static int *volatile nowhere = (int *)16;
 
@@ -148,10 +149,21 @@ static void stays_as_it_was(void *argument)
     end_if(right && sigaltstack(NULL, &now) == 0 && now.ss_sp == own);
 }
 
+/* Where there is no memory for one, the thread does without until there is. */
+static void does_without(void *argument)
+{
+    struct rlimit usual, none = {0};
+    bool right = getrlimit(RLIMIT_AS, &usual) == 0;
+    none.rlim_max = usual.rlim_max;
+    right = right && setrlimit(RLIMIT_AS, &none) == 0 && !as_guard_begin_thread() && does_work();
+    end_if(setrlimit(RLIMIT_AS, &usual) == 0 && right && as_guard_begin_thread() && names(overflow, "SIGSEGV"));
+}
+
 static void signal_stacks(void **state)
 {
     char text[1024];
     assert_int_equal(unit_run_child(stays_as_it_was, NULL, text, sizeof text), 0);
+    assert_int_equal(unit_run_child(does_without, NULL, text, sizeof text), 0);
 }
 
 int main(void)
