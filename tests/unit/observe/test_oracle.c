@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "naive.h"
-#include "observe/oracle.h"
+#include "observe/oracle_stream.h"
 #include "oracle_bed.h"
 #include "pipe_gen.h"
 
@@ -211,6 +211,45 @@ static void thread_numbers_come_back(void **state)
     as_oracle_free(oracle);
 }
 
+/* ---- blocks whose times are known ---- */
+
+/* A block of two instructions that commits a cycle after what was before it, again and again. */
+static void feed_block(struct as_oracle *oracle, uint64_t base, size_t times)
+{
+    static const struct as_edge_record records[] = {{.dispatch = 1, .commit = 3, .insn = 1},
+                                                    {.dispatch = 2, .commit = 4, .insn = 2}};
+    static const struct as_edge edge = {
+        .n = 2, .before = 2, .committed = 4, .first_end = 1, .last_start = 1, .records = records};
+    for (size_t i = 0; i < times; i++) {
+        struct as_edge_run run = as_edge_run_of(&edge, base + 2 * i, 0);
+        as_oracle_edges(oracle, &(struct as_edge_batch){.n = 2, .n_runs = 1, .runs = &run});
+    }
+}
+
+/* What is counted by edge is charged when edges are forgotten, and nothing is left of it. */
+static void edges_are_charged_once(void **state)
+{
+    struct as_oracle *oracle = bed_oracle(2, 2);
+    feed(oracle, 0, &(struct as_pipe){.insn = 3, .dispatch = 1, .commit = 3}, 1);
+    feed_block(oracle, 1, 3);
+    struct as_oracle_stream *stream = &oracle->streams.data[0];
+    assert_int_equal(stream->tallied.len, 1);
+    assert_int_equal(as_oracle_page_at(&stream->rows, 1)->rows[1].executions, 0);
+    for (int again = 0; again < 2; again++) {
+        as_oracle_forget(oracle);
+        assert_int_equal(stream->tallied.len, 0);
+        assert_int_equal(as_oracle_page_at(&stream->rows, 1)->rows[1].executions, 3);
+    }
+    feed_block(oracle, 7, 1);
+    assert_int_equal(stream->tallied.len, 1);
+    finish(oracle);
+    assert_int_equal(as_oracle_total(oracle).cycles, 11);
+    assert_int_equal(units(oracle, 3, AS_STATE_STALLED), 2 * cycle);
+    assert_int_equal(units(oracle, 1, AS_STATE_COMPUTING), 4 * cycle);
+    assert_int_equal(units(oracle, 2, AS_STATE_COMPUTING), 4 * cycle);
+    as_oracle_free(oracle);
+}
+
 /* ---- against the naive one ---- */
 
 enum { STATICS = 60, PATHS = 7, RECORDS = 160 };
@@ -335,6 +374,40 @@ static void bad_streams_are_noticed(void **state)
     assert_check_fails(no_cycle, 1, "were charged");
 }
 
+/* One more of something, and one less again: the check finds it, and nothing else is wrong. */
+static void assert_found(struct as_oracle *oracle, uint64_t *number, const char *message)
+{
+    struct as_error err = AS_ERROR_INIT;
+    ++*number;
+    assert_false(as_oracle_check(oracle, &err));
+    if (!strstr(err.message, message))
+        fail_msg("%s", err.message);
+    --*number;
+    assert_true(as_oracle_check(oracle, &err));
+}
+
+static void sums_that_differ_are_noticed(void **state)
+{
+    const struct as_pipe pipes[] = {{.insn = 1, .path = 2, .dispatch = 1, .commit = 1},
+                                    {.insn = 2, .path = 2, .dispatch = 1, .commit = 4}};
+    struct as_oracle *oracle = bed_oracle(2, 2);
+    feed(oracle, 0, pipes, 2);
+    finish(oracle);
+    struct as_oracle_stream *stream = &oracle->streams.data[0];
+    assert_found(oracle, &as_oracle_page_at(&stream->rows, 1)->rows[1].base, "instruction 1 was charged");
+    as_oracle_page_at(&oracle->merged, 3)->rows[3].executions =
+        1; /* of a thread that has no rows of its own any more */
+    assert_found(oracle, &as_oracle_page_at(&oracle->merged, 3)->rows[3].base, "instruction 3 was charged");
+    assert_found(oracle, &as_oracle_page_at(&oracle->paths, 2)->rows[2].base, "call path 2 was charged");
+    assert_found(oracle, &stream->thread.cycles, "thread 0 ran 5 cycles");
+    assert_found(oracle, &oracle->all_rows.data[1].executions, "2 instructions were executed, but 3 were counted by i");
+    assert_found(oracle, &oracle->all_rows.data[2].units[AS_STATE_STALLED], "cycles by instruction do not add up");
+    assert_found(oracle, &oracle->all_paths.data[2].executions,
+                 "2 instructions were executed, but 3 were counted by c");
+    assert_found(oracle, &oracle->all_paths.data[2].units[AS_STATE_STALLED], "cycles by call path do not add up");
+    as_oracle_free(oracle);
+}
+
 static void too_wide_is_refused(void **state)
 {
     struct as_run_info run = {.size = sizeof run, .commit_width = AS_COMMIT_WIDTH_MAX + 1};
@@ -359,9 +432,11 @@ int main(void)
         cmocka_unit_test(wide_groups),
         cmocka_unit_test(nothing_ran),
         cmocka_unit_test(thread_numbers_come_back),
+        cmocka_unit_test(edges_are_charged_once),
         cmocka_unit_test(same_as_naive),
         cmocka_unit_test(random_runs_have_all_states),
         cmocka_unit_test(bad_streams_are_noticed),
+        cmocka_unit_test(sums_that_differ_are_noticed),
         cmocka_unit_test(too_wide_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
