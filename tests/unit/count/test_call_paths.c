@@ -168,6 +168,37 @@ static void children(void **state)
     check_node(run_of(&third, LOOP, LOOP, 0), 0, LOOP, 0, false);
 }
 
+/* Calls that make a child have other numbers on each processor. */
+static void calls_that_make_children(void **state)
+{
+    static const struct {
+        enum as_arch arch;
+        uint32_t number;
+        bool forks;
+    } cases[] = {{AS_ARCH_X86_64, 55, false},  {AS_ARCH_X86_64, 56, true},   {AS_ARCH_X86_64, 57, true},
+                 {AS_ARCH_X86_64, 58, true},   {AS_ARCH_X86_64, 59, false},  {AS_ARCH_X86_64, 220, false},
+                 {AS_ARCH_X86_64, 435, true},  {AS_ARCH_X86_64, 436, false}, {AS_ARCH_RISCV64, 0, false},
+                 {AS_ARCH_RISCV64, 57, false}, {AS_ARCH_RISCV64, 220, true}, {AS_ARCH_RISCV64, 221, false},
+                 {AS_ARCH_RISCV64, 435, true}, {AS_ARCH_RISCV64, 436, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_image image = *first.image;
+        struct as_thread parent = first, child = {.number = 2, .parent = 1, .process = 2, .image = first.image};
+        image.arch = cases[i].arch;
+        parent.image = &image;
+        uint32_t begin = run(MIX, CALLS, 0);
+        as_call_tracker_syscall(tracker, &first, FORK);
+        run(CALLS, CALLED, STACK);
+        uint32_t called = run(LOOP, LOOP, 0);
+        as_call_tracker_syscall(tracker, &parent, cases[i].number);
+        as_call_tracker_thread_start(tracker, &child);
+        uint32_t node = run_of(&child, LOOP, LOOP, 0);
+        if (node != (cases[i].forks ? called : begin))
+            fail_msg("call %u of processor %d", cases[i].number, cases[i].arch);
+        run(CALLED, BEHIND_CALL, STACK);
+        run(BACK, MIX, 0);
+    }
+}
+
 /* Each program has a tree. */
 static void programs(void **state)
 {
@@ -289,6 +320,39 @@ static void sums_by_image(void **state)
     as_call_counter_free(counter);
 }
 
+/* What an access through the stack pointer says of it: the first behind the instruction that set it, and none of another register. */
+static void stack_pointers(void **state)
+{
+    enum { SWITCHES = 0x9000 };
+    /* mov rax, [rsp+8]; mov rsp, rdi; mov rbx, [rsi+0x18]; mov eax, [rsp+4*rcx+8]; mov rax, [rsp+0x18]; mov rbp, [rsp]; jmp rax */
+    bed_block(&bed, SWITCHES, "48 8b 44 24 08, 48 89 fc, 48 8b 5e 18, 8b 44 8c 08, 48 8b 44 24 18, 48 8b 2c 24, ff e0");
+    struct as_thread_calls calls = {.pointer = 7};
+    struct as_block_exec exec = execution(SWITCHES, LOOP, 0);
+    assert_int_equal(exec.block->stack_at, 1);
+    as_calls_note_pointer(&calls, &exec);
+    assert_true(calls.moved && calls.pointer == 0);
+    bed_access(&bed, AS_WIRE_LOAD, 0, STACK + 0x1008, 8);
+    bed_access(&bed, AS_WIRE_LOAD, 2, STACK + 0x2000, 8);
+    bed_access(&bed, AS_WIRE_LOAD, 3, STACK + 0x3000, 4);
+    exec.words = bed.words.data;
+    exec.n_words = bed.words.len;
+    as_calls_note_pointer(&calls, &exec);
+    assert_int_equal(calls.pointer, 0);
+    bed_access(&bed, AS_WIRE_LOAD, 4, STACK + 0x18, 8);
+    bed_access(&bed, AS_WIRE_LOAD, 5, STACK + 0x100, 8);
+    exec.words = bed.words.data;
+    exec.n_words = bed.words.len;
+    as_calls_note_pointer(&calls, &exec);
+    assert_int_equal(calls.pointer, STACK);
+    exec.end = 4; /* the others belong to what was not executed */
+    as_calls_note_pointer(&calls, &exec);
+    assert_int_equal(calls.pointer, 0);
+    calls.pointer = STACK;
+    exec = execution(HANDLER, RESTORER, 0); /* it sets no stack pointer: what was known stays */
+    as_calls_note_pointer(&calls, &exec);
+    assert_int_equal(calls.pointer, STACK);
+}
+
 /* The last access of an instruction; none where nothing was recorded of it. */
 static void last_access(void **state)
 {
@@ -375,6 +439,7 @@ int main(void)
         TEST(long_handlers),
         TEST(handlers_that_make_a_call),
         TEST(children),
+        TEST(calls_that_make_children),
         TEST(programs),
         TEST(what_keeps_a_path),
         TEST(forgotten_paths),
@@ -383,6 +448,7 @@ int main(void)
         TEST(ends_without_a_beginning),
         TEST(sums_by_image),
         TEST(a_thread_that_does_nothing),
+        TEST(stack_pointers),
         TEST(last_access),
         TEST(sums_by_path),
         TEST(names_of_calls),
