@@ -2,6 +2,7 @@
 #include "perf_build.h"
 
 #include "base/alloc.h"
+#include "perfdata/perf_script_plain.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -254,6 +255,65 @@ static void test_plain_lines(void **state)
     }
 }
 
+/* The words that are columns, of a line without an anchor: "name|ids|period|ip", "?" behind them if it is unclear; "-": no sample. */
+static void describe(const char *line, char *text, size_t size)
+{
+    struct word words[8];
+    struct as_script_plain plain;
+    size_t count = 0;
+    for (const char *at = line; count < 8;) {
+        words[count] = next_word(&at);
+        if (words[count].length == 0)
+            break;
+        count++;
+    }
+    if (!as_script_plain(line, words, count, &plain)) {
+        snprintf(text, size, "-");
+        return;
+    }
+    const size_t columns[] = {plain.ids, plain.period, plain.ip};
+    const char *comma = "";
+    text[0] = '\0';
+    for (size_t i = 0; i < plain.name; i++, comma = " ")
+        snprintf(text + strlen(text), size - strlen(text), "%s%.*s", comma, (int)words[i].length, words[i].start);
+    for (size_t i = 0; i < 3; i++) {
+        struct word word = columns[i] < count ? words[columns[i]] : (struct word){"", 0};
+        snprintf(text + strlen(text), size - strlen(text), "|%.*s", (int)word.length, word.start);
+    }
+    snprintf(text + strlen(text), size - strlen(text), "%s", plain.unclear ? "?" : "");
+}
+
+/* What a number is shows in its width: perf pads addresses to sixteen characters, periods to ten and threads to five. */
+static void test_widths(void **state)
+{
+    static const char *const cases[][2] = {
+        {"          401136", "|||401136"},
+        {"         401136", "||401136|"}, /* too narrow for an address, wide enough for a period */
+        {"prog          401136", "prog|||401136"},
+        {"prog         401136", "prog||401136|"},
+        {"prog 40113c", "prog|||40113c"}, /* no number in decimal */
+        {"prog    42   401136", "prog|42||401136"},
+        {"prog       1234", "prog||1234|"},
+        {"prog      1234", "prog|1234||"}, /* too narrow for a period */
+        {"prog 4194304", "prog|4194304||"},
+        {"prog 4194305", "prog||4194305|"}, /* Linux has no such thread */
+        {"prog   1234       1000", "prog|1234|1000|"},
+        {"prog 12 main", "prog 12 main|||"},
+        {"prog    12   40113c main", "prog|12||40113c"},
+        {"prog   12   40113c main", "prog 12|||40113c"}, /* too narrow for a thread */
+        {"prog 12345 40113c main", "prog|12345||40113c"},
+        {"prog 123456 40113c main", "prog 123456|||40113c?"}, /* no layout is left that would tell */
+        {"prog", "prog|||"},
+        {"", "-"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        describe(cases[i][0], text, sizeof text);
+        if (strcmp(text, cases[i][1]) != 0)
+            fail_msg("\"%s\": %s", cases[i][0], text);
+    }
+}
+
 /* An event without anything before it, or only with what could be a thread or a period. */
 static void test_loose_events(void **state)
 {
@@ -397,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_plain_lines),
         cmocka_unit_test(test_prose),
         cmocka_unit_test(test_loose_events),
+        cmocka_unit_test(test_widths),
         cmocka_unit_test(test_unclear),
         cmocka_unit_test(test_incomplete),
     };
