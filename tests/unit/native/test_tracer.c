@@ -290,15 +290,23 @@ static void leaves_none_stopped(void **state)
     end(pid);
 }
 
-/* A deadline, and a request to stop: the process runs on, so it has no status. */
+static double own_processor_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* A deadline, until which it sleeps, and a request to stop: the process runs on, so it has no status. */
 static void waits_no_longer(void **state)
 {
     pid_t pid = start(spin_alone);
     struct as_tracer *tracer = attach(pid);
     assert_int_equal(next(tracer).kind, AS_TRACER_START);
-    double begun = as_clock_seconds();
+    double begun = as_clock_seconds(), spent = own_processor_time();
     assert_int_equal(as_tracer_next(tracer, begun + 0.15).kind, AS_TRACER_TIME);
     assert_true(as_clock_seconds() >= begun + 0.15);
+    assert_true(own_processor_time() < spent + 0.005);
     as_tracer_stop(tracer);
     struct as_tracer_event event = next(tracer);
     assert_int_equal(event.kind, AS_TRACER_END);
