@@ -368,6 +368,8 @@ static void test_bad_headers(void **state)
     struct as_str file = wrap(&(struct wrapping){.no_features = true}, every_attr, 2, &records);
     expect_error("", 0, "empty");
     expect_error("PERFFILE........................", 32, "before Linux 2.6.39");
+    expect_error("PERFFILE", 8, "before Linux 2.6.39");
+    expect_error("PERFFIL", 7, "no line of it is a sample");
     expect_error("\177ELF\2\1\1", 7, "neither a perf.data");
     expect_error("hello world\n", 12, "no line of it is a sample");
     expect_error(file.data, 50, "ends inside its header");

@@ -388,6 +388,27 @@ static void test_incomplete(void **state)
     }
 }
 
+/* Addresses and names of functions alone, however many words these have. */
+static void test_bare_addresses(void **state)
+{
+    struct as_perf_summary summary;
+    struct as_str script = {0}, want = {0};
+    as_str_add(&script, "401136 f(int");
+    for (unsigned i = 0; i < 100; i++)
+        as_str_add(&script, ", int");
+    as_str_add(&script, ")\n40100a start\n");
+    struct as_str text = read_as_text(script.data, script.len, NULL, &summary, NULL);
+    assert_int_equal(summary.samples, 2);
+    assert_int_equal(summary.skipped_lines, 0);
+    as_str_add(&want, "\n  ");
+    as_str_add_bytes(&want, script.data, strcspn(script.data, "\n"));
+    assert_non_null(strstr(text.data, as_str_get(&want)));
+    assert_non_null(strstr(text.data, "\n  40100a start"));
+    as_str_free(&text);
+    as_str_free(&want);
+    as_str_free(&script);
+}
+
 /* Prose is not a recording; and text with events or times has no plain lines. */
 static void test_prose(void **state)
 {
@@ -455,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_indentation),
         cmocka_unit_test(test_source_lines),
         cmocka_unit_test(test_plain_lines),
+        cmocka_unit_test(test_bare_addresses),
         cmocka_unit_test(test_prose),
         cmocka_unit_test(test_loose_events),
         cmocka_unit_test(test_widths),
