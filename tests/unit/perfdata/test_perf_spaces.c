@@ -308,6 +308,71 @@ static void test_own_build_id(void **state)
     assert_int_equal(find_own(&map, true, &id), AS_PERF_OTHER);
 }
 
+/* ---- the kernel's file, for which this program stands ---- */
+
+enum { KERNEL_SIZE = 1 << 30 };
+static const uint64_t kernel_start = 0xffffffff81000000;
+
+/* Where the program's ELF file has a byte that is mapped. */
+static uint64_t address_in_file(const struct as_elf *elf, uint64_t offset)
+{
+    for (size_t i = 0; i < elf->segments.len; i++)
+        if (offset - elf->segments.data[i].offset < elf->segments.data[i].file_size)
+            return offset - elf->segments.data[i].offset + elf->segments.data[i].address;
+    return 0;
+}
+
+static uint64_t text_of(const struct as_elf *elf)
+{
+    for (size_t i = 0; i < elf->segments.len; i++)
+        if (elf->segments.data[i].executable)
+            return elf->segments.data[i].address;
+    return 0;
+}
+
+/* A kernel is moved as a whole, by a multiple of 2 MiB, which the recorded address of its text shows. */
+static struct as_perf_spaces *kernel_of(const char *path, uint64_t text, const struct as_perf_build_id *id)
+{
+    struct as_perf_spaces *spaces = as_perf_spaces_new(&(struct as_perf_spaces_options){.vmlinux = path});
+    if (id)
+        as_perf_spaces_build_id(spaces, "[kernel.kallsyms]", AS_PERF_KERNEL, id, NULL);
+    as_perf_spaces_process(spaces,
+                           &(struct as_perf_process){.kind = AS_PERF_MAP,
+                                                     .pid = UINT32_MAX,
+                                                     .mode = AS_PERF_KERNEL,
+                                                     .start = kernel_start,
+                                                     .length = KERNEL_SIZE,
+                                                     .offset = kernel_start + text,
+                                                     .name = "[kernel.kallsyms]_text"},
+                           NULL);
+    return spaces;
+}
+
+static void test_kernel_file(void **state)
+{
+    char path[4096];
+    struct as_perf_process map = own_mapping(path, sizeof path);
+    struct as_error err = AS_ERROR_INIT;
+    struct as_elf *elf = as_elf_open(path, &err);
+    assert_non_null(elf);
+    uint64_t offset = (uintptr_t)&as_perf_test_function - map.start + map.offset, own = address_in_file(elf, offset);
+    struct as_perf_spaces *spaces = kernel_of(path, text_of(elf), NULL);
+    struct as_perf_location location;
+    as_perf_spaces_find(spaces, 1, AS_PERF_KERNEL, kernel_start + own + 1, &location);
+    assert_int_equal(location.match, AS_PERF_MATCHED);
+    assert_string_equal(location.function, "as_perf_test_function");
+    assert_int_equal(location.module_offset, own + 1);
+    assert_int_equal(location.file_offset, offset + 1);
+    assert_string_equal(location.disk_path, path);
+    expect_name(spaces, 1, AS_PERF_KERNEL, kernel_start + KERNEL_SIZE - 1, "[kernel]"); /* beyond the file */
+    as_perf_spaces_free(spaces);
+    struct as_perf_build_id other = {.size = 20, .bytes = {1, 2, 3}};
+    spaces = kernel_of(path, text_of(elf), &other);
+    expect_name(spaces, 1, AS_PERF_KERNEL, kernel_start + own + 1, "[kernel]"); /* it is another kernel's */
+    as_perf_spaces_free(spaces);
+    as_elf_close(elf);
+}
+
 /* Code that processes made, by the files that their runtimes wrote: beside the recording, as it is of another machine. */
 static void test_generated(void **state)
 {
@@ -345,7 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),       cmocka_unit_test(test_many_forks), cmocka_unit_test(test_processes),
         cmocka_unit_test(test_kernel),       cmocka_unit_test(test_search),     cmocka_unit_test(test_own_file),
-        cmocka_unit_test(test_own_build_id), cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_own_build_id), cmocka_unit_test(test_generated),  cmocka_unit_test(test_kernel_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
