@@ -2,31 +2,15 @@
 #include "base/json.h"
 #include "cmd/cli.h"
 #include "cmd/trust_profiles.h"
+#include "trust/trust_expected.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double good = 0.1; /* an error up to which a level can be believed */
-
 struct shown {
     const struct as_view *view;
-    double expected[AS_BIAS_LEVELS];  /* with it, or with that of half of the suite's programs; or the error itself */
-    double by_chance[AS_BIAS_LEVELS]; /* NAN: it is no estimate */
+    struct as_trust_expected expected;
 };
-
-static void find(struct shown *shown)
-{
-    const struct as_summary *summary = &shown->view->summary;
-    for (int i = 0; i < AS_BIAS_LEVELS; i++) {
-        double error = as_store_estimate_of(shown->view->store, shown->view->series, "error", as_bias_levels[i]);
-        double chance = summary->bias && !summary->too_few ? summary->trust[i].chance : NAN;
-        shown->by_chance[i] = chance;
-        shown->expected[i] = summary->exact     ? 0
-                             : summary->too_few ? NAN
-                             : !summary->bias   ? error
-                                                : summary->trust[i].expected.median;
-    }
-}
 
 static bool is_unknown(const struct shown *shown)
 {
@@ -36,25 +20,24 @@ static bool is_unknown(const struct shown *shown)
 /* In words: the finest level that can be believed. */
 static void verdict_of(const struct shown *shown, char *text, size_t size)
 {
-    int finest = -1;
-    for (int i = 0; i < AS_BIAS_LEVELS && shown->expected[i] <= good; i++)
-        finest = i;
+    const double *errors = shown->expected.errors;
+    int finest = shown->expected.believed;
     if (shown->view->summary.too_few)
         snprintf(text, size, "%s samples are too few to believe any of it%s", AS_COUNT(shown->view->summary.samples),
                  shown->view->summary.bias ? ": the bias alone is known" : "");
-    else if (isnan(shown->expected[AS_BIAS_INSTRUCTION]) && is_unknown(shown))
+    else if (isnan(errors[AS_BIAS_INSTRUCTION]) && is_unknown(shown))
         snprintf(text, size, "nothing is known of how wrong such samples are: this way of sampling was not measured");
-    else if (isnan(shown->expected[AS_BIAS_INSTRUCTION]))
+    else if (isnan(errors[AS_BIAS_INSTRUCTION]))
         snprintf(text, size, "nothing is known of how wrong such samples are: %s", shown->view->summary.error_how);
     else if (finest < 0)
         snprintf(text, size, "do not believe it, not even by function: expect an error of %.0f %% there",
-                 100 * shown->expected[0]);
+                 100 * errors[0]);
     else if (finest == AS_BIAS_INSTRUCTION)
         snprintf(text, size, "believe it down to the instruction: expect an error of %.1f %% there",
-                 100 * shown->expected[finest]);
+                 100 * errors[finest]);
     else
         snprintf(text, size, "believe it by %s; by %s expect an error of %.0f %%", as_bias_levels[finest],
-                 as_bias_levels[finest + 1], 100 * shown->expected[finest + 1]);
+                 as_bias_levels[finest + 1], 100 * errors[finest + 1]);
 }
 
 /* ---- text ---- */
@@ -78,8 +61,8 @@ static void print_levels(const struct shown *shown, FILE *out)
             snprintf(range, sizeof range, "%.1f to %.1f %%", 100 * summary->bias->levels[i].low,
                      100 * summary->bias->levels[i].high);
         fprintf(out, "  %-12s", as_bias_levels[i]);
-        print_percent(out, shown->expected[i]);
-        print_percent(out, shown->by_chance[i]);
+        print_percent(out, shown->expected.errors[i]);
+        print_percent(out, shown->expected.chance[i]);
         fprintf(out, " %20s", range);
         print_percent(out, summary->bias_here ? summary->trust[i].bias.median : NAN);
         fputc('\n', out);
@@ -114,8 +97,8 @@ static void put_level(struct as_json *json, const struct shown *shown, int level
     const struct as_summary *summary = &shown->view->summary;
     as_json_object(json, NULL);
     as_json_string(json, "by", as_bias_levels[level]);
-    as_json_double(json, "error", shown->expected[level]);
-    as_json_double(json, "chance", shown->by_chance[level]);
+    as_json_double(json, "error", shown->expected.errors[level]);
+    as_json_double(json, "chance", shown->expected.chance[level]);
     as_json_double(json, "bias_low", summary->bias ? summary->bias->levels[level].low : NAN);
     as_json_double(json, "bias_median", summary->bias ? summary->bias->levels[level].median : NAN);
     as_json_double(json, "bias_high", summary->bias ? summary->bias->levels[level].high : NAN);
@@ -150,9 +133,7 @@ bool as_trust_open_profile(const struct as_trust_asked *asked, size_t number, co
                            struct as_error *err)
 {
     size_t n = asked->series.len, at = number < n ? number : n - 1;
-    struct as_view_options options = {.file = file, .series = n ? asked->series.data[at] : NULL};
-    return as_view_open(view, &options, err) &&
-           (view->summary.exact || view->summary.samples > 0 || as_error_set(err, "%s: it has no samples", file));
+    return as_trust_open_view(view, file, n ? asked->series.data[at] : NULL, err);
 }
 
 bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked, FILE *out, struct as_error *err)
@@ -165,7 +146,7 @@ bool as_trust_show_profile(const char *file, const struct as_trust_asked *asked,
     if (ok && asked->again)
         as_trust_again_keep(&view, &again, &asked->how.notices);
     if (ok)
-        find(&shown);
+        shown.expected = as_trust_expect(&view);
     if (ok && asked->json)
         ok = print_json(&shown, out) || as_error_set(err, "standard output cannot be written");
     else if (ok)

@@ -101,3 +101,13 @@ double as_bias_with_chance(double bias, double chance)
 {
     return isnan(bias) || isnan(chance) ? NAN : fmin(hypot(bias, chance), 1);
 }
+
+double as_bias_without_chance(double error, double chance)
+{
+    return isnan(error) ? NAN : sqrt(fmax(0, error * error - chance * chance));
+}
+
+double as_bias_apart(double a, double b)
+{
+    return fmin(1, sqrt(a * a + b * b));
+}

@@ -43,5 +43,11 @@ const struct as_bias *as_bias_named(const char *way);
 /* The error of a profile that has both, which come together as independent deviations do: at most 1; NAN where one of them
  * is. */
 double as_bias_with_chance(double bias, double chance);
+/* The other way round: what is left of an error, or of a distance, without chance; 0 if chance explains more; NAN without an
+ * error. Chance that is not known explains all. */
+double as_bias_without_chance(double error, double chance);
+/* How far two profiles are apart of which their errors alone are known: as far as independent deviations are, at most 1; 1
+ * where one of them is not known. */
+double as_bias_apart(double a, double b);
 
 #endif

@@ -308,7 +308,7 @@ static double bias_of(const struct as_view *again, const char *level)
 {
     double error = as_store_estimate_of(again->store, again->series, "error", level);
     double chance = as_store_estimate_of(again->store, again->series, "estimate", level);
-    return isnan(error) ? NAN : sqrt(fmax(0, error * error - chance * chance));
+    return as_bias_without_chance(error, chance);
 }
 
 /* The runs by their shares; the suite's median for the rest. */

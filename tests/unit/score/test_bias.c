@@ -85,12 +85,31 @@ static void bias_and_chance_together(void **state)
     assert_true(isnan(as_bias_with_chance(NAN, 0.1)) && isnan(as_bias_with_chance(0.1, NAN)));
 }
 
+static void errors_without_chance(void **state)
+{
+    assert_float_equal(as_bias_without_chance(0.5, 0.4), 0.3, 1e-12);
+    assert_true(as_bias_without_chance(0.25, 0) == 0.25);
+    assert_true(as_bias_without_chance(0.1, 0.2) == 0 && as_bias_without_chance(0.1, NAN) == 0);
+    assert_true(isnan(as_bias_without_chance(NAN, 0.1)));
+}
+
+static void profiles_apart(void **state)
+{
+    assert_float_equal(as_bias_apart(0.3, 0.4), 0.5, 1e-12);
+    assert_true(as_bias_apart(0.25, 0) == 0.25 && as_bias_apart(0.9, 0.9) == 1);
+    assert_true(as_bias_apart(NAN, 0.1) == 1 && as_bias_apart(0.1, NAN) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_by_event_and_processor), cmocka_unit_test(samplers_of_the_model),
-        cmocka_unit_test(ways_that_are_not_known),     cmocka_unit_test(the_table_makes_sense),
+        cmocka_unit_test(ways_by_event_and_processor),
+        cmocka_unit_test(samplers_of_the_model),
+        cmocka_unit_test(ways_that_are_not_known),
+        cmocka_unit_test(the_table_makes_sense),
         cmocka_unit_test(bias_and_chance_together),
+        cmocka_unit_test(errors_without_chance),
+        cmocka_unit_test(profiles_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
