@@ -393,6 +393,28 @@ static void test_bad_headers(void **state)
     as_str_free(&records.bytes);
 }
 
+/* Events of the first kernels that had any do not say how long they are: 64 bytes. One that is shorter is corrupt. */
+static void test_events_without_a_size(void **state)
+{
+    const struct attr first = {.size = 64, .period = 7, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID};
+    static const uint32_t sizes[] = {64, 0, 63, 1, 65};
+    struct build records = {0};
+    struct as_str file = wrap(&(struct wrapping){.no_features = true}, &first, 1, &records);
+    uint64_t at;
+    memcpy(&at, file.data + 24, 8); /* of the header: where events are */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memcpy(file.data + at + 4, &sizes[i], 4);
+        if (i < 2) {
+            struct as_str text = read_as_text(file.data, file.len, NULL, NULL, NULL);
+            assert_non_null(strstr(text.data, "period 7 "));
+            as_str_free(&text);
+        } else
+            expect_error(file.data, file.len, "event 0 of the perf.data file is corrupt");
+    }
+    as_str_free(&file);
+    as_str_free(&records.bytes);
+}
+
 static struct as_perf_summary expect_problem(const struct as_str *file, const char *words)
 {
     struct as_perf_summary summary;
@@ -666,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_every_byte_changed),
         cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_events_without_a_size),
         cmocka_unit_test(test_no_data_size),
         cmocka_unit_test(test_bad_records),
         cmocka_unit_test(test_branch_words),

@@ -171,6 +171,9 @@ static void where_errors_saturate(void **state)
     assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 2);
     bed.sweep.trials.data[2].error = 9;
     assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 3);
+    for (size_t i = 0; i < 8; i++) /* a percentage point worse than the best, which is right */
+        bed.sweep.trials.data[i].error = i < 2 ? 0.02 : i < 4 ? 0.01 : 0;
+    assert_int_equal(as_sweep_saturates_at(&bed.sweep, &least), 2);
     struct as_saturation none = as_sweep_saturation(&bed.sweep, 9);
     assert_int_equal(none.trials, 0);
     assert_float_equal(none.average, 0, 0);
@@ -203,6 +206,9 @@ static void recommended_over_all_seeds(void **state)
     assert_int_equal(at.seeds, 2);
     assert_float_equal(at.average, 0.05, 1e-12);
     assert_float_equal(at.most, 0.10, 0);
+    struct as_steadiness none = as_sweep_steadiness(&bed.sweep, 4, 1);
+    assert_int_equal(none.seeds, 0);
+    assert_true(none.average == 0 && none.most == 0 && none.simulated == 0);
     assert_int_equal(as_sweep_recommend(&bed.sweep).max_k, 2); /* none is within 1 %: the best */
     add_seeds(&bed, 2, 1, 400, 0.009, 0.009);
     add_seeds(&bed, 2, 2, 800, 0.001, 0.001);
