@@ -127,22 +127,32 @@ static void test_leaves(void **state)
     end(flow);
 }
 
-/* A block that samples missed at its begin: its branches and calls become as many as it ran, never more. */
-static void test_calls(void **state)
+/* A block that samples missed at its begin: its calls become as many as it ran, its branches never more. */
+static void check_calls(const char *called)
 {
     const double counts[] = {10, 0.0001, 10};
-    double samples[] = {10, 1, 10}, *by_module[] = {samples};
-    struct as_flow *flow = graph_flow(graph_make("2i 2c r"), counts, "1>0:50");
+    double samples[] = {10, 1, 10}, *by_module[] = {samples}, calls = 0;
+    struct as_flow *flow = graph_flow(graph_make("2i 2c r"), counts, called);
     flow->samples = by_module;
     as_flow_balance(flow, true);
     flow->samples = NULL;
     size_t n;
     const struct as_flow_edge *edges = as_flow_out(flow, 0, 1, &n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        calls += edges[i].kind == AS_EDGE_CALL ? edges[i].count : 0;
         if (edges[i].count > 1.000001 * flow->counts[0][1])
             fail_msg("%g ways of %g", edges[i].count, flow->counts[0][1]);
+    }
+    expect_near(calls, flow->counts[0][1], 1e-6);
     assert_true(flow->counts[0][1] > 3);
     end(flow);
+}
+
+static void test_calls(void **state)
+{
+    check_calls("1>0:50");
+    check_calls("1>0:0.5");
+    check_calls("1>0:0.5 1>2:0.25");
 }
 
 /* A call comes back: of samples, as often as its block ran control goes on behind it. Nothing that moves control ran here. */

@@ -130,12 +130,35 @@ static void test_find(void **state)
     as_cfg_free(cfg);
 }
 
+/* Which block begins where another ends: others may begin within it, where code was executed in two ways. */
+static void test_find_behind(void **state)
+{
+    struct as_cfg *cfg = graph_make("2i 3j0 i i | r");
+    struct as_cfg_module *module = as_cfg_get(cfg, 0);
+    assert_int_equal(module->blocks.len, 5);
+    assert_int_equal(as_cfg_find_behind(module, 0), 1);
+    assert_int_equal(as_cfg_find_behind(module, 3), AS_CFG_NONE); /* another function is further on */
+    assert_int_equal(as_cfg_find_behind(module, 4), AS_CFG_NONE);
+    module->blocks.data[0].end = module->blocks.data[2].start;
+    assert_int_equal(as_cfg_find_behind(module, 0), 2);
+    module->blocks.data[0].end++;
+    assert_int_equal(as_cfg_find_behind(module, 0), AS_CFG_NONE);
+    as_cfg_free(cfg);
+    char blocks[2 * 33 + 1] = "";
+    for (uint32_t last = 0; last < 33; last++) { /* lists of some lengths have no room behind the last */
+        strcat(blocks, "i ");
+        cfg = graph_make(blocks);
+        assert_int_equal(as_cfg_find_behind(as_cfg_get(cfg, 0), last), AS_CFG_NONE);
+        as_cfg_free(cfg);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_falls),   cmocka_unit_test(test_calls), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_padding), cmocka_unit_test(test_find),  cmocka_unit_test(test_midway),
-        cmocka_unit_test(test_called),
+        cmocka_unit_test(test_falls),   cmocka_unit_test(test_calls),  cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_padding), cmocka_unit_test(test_find),   cmocka_unit_test(test_find_behind),
+        cmocka_unit_test(test_midway),  cmocka_unit_test(test_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,12 @@ static void test_named(void **state)
     assert_int_equal(as_samples_counted(recording.samples)->samples, 2);
     assert_int_equal(recording.refused.len, 0);
     as_recording_free(&recording);
+    assert_true(
+        read_recording(&recording, &records, &(struct as_recording_options){.event = "CYCL"}, &err)); /* a part */
+    assert_true(strstr(recording.event, "cycles") != NULL);
+    as_recording_free(&recording);
+    assert_false(read_recording(&recording, &records, &(struct as_recording_options){.event = "cycles of"}, &err));
+    check_says(&err, "no samples of an event 'cycles of'");
     assert_false(read_recording(&recording, &records, &(struct as_recording_options){.event = "nothing"}, &err));
     check_says(&err, "no samples of an event 'nothing'");
     as_str_free(&records.bytes);
