@@ -619,6 +619,11 @@ static bool known_are_drained(const struct as_reader *reader)
     return true;
 }
 
+bool as_pace_keeps_room(const struct as_reader *reader)
+{
+    return reader->pace.in_turn && !reader->pace.reads && !reader->pace.alone;
+}
+
 bool as_pace_reads(const struct as_reader *reader, uint32_t lane)
 {
     const struct as_pace *pace = &reader->pace;

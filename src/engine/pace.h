@@ -36,6 +36,7 @@ struct as_pace_lane {
     uint64_t at, clock; /* instructions and time when its pace was last looked at */
     double pace;        /* instructions a cycle; 0: not known yet */
     uint64_t budget;    /* in turn: what it gets in this round; 0: nothing */
+    uint64_t taken;     /* … words of its full ring that are read, without its knowing: see as_pace_keeps_room */
 };
 
 struct as_pace {
@@ -55,6 +56,9 @@ struct as_pace {
     double since; /* when all were first seen to be stuck, or, not in turn, nothing was to be done; 0: it is not so */
 };
 
+/* A thread that fills its ring in its turn is read then, while the others have not had theirs. How much of it must not depend on how fast
+ * it goes on: it gets room when all that it wrote is read. */
+bool as_pace_keeps_room(const struct as_reader *reader);
 void as_pace_prepare(struct as_wire_header *wire, const struct as_engine_options *options); /* behind as_gear_prepare */
 void as_pace_init(struct as_reader *reader);                                                /* the sink is known */
 void as_pace_free(struct as_reader *reader);

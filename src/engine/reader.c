@@ -174,14 +174,33 @@ static void end_stream(struct as_reader *reader, uint32_t number)
     atomic_store(&reader->wire->lanes[number].state, AS_WIRE_FREE); /* to find_free_lane (lane.c) */
 }
 
+/* All before `position` is read, and before `end` it can be now. */
+static void tell_writer(struct as_reader *reader, uint32_t number, uint64_t position, uint64_t end)
+{
+    uint64_t *taken = reader->pace.lanes ? &reader->pace.lanes[number].taken : NULL;
+    bool keeps = taken && position < end && as_pace_keeps_room(reader);
+    if (keeps)
+        *taken = position - atomic_load(&reader->wire->lanes[number].consumed);
+    else if (taken)
+        *taken = 0;
+    if (!keeps)
+        as_lane_give_room(reader, number, position);
+}
+
 /* Gives the stream up to READ_AT_ONCE published words, piecewise up to the ring's end. */
 static bool read_words(struct as_reader *reader, uint32_t number, bool *progress)
 {
     struct as_wire_lane *lane = &reader->wire->lanes[number];
     /* Acquires the words before `published` from as_lane_publish (lane.c). */
-    uint64_t position = atomic_load(&lane->consumed), end = atomic_load(&lane->published);
+    uint64_t taken = reader->pace.lanes ? reader->pace.lanes[number].taken : 0;
+    uint64_t position = atomic_load(&lane->consumed) + taken, end = atomic_load(&lane->published);
     uint64_t limit = as_handover_limit(reader, number);
     end = end < limit ? end : limit;
+    if (position >= end) {
+        tell_writer(reader, number, position, end);
+        *progress |= taken > 0;
+        return true;
+    }
     size_t length = as_wire_ring_words(number), at = position % length, n = (size_t)(end - position), done = 0;
     const uint64_t *words = as_wire_ring(reader->wire, number) + at;
     uint64_t wrapped[1 + AS_WIRE_REGISTERS];
@@ -198,7 +217,7 @@ static bool read_words(struct as_reader *reader, uint32_t number, bool *progress
         status = as_stream_consume(reader->streams[number], wrapped, whole, &done);
     }
     if (done) {
-        as_lane_give_room(reader, number, position + done);
+        tell_writer(reader, number, position + done, end);
         if (position + done == limit)
             as_handover_arrive(reader, number);
         *progress = true;
@@ -290,7 +309,8 @@ static bool is_ahead(const struct as_reader *reader, uint32_t lane, uint64_t lim
 static bool read_closely(struct as_reader *reader, uint32_t lane, uint32_t state, uint64_t limit, bool *progress)
 {
     bool moved = true;
-    for (int steps = 0; steps < AS_CLOSE_STEPS && moved && !reader->regions.over && !is_ahead(reader, lane, limit);
+    for (int steps = 0; steps < AS_CLOSE_STEPS && moved && !reader->regions.over && as_pace_reads(reader, lane) &&
+                        !is_ahead(reader, lane, limit);
          steps++) {
         moved = false;
         if (!as_reader_read_lane(reader, lane, state, &moved))

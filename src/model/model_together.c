@@ -86,7 +86,8 @@ void as_model_round(void *context, bool exactly)
         as_model_settle(model);
     else if (together->on)
         end_round(model);
-    else if (together->ran && ++together->quiet >= together->quiet_enough && !exactly && may_go(model))
+    else if (together->ran && model->n_cores > 1 && ++together->quiet >= together->quiet_enough && !exactly &&
+             may_go(model))
         go(model);
     together->ran = false;
 }

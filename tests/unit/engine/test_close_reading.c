@@ -3,6 +3,7 @@
 #include "engine/close_reading.h"
 
 #include "base/str.h"
+#include "engine/reader_lanes.h"
 #include "reader_fixture.h"
 
 static uint64_t clocks[4]; /* by thread */
@@ -227,6 +228,35 @@ static void the_region_ends(void **state)
     as_regions_free(&regions);
 }
 
+/* A thread that fills its ring in its turn stands still until all of it is read, in however many pieces. */
+static void a_full_ring_in_turn(void **state)
+{
+    struct as_wire_lane *lane = add(1);
+    bool moved = false;
+    add(2);
+    options.deterministic = true;
+    as_pace_prepare(child.wire, &options);
+    as_pace_init(&reader);
+    reader.pace.reads = false;
+    reader.at_once = 8;
+    write_blocks(1, 20);
+    assert_false(as_pace_reads(&reader, 0)); /* it is its turn */
+    atomic_store(&lane->activity, AS_WIRE_FULL);
+    assert_true(as_pace_reads(&reader, 0));
+    for (uint64_t pieces = 1; pieces <= 3; pieces++) {
+        moved = false;
+        assert_true(as_reader_read_lane(&reader, 0, AS_WIRE_LIVE, &moved));
+        assert_true(moved);
+        assert_int_equal(clocks[1], 8 * (8 * pieces < 20 ? 8 * pieces - 1 : 19)); /* the last block has not ended */
+        assert_int_equal(consumed(1), pieces < 3 ? 0 : 20);
+    }
+    atomic_store(&lane->activity, AS_WIRE_RUNNING);
+    reader.pace.reads = true; /* all have had their turn */
+    write_blocks(1, 20);
+    assert_true(as_reader_read_lane(&reader, 0, AS_WIRE_LIVE, &moved));
+    assert_int_equal(consumed(1), 28);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
@@ -240,6 +270,7 @@ int main(void)
         TEST(not_for_ever),
         TEST(a_word_that_is_none),
         TEST(the_region_ends),
+        TEST(a_full_ring_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
