@@ -1,7 +1,9 @@
 /* See compare_pics.h. */
 #include "cmd/compare_pics.h"
 
+#include "base/alloc.h"
 #include "base/ratio.h"
+#include "base/similar.h"
 #include "base/vec.h"
 #include "cmd/compare_events.h"
 
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 40, KEYS = 12, NEAR_NAMES = 3, NAME_MAX_COMPARED = 256 };
+enum { BAR = 40, KEYS = 12 };
 
 /* ---- which instructions ---- */
 
@@ -54,63 +56,7 @@ static bool check_one_function(const struct as_compare *compare, const struct as
     return true;
 }
 
-/* ---- similar names ---- */
-
-/* Levenshtein's distance, of the first NAME_MAX_COMPARED characters. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_COMPARED + 1], n = strnlen(b, NAME_MAX_COMPARED);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] && i <= NAME_MAX_COMPARED; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < insert ? change : insert;
-        }
-    }
-    return row[n];
-}
-
-struct near {
-    char name[NEAR_NAMES][NAME_MAX_COMPARED];
-    size_t distance[NEAR_NAMES], n;
-};
-
-static void consider(struct near *near, const char *name, size_t far)
-{
-    size_t at = near->n;
-    while (at > 0 && near->distance[at - 1] > far)
-        at--;
-    if (at == NEAR_NAMES)
-        return;
-    near->n += near->n < NEAR_NAMES;
-    memmove(&near->name[at + 1], &near->name[at], (near->n - at - 1) * sizeof near->name[0]);
-    memmove(&near->distance[at + 1], &near->distance[at], (near->n - at - 1) * sizeof near->distance[0]);
-    snprintf(near->name[at], sizeof near->name[at], "%s", name);
-    near->distance[at] = far;
-}
-
-/* Functions that ran and have a similar name: up to a third of the characters may differ. */
-static struct near near_names(const struct as_compare *compare, const char *wanted)
-{
-    struct near near = {.n = 0};
-    size_t length = strnlen(wanted, NAME_MAX_COMPARED);
-    for (uint32_t i = 0; i < compare->groups.functions.count; i++) {
-        char name[NAME_MAX_COMPARED];
-        snprintf(name, sizeof name, "%s", as_groups_function(&compare->groups, i));
-        char *end = strstr(name, " (");
-        if (end)
-            *end = '\0';
-        size_t far = distance(name, wanted);
-        if (far <= 1 + length / 3)
-            consider(&near, name, far);
-    }
-    return near;
-}
+/* ---- if there is none ---- */
 
 static bool known_somewhere(const struct as_compare *compare, const struct as_place *place)
 {
@@ -125,6 +71,20 @@ static bool known_somewhere(const struct as_compare *compare, const struct as_pl
     return false;
 }
 
+/* Functions that ran and have a similar name. */
+static char *near_names(const struct as_compare *compare, const char *wanted)
+{
+    struct as_similar similar = {.typed = wanted};
+    for (uint32_t i = 0; i < compare->groups.functions.count; i++) {
+        const char *name = as_groups_function(&compare->groups, i), *end = strstr(name, " (");
+        char *alone = as_strndup(name, end ? (size_t)(end - name) : strlen(name));
+        if (!strstr(alone, "+0x")) /* code without a name */
+            as_similar_add(&similar, alone);
+        free(alone);
+    }
+    return as_similar_take(&similar);
+}
+
 static bool not_found(const struct as_compare *compare, const struct as_place *place, struct as_error *err)
 {
     if (place->has_address)
@@ -133,12 +93,10 @@ static bool not_found(const struct as_compare *compare, const struct as_place *p
         return as_error_set_status(err, AS_EXIT_FAILURE, "--pics: '%s' is there, but %s", place->text,
                                    place->has_offset ? "no instruction at that offset was executed"
                                                      : "none of its instructions was executed");
-    struct near near = near_names(compare, place->function);
-    if (near.n == 0)
-        return as_error_set_status(err, AS_EXIT_USAGE, "--pics: there is no function '%s'", place->text);
-    return as_error_set_status(err, AS_EXIT_USAGE, "--pics: there is no function '%s'; did you mean %s%s%s%s%s?",
-                               place->text, near.name[0], near.n > 1 ? " or " : "", near.n > 1 ? near.name[1] : "",
-                               near.n > 2 ? " or " : "", near.n > 2 ? near.name[2] : "");
+    char *near = near_names(compare, place->function);
+    as_error_set_status(err, AS_EXIT_USAGE, "--pics: there is no function '%s'%s", place->text, near);
+    free(near);
+    return false;
 }
 
 /* An address of the run takes precedence over one of a file. */

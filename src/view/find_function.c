@@ -195,15 +195,6 @@ static bool say_several(const struct as_view *view, const char *symbol, const nu
     return false;
 }
 
-/* The distance of a name from what was typed: typing errors, or a part of the name. */
-static size_t distance_of(const char *symbol, const char *name)
-{
-    size_t distance = as_word_distance(symbol, name);
-    if (distance == SIZE_MAX && strlen(symbol) > 2 && strstr(name, symbol))
-        return 100 + strlen(name);
-    return distance;
-}
-
 static bool comes_from(const struct as_store_inline *inlines, size_t n, uint32_t at, const bool *meant)
 {
     for (; at < n; at = inlines[at].parent)
@@ -250,25 +241,14 @@ static bool say_inlined(const struct as_view *view, const char *symbol, const nu
 
 static bool say_none(const struct as_view *view, const char *symbol, struct as_error *err)
 {
-    const char *near[3] = {NULL};
-    size_t distances[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-    for (size_t i = 0; i < view->n_functions; i++) {
-        const char *name = view->function[i].name;
-        size_t distance = name && strlen(name) < 200 ? distance_of(symbol, name) : SIZE_MAX;
-        if (distance >= distances[2] || (near[0] && strcmp(near[0], name) == 0))
-            continue;
-        size_t at = distance < distances[0] ? 0 : distance < distances[1] ? 1 : 2;
-        for (size_t k = 2; k > at; k--) {
-            distances[k] = distances[k - 1];
-            near[k] = near[k - 1];
-        }
-        distances[at] = distance;
-        near[at] = name;
-    }
-    return as_error_set_status(err, AS_EXIT_USAGE, "no function '%.200s' in the profile%s%s%s%s%s%s%s", symbol,
-                               near[0] ? "; did you mean " : "", near[0] ? AS_SHOW(near[0]) : "", near[1] ? " or " : "",
-                               near[1] ? AS_SHOW(near[1]) : "", near[2] ? " or " : "", near[2] ? AS_SHOW(near[2]) : "",
-                               near[0] ? "?" : "");
+    struct as_similar similar = {.typed = symbol};
+    for (size_t i = 0; i < view->n_functions; i++)
+        if (view->function[i].name)
+            as_similar_add(&similar, view->function[i].name);
+    char *near = as_similar_take(&similar);
+    as_error_set_status(err, AS_EXIT_USAGE, "no function '%.200s' in the profile%s", symbol, near);
+    free(near);
+    return false;
 }
 
 bool as_function_find(const struct as_view *view, const char *symbol, struct as_function_found *found,
