@@ -13,6 +13,14 @@ static inline const char *as_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* The same for what a module or a mapping is called, which may be no file: "[heap]" stays as it is, and so does what ends
+ * in a slash. */
+static inline const char *as_path_shown(const char *path)
+{
+    const char *base = as_path_base(path);
+    return path[0] != '[' && *base ? base : path;
+}
+
 /* The directory that a file is in, as a path that can be opened. The caller frees. */
 char *as_path_directory(const char *path);
 /* Where symbolic links lead to, whether or not something is there. The caller frees. */

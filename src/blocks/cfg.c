@@ -5,6 +5,7 @@
 
 #include "base/cpp_name.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/search.h"
 #include "blocks/cfg_internal.h"
 
@@ -100,8 +101,7 @@ uint32_t as_cfg_module_at(struct as_cfg *cfg, const char *file, const char *path
     *as_vec_push(&cfg->modules) = module;
     module->path = as_strdup(path);
     module->file = as_strdup(file);
-    const char *slash = strrchr(module->path, '/');
-    module->name = slash && slash[1] && path[0] != '[' ? slash + 1 : module->path;
+    module->name = as_path_shown(module->path);
     module->arch = arch;
     module->seen = as_alloc(sizeof *module->seen);
     module->symbols = (struct as_module){.path = module->file, .name = module->name, .has_file = file[0] == '/'};

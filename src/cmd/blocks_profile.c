@@ -1,5 +1,6 @@
 /* `assay blocks PROFILE`: counts of blocks from a profile that Assay recorded or imported. */
 #include "base/log.h"
+#include "base/path.h"
 #include "base/show.h"
 #include "base/time_unit.h"
 #include "blocks/blocks_fit.h"
@@ -46,8 +47,8 @@ static void warn_refused(const struct as_block_counts *counts)
 static const struct as_block_counts_refused *refused_module(const struct as_block_counts *counts, const char *name)
 {
     for (size_t i = 0; name && i < counts->refused.len; i++) {
-        const char *path = counts->refused.data[i].path, *slash = strrchr(path, '/');
-        if (strcmp(path, name) == 0 || (slash && strcmp(slash + 1, name) == 0))
+        const char *path = counts->refused.data[i].path;
+        if (strcmp(path, name) == 0 || strcmp(as_path_base(path), name) == 0)
             return &counts->refused.data[i];
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* assay stat: exact counts of what a program executed. */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/ratio.h"
 #include "base/show.h"
 #include "cmd/commands.h"
@@ -282,10 +283,9 @@ static void print_functions(FILE *out, const struct report *report)
     fprintf(out, "\nFunctions by instructions:\n");
     for (size_t i = 0; i < report->functions.len && i < report->options->functions; i++) {
         const struct as_function_count *function = &report->functions.data[i];
-        const char *slash = strrchr(function->module, '/');
         fprintf(out, "%20s  %6.2f %%  %s  (%s)\n", as_count(function->instructions, text),
                 100 * as_ratio(function->instructions, report->total.instructions), function->function,
-                slash ? slash + 1 : function->module);
+                as_path_base(function->module));
     }
 }
 

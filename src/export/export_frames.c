@@ -1,6 +1,8 @@
 /* See export_frames.h. */
 #include "export/export_frames.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,8 +32,7 @@ const char *as_export_module_name(const struct as_export_view *view, uint32_t mo
     const char *path = module == AS_STORE_NONE ? NULL : modules[module].path;
     if (!path || !path[0])
         return "[unknown]";
-    const char *slash = path[0] == '[' ? NULL : strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    return as_path_shown(path);
 }
 
 void as_export_thread_name(const struct as_export_view *view, uint32_t thread, char *text, size_t size)

@@ -3,6 +3,7 @@
  *
  * Field numbers: proto/profile.proto of github.com/google/pprof.
  */
+#include "base/path.h"
 #include "export/export_frames.h"
 #include "export/export_internal.h"
 #include "export/export_mapping.h"
@@ -186,12 +187,11 @@ static size_t main_module(const struct writer *writer)
     size_t n;
     const struct as_store_module *modules = as_store_modules(writer->view->store, &n);
     const char *program = as_store_meta(writer->view->store, AS_META_PROGRAM);
-    const char *slash = program ? strrchr(program, '/') : NULL, *name = slash ? slash + 1 : program;
     for (size_t i = 0; program && i < n; i++)
         if (modules[i].path && strcmp(modules[i].path, program) == 0)
             return i;
     for (size_t i = 0; program && i < n; i++)
-        if (strcmp(as_export_module_name(writer->view, (uint32_t)i), name) == 0)
+        if (strcmp(as_export_module_name(writer->view, (uint32_t)i), as_path_base(program)) == 0)
             return i;
     return 0;
 }

@@ -6,6 +6,8 @@
  */
 #include "import/import_internal.h"
 
+#include "base/path.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -101,7 +103,7 @@ static uint32_t whole_module(struct as_import_code *code, uint32_t module, const
         return AS_STORE_NONE;
     uint64_t *number = as_map_put(&code->modules.data[module].functions, NOWHERE);
     if (*number == 0) {
-        const char *slash = strrchr(short_name(recorded), '/'), *name = slash ? slash + 1 : short_name(recorded);
+        const char *name = as_path_base(short_name(recorded));
         char *made = name[0] == '[' ? as_strdup(name) : as_format("[%s]", name);
         struct as_store_function function = {
             .name = made, .module = module, .file = AS_STORE_NONE, .address = code->modules.data[module].base};

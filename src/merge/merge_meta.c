@@ -2,6 +2,8 @@
  * inputs is dropped, except those that add up and those of which the first is kept. */
 #include "merge/merge_internal.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -116,12 +118,6 @@ static void add_own(struct as_merge *merge, const struct as_store *store)
 
 /* ---- what cannot be merged ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -148,8 +144,9 @@ static bool check_key(const struct as_merge *merge, const struct as_store *store
 
 static bool check(const struct as_merge *merge, const struct as_store *store, struct as_error *err)
 {
-    const char *here = base_name(as_store_meta(store, AS_META_PROGRAM));
-    const char *there = base_name(first_value(merge, AS_META_PROGRAM));
+    const char *here = as_store_meta(store, AS_META_PROGRAM), *there = first_value(merge, AS_META_PROGRAM);
+    here = here ? as_path_base(here) : NULL;
+    there = there ? as_path_base(there) : NULL;
     if (!same_text(here, there) && !merge->options->force)
         return as_error_set(err, "%s and %s are of different programs (%.100s, %.100s): --force merges them anyway",
                             as_merge_name(merge, 0), as_merge_name(merge, merge->at), there ? there : "unknown",

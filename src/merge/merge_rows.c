@@ -3,6 +3,7 @@
  * Each row is copied, its references are renumbered, and its addresses are moved to where the output has their module.
  * Things are looked up by their keys and added if they are new; measurements are scaled and added up.
  */
+#include "base/path.h"
 #include "base/search.h"
 #include "merge/merge_internal.h"
 
@@ -158,9 +159,8 @@ static bool is_anonymous(const char *path)
  * and time. */
 static void module_key(struct as_str *key, const struct as_store_module *module)
 {
-    const char *slash = module->path ? strrchr(module->path, '/') : NULL;
     as_key_add_text(key, module->build_id);
-    as_key_add_text(key, module->build_id && slash ? slash + 1 : module->path);
+    as_key_add_text(key, module->build_id && module->path ? as_path_base(module->path) : module->path);
     if (!module->build_id && is_anonymous(module->path))
         as_key_add_u64(key, module->base);
     if (!module->build_id) {
@@ -197,8 +197,7 @@ static void make_key(struct source *source, enum as_store_table_id id, const voi
 static bool is_main(const struct source *source, const struct as_store_module *module)
 {
     const char *program = as_store_meta(source->store, AS_META_PROGRAM);
-    const char *a = program ? strrchr(program, '/') : NULL, *b = module->path ? strrchr(module->path, '/') : NULL;
-    return program && module->path && strcmp(a ? a + 1 : program, b ? b + 1 : module->path) == 0;
+    return program && module->path && strcmp(as_path_base(program), as_path_base(module->path)) == 0;
 }
 
 /* Remembers what the locations of later things depend on. */

@@ -60,8 +60,7 @@ struct as_perf_file *as_perf_file_for(struct as_perf_spaces *spaces, const struc
     struct as_perf_file *file = as_alloc(sizeof *file);
     file->path_id = as_strings_intern(spaces->strings, path);
     file->path = as_strings_get(spaces->strings, file->path_id);
-    const char *slash = strrchr(file->path, '/');
-    file->name = as_perf_is_file_path(file->path) && slash[1] != '\0' ? slash + 1 : file->path;
+    file->name = as_perf_is_file_path(file->path) ? as_path_shown(file->path) : file->path;
     file->build_id = map->build_id;
     file->major = map->major;
     file->minor = map->minor;

@@ -1,6 +1,7 @@
 /* See record_code.h. */
 #include "record/record_code.h"
 
+#include "base/path.h"
 #include "base/str.h"
 #include "count/targets.h"
 
@@ -132,8 +133,7 @@ struct file_at {
 static void find_file(void *context, uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
     struct file_at *file = context;
-    const char *slash = strrchr(path, '/');
-    if (!file->start && slash && strcmp(slash + 1, file->name) == 0)
+    if (!file->start && path[0] == '/' && strcmp(as_path_base(path), file->name) == 0)
         file->start = start;
 }
 

@@ -1,5 +1,6 @@
 /* Writes one function as text. See annotate.h. */
 #include "base/map.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "report/annotate.h"
 #include "report/report_text.h"
@@ -13,12 +14,6 @@
 
 enum { WORST_LINES = 5 };
 #define WORST_SHARE 0.05 /* share of the function above which instructions and lines are marked */
-
-static const char *short_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "?";
-}
 
 enum { SHARE = 10, ERROR = 8, TAB = 4, SOURCE_MIN = 4, NAME_MIN = 4 };
 
@@ -103,7 +98,8 @@ static unsigned put_where(const struct as_annotation *annotation, FILE *out, con
                           uint32_t line, unsigned columns)
 {
     struct as_str where = {0};
-    as_str_addf(&where, "%s:%" PRIu32, AS_SHOW(short_name(as_annotation_file(annotation, file))), line);
+    const char *path = as_annotation_file(annotation, file);
+    as_str_addf(&where, "%s:%" PRIu32, AS_SHOW(path ? as_path_base(path) : NULL), line);
     size_t used = as_show_columns(as_str_get(&where));
     as_show_in(out, term, as_str_get(&where), columns, false);
     as_str_free(&where);

@@ -5,6 +5,7 @@
  * A file that was replaced between two mappings becomes two modules if code of the first was looked up.
  */
 #include "symbol/space.h"
+#include "base/path.h"
 #include "symbol/debugserver.h"
 
 #include "base/cpp_name.h"
@@ -102,10 +103,10 @@ static struct as_module *module_for(struct as_space *space, const char *path)
     if (module != NULL && module->loaded && !as_file_identity_same(&module->identity, &identity))
         module = NULL;
     if (module == NULL) {
-        const char *kept = as_strings_get(space->strings, id), *slash = strrchr(kept, '/');
+        const char *kept = as_strings_get(space->strings, id);
         module = as_alloc(sizeof *module);
         module->path = kept;
-        module->name = slash != NULL && slash[1] != '\0' && kept[0] != '[' ? slash + 1 : kept;
+        module->name = as_path_shown(kept);
         module->has_file = path[0] != '[';
         *as_map_put(&space->by_path, id) = space->modules.len;
         *as_vec_push(&space->modules) = module;

@@ -1,6 +1,7 @@
 /* See summary.h. */
 #include "view/summary.h"
 
+#include "base/path.h"
 #include "base/ratio.h"
 #include "base/time_unit.h"
 #include "score/sampling_error.h"
@@ -252,14 +253,14 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     if (series >= n)
         return as_error_set(err, "%s: the profile has no measurements", as_store_file_name(store));
     const struct as_store_series *shown = &all[series];
-    const char *program = as_store_meta(store, AS_META_PROGRAM), *slash = program ? strrchr(program, '/') : NULL;
+    const char *program = as_store_meta(store, AS_META_PROGRAM);
     const char *title = as_store_meta(store, AS_META_TITLE);
     *summary = (struct as_summary){
         .store = store,
         .series = series,
-        .program = title   ? title
-                   : slash ? slash + 1
-                           : program,
+        .program = title     ? title
+                   : program ? as_path_base(program)
+                             : NULL,
         .source = as_store_meta(store, AS_META_SOURCE),
         .source_why = as_store_meta(store, AS_META_SOURCE_WHY),
         .core = as_store_meta(store, AS_META_CORE),

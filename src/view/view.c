@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "view/time_window.h"
 
@@ -14,8 +15,7 @@
 
 static const char *last_component(const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path;
+    return path ? as_path_shown(path) : NULL;
 }
 
 /* ---- filters ---- */

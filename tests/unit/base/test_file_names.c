@@ -46,6 +46,10 @@ static void parts(void **state)
     assert_string_equal(as_path_base("a/b/c"), "c");
     assert_string_equal(as_path_base("c"), "c");
     assert_string_equal(as_path_base("a/"), "");
+    assert_string_equal(as_path_shown("a/b/c"), "c");
+    assert_string_equal(as_path_shown("c"), "c");
+    assert_string_equal(as_path_shown("a/"), "a/");
+    assert_string_equal(as_path_shown("[a/b]"), "[a/b]");
     expect_text(as_path_directory("a/b/c"), "a/b/");
     expect_text(as_path_directory("/c"), "/");
     expect_text(as_path_directory("c"), ".");
