@@ -101,7 +101,8 @@ static unsigned longest_name(const struct as_data *data, size_t n)
     char name[AS_SHOW_MAX];
     size_t longest = sizeof "object" - 1;
     for (size_t i = 0; i < n; i++) {
-        size_t columns = as_show_columns(as_data_object_name(data, data->rows[i].object, name));
+        size_t columns =
+            as_show_columns(as_view_object_name(data->objects, data->n_objects, data->rows[i].object, name));
         longest = columns > longest ? columns : longest;
     }
     return longest < 32 ? (unsigned)longest : 32;
@@ -132,7 +133,7 @@ static void put_row(const struct as_data *data, const struct as_data_row *row, F
     fprintf(out, "%9s  %5.0f %%  %5.0f %%  %9s  %9s  ", AS_COUNT(row->samples),
             100 * as_ratio(row->load_units, row->units), 100 * as_ratio(row->store_units, row->units),
             AS_COUNT(row->lines), AS_COUNT(row->bytes));
-    as_show_in(out, term, as_data_object_name(data, row->object, object), name, true);
+    as_show_in(out, term, as_view_object_name(data->objects, data->n_objects, row->object, object), name, true);
     fputs("  ", out);
     as_show_in(out, term, module_name(data, row->object), 16, true);
     fputs("  ", out);

@@ -141,14 +141,14 @@ static void put_row(const struct as_waits *waits, enum as_waits_level level, con
     const struct as_store_wait *top = row->top;
     put_numbers(waits, row, out, term);
     if (level == AS_WAITS_BY_OBJECT)
-        fputs(as_waits_object_name(waits, top->object, name), out);
+        fputs(as_view_object_name(waits->objects, waits->n_objects, top->object, name), out);
     else if (level == AS_WAITS_BY_LINE)
         fprintf(out, "0x%" PRIx64 "  %s by %s", top->line, as_waits_place_name(waits, top, name),
                 as_waits_code_name(waits, top->instruction, other));
     else
         fprintf(out, "%s  <-  %s  on %s", as_waits_code_name(waits, top->instruction, name),
                 as_waits_code_name(waits, top->culprit, other),
-                AS_SHOW(as_waits_object_name(waits, top->object, (char[AS_SHOW_MAX]){0})));
+                AS_SHOW(as_view_object_name(waits->objects, waits->n_objects, top->object, (char[AS_SHOW_MAX]){0})));
     put_lock(row, out);
     fputc('\n', out);
 }
@@ -218,7 +218,7 @@ static void json_row(const struct as_waits *waits, enum as_waits_level level, co
     as_json_string(json, "lock", row->lock);
     as_json_u64(json, "transfers", row->transfers);
     as_json_u64(json, "bytes", row->bytes);
-    as_json_string(json, "object", as_waits_object_name(waits, top->object, name));
+    as_json_string(json, "object", as_view_object_name(waits->objects, waits->n_objects, top->object, name));
     if (level == AS_WAITS_BY_LINE) {
         as_json_address(json, "line", top->line);
         as_json_string(json, "place", as_waits_place_name(waits, top, name));

@@ -39,8 +39,9 @@ static void objects_json(const struct list *list, const char *name, bool places)
     for (size_t i = 0; i < list->n; i++) {
         const struct as_store_wait *top = list->waits->rows[list->level][i].top;
         as_page_name_json(list->document, list->json,
-                          places ? as_waits_place_name(list->waits, top, text)
-                                 : as_waits_object_name(list->waits, top->object, text));
+                          places
+                              ? as_waits_place_name(list->waits, top, text)
+                              : as_view_object_name(list->waits->objects, list->waits->n_objects, top->object, text));
     }
     as_json_end(list->json);
 }

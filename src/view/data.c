@@ -221,15 +221,3 @@ void as_data_free(struct as_data *data)
 {
     free(data->rows);
 }
-
-const char *as_data_object_name(const struct as_data *data, uint32_t object, char name[AS_SHOW_MAX])
-{
-    char text[AS_SHOW_MAX];
-    if (object >= data->n_objects)
-        return "[unknown]";
-    const struct as_store_object *known = &data->objects[object];
-    if (known->module != AS_STORE_NONE || !known->address)
-        return as_show(known->name, name);
-    snprintf(text, sizeof text, "%.200s 0x%" PRIx64, known->name ? known->name : "", known->address);
-    return as_show(text, name);
-}

@@ -58,7 +58,4 @@ void as_data_free(struct as_data *data);
 /* Iterates over the reasons why samples have no address, from *at = 0 on. Returns false after the last. */
 bool as_data_next_reason(const struct as_data *data, size_t *at, const char **reason, double *samples);
 
-/* A printable name for a row's object, "table", "[anon] 0x7f…". Returns `name` or a constant. */
-const char *as_data_object_name(const struct as_data *data, uint32_t object, char name[AS_SHOW_MAX]);
-
 #endif

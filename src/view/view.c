@@ -442,6 +442,19 @@ const char *as_view_location_name(const struct as_view *view, uint32_t instructi
     return as_view_row_name(view, AS_STORE_BY_INSTRUCTION, &row, name);
 }
 
+const char *as_view_object_name(const struct as_store_object *objects, size_t n, uint32_t object,
+                                char name[AS_SHOW_MAX])
+{
+    char text[AS_SHOW_MAX];
+    if (object >= n)
+        return "[unknown]";
+    const struct as_store_object *known = &objects[object];
+    if (known->module != AS_STORE_NONE || !known->address)
+        return as_show(known->name, name);
+    snprintf(text, sizeof text, "%.200s 0x%" PRIx64, known->name ? known->name : "", known->address);
+    return as_show(text, name);
+}
+
 const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX])
 {
     return events ? as_store_events_name(view->store, events, name, AS_COMPONENT_MAX) : "Base";

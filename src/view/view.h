@@ -82,6 +82,9 @@ const char *as_view_location_name(const struct as_view *view, uint32_t instructi
 /* The offset of an address in the module's file, which unlike the address is the same in all runs. Returns false where
  * there is no file ([kernel], say), and where it is not known. */
 bool as_view_module_offset(const struct as_view *view, uint32_t module, uint64_t address, uint64_t *offset);
+/* A printable name for an object of data, by its number: "table", "[anon] 0x7f…". */
+const char *as_view_object_name(const struct as_store_object *objects, size_t n, uint32_t object,
+                                char name[AS_SHOW_MAX]);
 /* "ST-L1+ST-LLC", as in the profile; "Base" for 0. Returns `name` or a constant. */
 enum { AS_COMPONENT_MAX = 512 };
 const char *as_view_component(const struct as_view *view, uint64_t events, char name[AS_COMPONENT_MAX]);

@@ -220,28 +220,16 @@ void as_waits_free(struct as_waits *waits)
 
 /* ---- names ---- */
 
-const char *as_waits_object_name(const struct as_waits *waits, uint32_t object, char name[AS_SHOW_MAX])
-{
-    char text[AS_SHOW_MAX];
-    if (object >= waits->n_objects)
-        return "[unknown]";
-    const struct as_store_object *known = &waits->objects[object];
-    if (known->module != AS_STORE_NONE || !known->address)
-        return as_show(known->name, name);
-    snprintf(text, sizeof text, "%.200s 0x%" PRIx64, known->name ? known->name : "", known->address);
-    return as_show(text, name);
-}
-
 const char *as_waits_place_name(const struct as_waits *waits, const struct as_store_wait *wait, char name[AS_SHOW_MAX])
 {
     char text[AS_SHOW_MAX], object[AS_SHOW_MAX];
     if (wait->place < waits->n_objects)
-        return as_waits_object_name(waits, wait->place, name);
+        return as_view_object_name(waits->objects, waits->n_objects, wait->place, name);
     if (wait->object >= waits->n_objects)
         return "[unknown]";
     const struct as_store_object *known = &waits->objects[wait->object];
     uint64_t at = wait->line + wait->offset - known->address;
-    as_waits_object_name(waits, wait->object, object);
+    as_view_object_name(waits->objects, waits->n_objects, wait->object, object);
     if (!known->address || at == 0)
         return as_show(object, name);
     snprintf(text, sizeof text, "%.200s+0x%" PRIx64, object, at);

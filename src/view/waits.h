@@ -45,7 +45,6 @@ uint64_t as_waits_bytes(const struct as_waits *waits, const struct as_store_wait
 /* Units that `thread` waited for `other`; false sharing apart. Threads by their place in `threads`. */
 struct as_pair_cell as_waits_cell(const struct as_waits *waits, size_t thread, size_t other);
 /* "counters[3].hits", the object where no part of it is known. Returns `name` or a constant. */
-const char *as_waits_object_name(const struct as_waits *waits, uint32_t object, char name[AS_SHOW_MAX]);
 const char *as_waits_place_name(const struct as_waits *waits, const struct as_store_wait *wait, char name[AS_SHOW_MAX]);
 /* The type of the lock ("pthread_mutex_t") of which the access that waited touched a word; NULL: it is not known to be a lock. By
  * types of data; by the function that accessed it where there are none. */

@@ -132,10 +132,10 @@ static void names_of_objects(void **state)
     struct as_view view = view_bed_open("shop.db", "tea");
     struct as_data data = make_data(&view, AS_DATA_BY_OBJECT);
     char name[AS_SHOW_MAX];
-    assert_string_equal(as_data_object_name(&data, 0, name), "table");
-    assert_string_equal(as_data_object_name(&data, 1, name), "[heap] 0x900000");
-    assert_string_equal(as_data_object_name(&data, 2, name), "[stack]");
-    assert_string_equal(as_data_object_name(&data, NONE, name), "[unknown]");
+    assert_string_equal(as_view_object_name(data.objects, data.n_objects, 0, name), "table");
+    assert_string_equal(as_view_object_name(data.objects, data.n_objects, 1, name), "[heap] 0x900000");
+    assert_string_equal(as_view_object_name(data.objects, data.n_objects, 2, name), "[stack]");
+    assert_string_equal(as_view_object_name(data.objects, data.n_objects, NONE, name), "[unknown]");
     as_data_free(&data);
     as_view_free(&view);
 }

@@ -69,7 +69,9 @@ static void sums(void **state)
     check_rows(&waits, AS_WAITS_BY_OBJECT, objects, 2);
     check_rows(&waits, AS_WAITS_BY_LINE, objects, 2);
     check_rows(&waits, AS_WAITS_BY_PAIR, pairs, 3);
-    assert_string_equal(as_waits_object_name(&waits, waits.rows[AS_WAITS_BY_OBJECT][0].top->object, object), "shared");
+    assert_string_equal(
+        as_view_object_name(waits.objects, waits.n_objects, waits.rows[AS_WAITS_BY_OBJECT][0].top->object, object),
+        "shared");
     assert_int_equal(waits.rows[AS_WAITS_BY_OBJECT][0].top->units, 100); /* the longest stands for the row */
     assert_string_equal(as_waits_code_name(&waits, waits.rows[AS_WAITS_BY_PAIR][0].top->instruction, name), "work+0x4");
     assert_string_equal(as_waits_code_name(&waits, 0, name), "work+0x0");
