@@ -140,22 +140,7 @@ static const struct as_option options_table[] = {
              "error."},
     AS_OUTPUT_OPTION(struct as_points_options, output, AS_OUTPUT_HELP_RUN),
     AS_MEMO_OPTIONS(struct as_points_options, run),
-    {.name = "window",
-     .type = AS_OPTION_U64,
-     MEMBER(run.window),
-     .value = "N",
-     .help =
-         "Let no thread run ahead of its process's slowest running thread by more than N instructions (default 100k; "
-         "0: no limit)."},
-    {.name = "no-follow",
-     .type = AS_OPTION_FLAG,
-     MEMBER(run.no_follow),
-     .help = "Do not trace programs that the program executes; they run natively. Forked children are always traced."},
-    {.name = "qemu",
-     .type = AS_OPTION_STRING,
-     MEMBER(run.qemu),
-     .value = "FILE",
-     .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."},
+    AS_RUN_TRACING(struct as_points_options, run),
     {.name = NULL},
 };
 

@@ -79,6 +79,22 @@ extern const char *const as_run_memo_choices[];
         .help = "Warm caches, TLBs and predictors of the model with the N instructions before the region, or with "    \
                 "'all' of them."                                                                                       \
     }
+#define AS_RUN_TRACING(struct_type, run_member)                                                                        \
+    {.name = "window",                                                                                                 \
+     .type = AS_OPTION_U64,                                                                                            \
+     .offset = offsetof(struct_type, run_member.window),                                                               \
+     .value = "N",                                                                                                     \
+     .help = "Let no thread run ahead of its process's slowest running thread by more than N instructions "            \
+             "(default 100k; 0: no limit)."},                                                                          \
+        {.name = "no-follow",                                                                                          \
+         .type = AS_OPTION_FLAG,                                                                                       \
+         .offset = offsetof(struct_type, run_member.no_follow),                                                        \
+         .help = "Do not trace programs that the program executes; they run natively. Forked children are always "     \
+                 "traced."},                                                                                           \
+    {                                                                                                                  \
+        .name = "qemu", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.qemu), .value = "FILE",   \
+        .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
+    }
 #define AS_RUN_WAYS(struct_type, run_member)                                                                           \
     {.name = "delay",                                                                                                  \
      .type = AS_OPTION_DOUBLE,                                                                                         \
@@ -90,21 +106,7 @@ extern const char *const as_run_memo_choices[];
          .offset = offsetof(struct_type, run_member.switch_signal),                                                    \
          .value = "SIGNAL",                                                                                            \
          .help = "Start when Assay is sent this signal (USR2, say), stop at the next one, and so on."},                \
-        {.name = "window",                                                                                             \
-         .type = AS_OPTION_U64,                                                                                        \
-         .offset = offsetof(struct_type, run_member.window),                                                           \
-         .value = "N",                                                                                                 \
-         .help = "Let no thread run ahead of its process's slowest running thread by more than N instructions "        \
-                 "(default 100k; 0: no limit)."},                                                                      \
-        {.name = "no-follow",                                                                                          \
-         .type = AS_OPTION_FLAG,                                                                                       \
-         .offset = offsetof(struct_type, run_member.no_follow),                                                        \
-         .help = "Do not trace programs that the program executes; they run natively. Forked children are always "     \
-                 "traced."},                                                                                           \
-    {                                                                                                                  \
-        .name = "qemu", .type = AS_OPTION_STRING, .offset = offsetof(struct_type, run_member.qemu), .value = "FILE",   \
-        .help = "The QEMU user-mode emulator to use (default: qemu-x86_64 or qemu-riscv64 on PATH)."                   \
-    }
+        AS_RUN_TRACING(struct_type, run_member)
 #define AS_RUN_OPTIONS(struct_type, run_member)                                                                        \
     AS_RUN_PLACES_OF(struct_type, run_member, AS_RUN_TIMED_HELP), AS_RUN_WARM(struct_type, run_member),                \
         AS_RUN_WAYS(struct_type, run_member)
