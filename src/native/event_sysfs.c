@@ -1,6 +1,7 @@
 /* Events that the kernel describes in /sys/bus/event_source/devices: `type` is the PMU's number, events/NAME contains
  * terms ("event=0xcd,umask=0x1,ldlat=3"), and format/TERM gives the position of a term's bits ("config1:0-15", or
  * pieces of a field, "config:0-7,32-35"). */
+#include "base/split.h"
 #include "native/event.h"
 #include "native/probe_parts.h"
 
@@ -145,14 +146,12 @@ static bool apply_term(const char *root, const char *pmu, char *term, int depth,
 static bool apply_terms(const char *root, const char *pmu, const char *text, int depth, struct as_native_event *event,
                         struct as_error *err)
 {
-    char copy[512];
-    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
-        return as_error_set(err, "%s/…/: too long", pmu);
-    char *rest = copy;
-    for (char *term; (term = strsep(&rest, ","));)
-        if (term[0] && !apply_term(root, pmu, term, depth, event, err))
-            return false;
-    return true;
+    char **terms = as_split(text, ",", NULL);
+    bool ok = true;
+    for (char **term = terms; ok && *term; term++)
+        ok = apply_term(root, pmu, *term, depth, event, err);
+    as_split_free(terms);
+    return ok;
 }
 
 static uint8_t unit_of(const char *pmu)
