@@ -4,7 +4,8 @@
 
 #include <sys/types.h>
 
-/* The kernel's letter ('R' runs or could, 'S' sleeps, 'D' sleeps in the kernel …: proc(5), stat); 0: there is no such thread. */
+/* The kernel's letter ('R' runs or could, 'S' sleeps, 'D' sleeps in the kernel …: proc(5), stat); 0: there is no such thread.
+ * A pid of 0 is this process. */
 char as_thread_state(pid_t pid, pid_t tid);
 
 #endif

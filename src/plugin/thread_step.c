@@ -14,14 +14,12 @@
  */
 #include "plugin/thread_step.h"
 
+#include "base/thread_state.h"
 #include "plugin/one_processor.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -203,21 +201,6 @@ void as_turns_expect(int32_t more)
 
 /* ---- waiting ---- */
 
-/* The kernel's letter for what a thread of this process does; 0: there is no such thread. */
-static char state_of(int32_t tid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *behind = strrchr(text, ')');
-    return behind && behind[1] == ' ' ? behind[2] : 0;
-}
-
 /* Whether another thread of the process could run, if the host had a processor for it. */
 static bool any_comes(void)
 {
@@ -225,7 +208,7 @@ static bool any_comes(void)
     bool comes = false;
     for (const struct dirent *task; tasks && !comes && (task = readdir(tasks));) {
         int32_t tid = (int32_t)strtol(task->d_name, NULL, 10);
-        comes = tid && tid != (int32_t)syscall(SYS_gettid) && state_of(tid) == 'R';
+        comes = tid && tid != (int32_t)syscall(SYS_gettid) && as_thread_state(0, tid) == 'R';
     }
     if (tasks)
         closedir(tasks);
@@ -253,7 +236,7 @@ static bool is_asleep(const struct as_wire_lane *first)
 {
     uint32_t activity = atomic_load(&first->activity);
     bool runs = !atomic_load(&first->in_line) && (activity == AS_WIRE_RUNNING || activity == AS_WIRE_IN_SYSCALL);
-    char state = runs ? state_of(first->tid) : 'R';
+    char state = runs ? as_thread_state(0, first->tid) : 'R';
     return state == 'S' || state == 0;
 }
 

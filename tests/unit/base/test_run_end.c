@@ -57,6 +57,7 @@ static void shares(void **state)
 static void states(void **state)
 {
     assert_int_equal(as_thread_state(getpid(), getpid()), 'R');
+    assert_int_equal(as_thread_state(0, getpid()), 'R');
     assert_int_equal(as_thread_state(getpid(), getppid()), 0);
     pid_t child = fork();
     if (child == 0)
