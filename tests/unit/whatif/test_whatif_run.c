@@ -207,6 +207,18 @@ static double time_of(const struct as_whatif *whatif, uint32_t id, uint32_t even
     return (double)units / (double)AS_CYCLE_UNITS;
 }
 
+/* Instructions and events that more time goes to than that. */
+static size_t count_above(const struct as_whatif *whatif, double promised)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < whatif->golden.len; i++)
+        for (size_t e = 0; e < AS_EVENT_COUNT; e++)
+            n += (!i || whatif->golden.data[i].id != whatif->golden.data[i - 1].id) && !as_events[e].roots &&
+                 as_events[e].bit & AS_CORE_IDEAL &&
+                 time_of(whatif, whatif->golden.data[i].id, as_events[e].bit) > promised + 1e-9;
+    return n;
+}
+
 static void check_ranked(const struct as_whatif *whatif, size_t from)
 {
     double largest = 0;
@@ -217,6 +229,7 @@ static void check_ranked(const struct as_whatif *whatif, size_t from)
         assert_float_equal(experiment->promised, time_of(whatif, experiment->insn, experiment->causes[0]->events),
                            1e-9);
         assert_true(i == from || experiment[-1].result.elapsed <= experiment->result.elapsed);
+        assert_true(count_above(whatif, experiment->promised) < whatif->experiments.len - from);
         largest = experiment->promised > largest ? experiment->promised : largest;
     }
     assert_float_equal(largest, largest_promise(whatif), 1e-6);
@@ -255,9 +268,9 @@ static void what_is_tried_unasked(void **state)
 
     request = request_for(false);
     request.remove = (struct as_strlist){removed + 1, 1}; /* brings nothing, and still comes first */
-    request.rank = 2;
+    request.rank = 7;                                     /* more than the first instruction has events */
     whatif = session(&request);
-    assert_int_equal(whatif.experiments.len, 3);
+    assert_int_equal(whatif.experiments.len, 8);
     assert_string_equal(whatif.experiments.data[0].causes[0]->text, "_start+0x0");
     check_ranked(&whatif, 1);
     as_whatif_free(&whatif);
@@ -271,6 +284,22 @@ static const struct as_experiment *find(const struct as_whatif *whatif, const ch
     return NULL;
 }
 
+/* A variable is found by the first of its addresses that moved, and by none behind the last. */
+static void check_found(const struct as_whatif *whatif, const struct as_apart *pair)
+{
+    struct as_moved part = whatif->moved;
+    struct as_apart found;
+    part.addresses.len = 0;
+    while (part.addresses.len < whatif->moved.addresses.len &&
+           whatif->moved.addresses.data[part.addresses.len].address - pair->start >= pair->size)
+        part.addresses.len++;
+    assert_true(part.addresses.len < whatif->moved.addresses.len);
+    assert_false(as_apart_find(&part, whatif->as_is.model, "pair", 0, &found));
+    part.addresses.len++;
+    assert_true(as_apart_find(&part, whatif->as_is.model, "pair", 0, &found));
+    assert_true(found.start == pair->start && found.size == pair->size && found.part == pair->part);
+}
+
 static void lines_of_their_own(void **state)
 {
     struct as_whatif_request request = request_for(true);
@@ -280,6 +309,7 @@ static void lines_of_their_own(void **state)
     assert_non_null(worst);
     assert_int_equal(worst->causes[0]->apart.size, 16);
     assert_int_equal(worst->causes[0]->apart.part, 8);
+    check_found(&whatif, &worst->causes[0]->apart);
     assert_true(isnan(worst->promised) && worst->result.elapsed < whatif.as_is.result.elapsed);
     assert_non_null(strstr(as_str_get(&heard), "the program has several threads"));
     assert_non_null(strstr(as_str_get(&heard), "run 6 of 6: with parts of pair on lines of their own"));
