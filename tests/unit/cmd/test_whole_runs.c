@@ -77,7 +77,11 @@ static const char *const lines[] = {
     "~record --json --core=boom-tip --samplers=tip,nci --golden=on --events=none --max=2000 --count-rest -o e.assay "
     "x86-stack",
     "~record --json --core=boom-tip --repeat=2 --random --seed=3 -o e.assay x86-call-memory",
-    "~record -q --source=pmu:skylake --core=skylake-like --period=200 -o e.assay x86-load-16-page",
+    "~record -q --source=pmu:skylake --core=skylake-like --period=200 -o p.db x86-load-16-page",
+    "~blocks p.db",
+    "~trust p.db",
+    "~trust --json p.db",
+    "~report --limit=3 p.db",
     "~record -q --points=auto --core=boom-tip --point-interval=1000 --point-warm=all --max-k=2 -o e.assay x86-stack",
     "~report --csv --by=instruction --sort=total --limit=3 a.assay",
     "~report --json --by=thread --series=tip a.assay",
@@ -97,6 +101,16 @@ static const char *const lines[] = {
     "jobs --list none",
     "~jobs --list --json none",
     "remedy none.s",
+    "remedy --nops=3 --at=12,0x1c none.s",
+    "remedy --nops=3 --at=12,0x1c --function=f none.s",
+    "remedy --nops=3 --at=12,x --function=f none.s",
+    "remedy --nops=3 --at=, --function=f none.s",
+    "merge -q a.assay b.assay -o t.db",
+    "~trust t.db",
+    "~trust --json t.db",
+    "~trust t.db t.db",
+    "~blocks a.assay",
+    "~blocks --json a.assay",
     "import none.data",
     "import text",
     "stat none",
@@ -231,8 +245,8 @@ static void write_file(const char *name, const char *text)
 
 static void whole_runs(void **state)
 {
-    static const char *const made[] = {"a.assay",  "b.assay",      "c.assay",       "d.assay",
-                                       "stack.bb", "stack.points", "stack.weights", "e.assay"};
+    static const char *const made[] = {"a.assay",      "b.assay",       "c.assay", "d.assay", "stack.bb",
+                                       "stack.points", "stack.weights", "e.assay", "t.db",    "p.db"};
     struct as_qemu qemu;
     struct as_error err = AS_ERROR_INIT;
     char folder[] = "/tmp/assay-whole-XXXXXX", before[PATH_MAX];
