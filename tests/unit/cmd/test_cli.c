@@ -3,7 +3,10 @@
 
 #include "cmd/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 struct options {
     bool json;
@@ -258,12 +261,37 @@ static void prints_help(void **state)
     free(text);
 }
 
+/* The reason is that of the write that failed, or what another one fails for now. */
+static void fails_to_write(void *reason)
+{
+    int full = open("/dev/full", O_WRONLY);
+    dup2(full, STDOUT_FILENO);
+    errno = *(int *)reason;
+    _exit(as_cli_stdout_failed());
+}
+
+static void names_why_nothing_is_written(void **state)
+{
+    static const struct {
+        int reason;
+        const char *said;
+    } cases[] = {{0, "assay: cannot write to standard output: No space left on device\n"},
+                 {EPIPE, "assay: cannot write to standard output: Broken pipe\n"}};
+    char text[256];
+    for (size_t i = 0; i < 2; i++) {
+        int reason = cases[i].reason;
+        assert_int_equal(unit_run_child(fails_to_write, &reason, text, sizeof text), AS_EXIT_FAILURE << 8);
+        assert_string_equal(text, cases[i].said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_defaults), cmocka_unit_test(reads_every_form),      cmocka_unit_test(reads_numbers),
-        cmocka_unit_test(gathers_lists),  cmocka_unit_test(complains_in_one_line), cmocka_unit_test(prints_errors),
-        cmocka_unit_test(prints_help),
+        cmocka_unit_test(keeps_defaults),        cmocka_unit_test(reads_every_form),
+        cmocka_unit_test(reads_numbers),         cmocka_unit_test(gathers_lists),
+        cmocka_unit_test(complains_in_one_line), cmocka_unit_test(prints_errors),
+        cmocka_unit_test(prints_help),           cmocka_unit_test(names_why_nothing_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,8 +86,8 @@ static const char *frame_name(void *context, uint32_t path, size_t frame)
 
 static const struct as_comm_thread threads[] = {
     {.number = 1, .process = 1, .core = 0, .pid = 100, .tid = 100, .start = "main"},
-    {.number = 2, .process = 1, .core = 1, .pid = 100, .tid = 101, .start = "worker"},
-    {.number = 5, .process = 2, .core = 2, .pid = 200, .tid = 200, .start = "other"},
+    {.number = 2, .process = 1, .core = 1, .pid = 100, .tid = 101, .start = "worker_of_xésar"},
+    {.number = 5, .process = 2, .core = 2, .pid = 200, .tid = 200, .start = "worker_of_x\u00e9sar"},
 };
 
 struct bed {

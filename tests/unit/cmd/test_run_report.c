@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "unit_golden.h"
 
+#include <math.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -54,8 +55,39 @@ static void what_is_said(void **state)
     unit_golden_check(out, "run_report.txt");
 }
 
+/* Which of them was given, the first where there are several. */
+static void what_is_given(void **state)
+{
+    const struct as_run_options usual = AS_RUN_OPTIONS_DEFAULT;
+    static const char *regions[] = {"1..2"};
+    const struct {
+        const char *name;
+        struct as_run_options options;
+    } cases[] = {{NULL, AS_RUN_OPTIONS_DEFAULT},
+                 {"skip", {.skip = 1, .window = usual.window, .delay = NAN}},
+                 {"max", {.max = 1, .window = usual.window, .delay = NAN}},
+                 {"from", {.from = "f", .window = usual.window, .delay = NAN}},
+                 {"to", {.to = "f", .window = usual.window, .delay = NAN}},
+                 {"region", {.region = {regions, 1}, .window = usual.window, .delay = NAN}},
+                 {"regions", {.region_file = "f", .window = usual.window, .delay = NAN}},
+                 {"warm", {.warm = "all", .window = usual.window, .delay = NAN}},
+                 {"delay", {.window = usual.window, .delay = 0}},
+                 {"switch-signal", {.switch_signal = "USR1", .window = usual.window, .delay = NAN}},
+                 {"window", {.window = usual.window + 1, .delay = NAN}},
+                 {"no-follow", {.no_follow = true, .window = usual.window, .delay = NAN}},
+                 {"qemu", {.qemu = "q", .window = usual.window, .delay = NAN}},
+                 {"max", {.max = 2, .no_follow = true, .window = usual.window, .delay = NAN}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *given = as_run_options_given(&cases[i].options);
+        if (cases[i].name)
+            assert_string_equal(given, cases[i].name);
+        else
+            assert_null(given);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_said)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_said), cmocka_unit_test(what_is_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
