@@ -72,6 +72,12 @@ static uint64_t word(size_t line, size_t offset)
     return (uintptr_t)seen_words + line * LINE + offset;
 }
 
+/* Of two functions the one with the higher address, and the other one. */
+static uint64_t (*higher(bool is))(void)
+{
+    return ((uintptr_t)reads_them > (uintptr_t)bare_code) == is ? reads_them : bare_code;
+}
+
 /* Line 3 has transfers, line 1 stores; lines 0 and 2 have the same number of loads. */
 static void put_lines(struct script *script)
 {
@@ -84,7 +90,7 @@ static void put_lines(struct script *script)
         put(script, 11, bare_code, word(1, 0), STORE, 0);
     for (size_t i = 0; i < 5; i++) {
         put(script, 12, reads_them, word(2, 8 * (i % 2)), LOAD, 7);
-        put(script, 12, reads_them, word(0, 56), LOAD, 7);
+        put(script, 12, higher(i < 2), word(0, i < 2 ? 48 : i < 4 ? 56 : 40), LOAD, 7);
     }
 }
 
@@ -207,6 +213,20 @@ static void places_are_apart(void **state)
     as_c2c_free(&c2c);
 }
 
+/* Of two that are as frequent the first in the line comes first, wherever its code lies. */
+static void places_as_frequent(void **state)
+{
+    static const size_t offsets[] = {48, 56, 40};
+    struct as_c2c c2c = read_all();
+    const struct as_c2c_line *line = &c2c.lines.data[2];
+    assert_int_equal(line->accesses.len, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(line->accesses.data[i].offset, offsets[i]);
+        assert_int_equal(line->accesses.data[i].ip, (uintptr_t)higher(i == 0));
+    }
+    as_c2c_free(&c2c);
+}
+
 static void no_such_file(void **state)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -229,9 +249,12 @@ static void nothing_about_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(everything_is_counted, drop), cmocka_unit_test_teardown(lines_are_in_order, drop),
-        cmocka_unit_test_teardown(accesses_of_a_line, drop),    cmocka_unit_test_teardown(places_are_apart, drop),
-        cmocka_unit_test_teardown(nothing_about_memory, drop),  cmocka_unit_test(no_such_file)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(everything_is_counted, drop),
+                                       cmocka_unit_test_teardown(lines_are_in_order, drop),
+                                       cmocka_unit_test_teardown(accesses_of_a_line, drop),
+                                       cmocka_unit_test_teardown(places_are_apart, drop),
+                                       cmocka_unit_test_teardown(places_as_frequent, drop),
+                                       cmocka_unit_test_teardown(nothing_about_memory, drop),
+                                       cmocka_unit_test(no_such_file)};
     return reads_them() && writes_them() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

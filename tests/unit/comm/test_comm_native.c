@@ -30,6 +30,7 @@ struct as_native_session {
     bool attached, closed, stopped;
 };
 static struct as_native_session session;
+static bool runs_on; /* the program, when the session is over */
 static const struct as_perf_sink *sink_;
 static void *context_;
 
@@ -74,7 +75,7 @@ pid_t as_native_pid(const struct as_native_session *played)
 
 int as_native_wait_status(const struct as_native_session *played)
 {
-    return played->attached ? -1 : 3 << 8; /* exit(3) */
+    return played->attached || runs_on ? -1 : 3 << 8; /* exit(3) */
 }
 
 double as_native_weight(const struct as_native_session *played, const struct as_perf_sample *sample)
@@ -328,6 +329,15 @@ static void how_it_ended(void **state)
     as_comm_native_free(native);
 }
 
+static void a_program_that_runs_on(void **state)
+{
+    runs_on = true;
+    struct as_comm_native *native = run(AS_COMM_PMU, 0, false);
+    runs_on = false;
+    assert_true(as_comm_native_info(native)->end.running && !as_comm_native_info(native)->end.interrupted);
+    as_comm_native_free(native);
+}
+
 static void a_program_that_is_missing(void **state)
 {
     struct as_comm_native_options options = {.source = AS_COMM_PMU, .detect = AS_DETECT_OPTIONS_DEFAULT};
@@ -355,7 +365,8 @@ int main(void)
                                        cmocka_unit_test(a_line_is_handed_over),
                                        cmocka_unit_test(how_it_ended),
                                        cmocka_unit_test(what_is_sampled),
-                                       cmocka_unit_test(a_program_that_is_missing)};
+                                       cmocka_unit_test(a_program_that_is_missing),
+                                       cmocka_unit_test(a_program_that_runs_on)};
 #else
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_for_x86)};
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "base/shared_lines.h"
+#include "comm/board.h"
 #include "comm/coherent.h"
 #include "comm/detect.h"
 #include "lens/modelled_lens.h"
@@ -39,6 +40,27 @@ static struct as_pair_cell pair_of(const struct bed *bed, uint32_t a, uint32_t b
 static uint64_t sample(struct bed *bed, uint32_t thread, uint64_t address, uint8_t kind)
 {
     return scripted_lens_sample(&bed->script, thread, address, kind, PERIOD);
+}
+
+/* Threads whose numbers are too high for marks in an entry know of themselves what they counted. */
+static void threads_without_marks(void **state)
+{
+    struct as_detect_options options = AS_DETECT_OPTIONS_DEFAULT;
+    struct bed bed;
+    scripted_lens_init(&bed.script);
+    bed.script.registers = 0;
+    bed.detect = as_detect_new(&bed.script.lens, &options);
+    scripted_lens_start(&bed.script, &as_detect_client, bed.detect, AS_BOARD_MARKS + 2);
+    sample(&bed, 0, A, STORE);
+    for (uint32_t thread = AS_BOARD_MARKS - 1; thread < AS_BOARD_MARKS + 2; thread++) {
+        sample(&bed, thread, A, LOAD);
+        sample(&bed, thread, A, LOAD); /* the same entry */
+        assert_int_equal(as_detect_counts(bed.detect).found, thread - AS_BOARD_MARKS + 2);
+    }
+    sample(&bed, 0, A, STORE);
+    sample(&bed, AS_BOARD_MARKS, A, LOAD);
+    assert_int_equal(as_detect_counts(bed.detect).found, 4);
+    as_detect_free(bed.detect);
 }
 
 /* Loads find what stores published, and publish nothing. An entry counts once for each thread. */
@@ -429,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(look_ups),
+        cmocka_unit_test(threads_without_marks),
         cmocka_unit_test(turns),
         cmocka_unit_test(atomics_are_stores),
         cmocka_unit_test(traps),

@@ -2,6 +2,9 @@
 #include "unit.h"
 
 #include "comm/lock_object.h"
+#include "own_space.h"
+
+#include <pthread.h>
 
 static void places_of_one_lock(void **state)
 {
@@ -51,9 +54,48 @@ static void functions_of_one_lock(void **state)
     assert_null(as_lock_of_functions(lock, NULL, 8));
 }
 
+/* A variable of this program. */
+static _Alignas(64) struct {
+    uint64_t count;
+    pthread_mutex_t mutex;
+} guarded = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static struct as_space *own_space_of(void *context, uint32_t process, uint64_t insn)
+{
+    return context;
+}
+
+static uint64_t address_of(void *context, uint64_t insn)
+{
+    return insn;
+}
+
+static void members_of_a_variable(void **state)
+{
+    struct as_space *space = own_space();
+    struct as_comm_result result = {.names = {.space = own_space_of, .address = address_of, .context = space}};
+    static const struct {
+        uint8_t from, to;
+        bool locks;
+    } cases[] = {{8, 12, true}, {12, 8, true}, {8, 16, true}, {0, 8, false}, {8, 0, false}};
+    pthread_mutex_lock(&guarded.mutex);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_contact contact = {
+            .line = (uintptr_t)&guarded, .from = {.offset = cases[i].from}, .to = {.offset = cases[i].to}};
+        const char *type = as_lock_object(&result, &contact);
+        if (cases[i].locks)
+            assert_string_equal(type, "pthread_mutex_t");
+        else
+            assert_null(type);
+    }
+    pthread_mutex_unlock(&guarded.mutex);
+    as_space_free(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(places_of_one_lock), cmocka_unit_test(places_of_two_locks),
-                                       cmocka_unit_test(functions_of_one_lock), cmocka_unit_test(words_of_a_lock)};
+                                       cmocka_unit_test(functions_of_one_lock), cmocka_unit_test(words_of_a_lock),
+                                       cmocka_unit_test(members_of_a_variable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

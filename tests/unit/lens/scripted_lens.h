@@ -5,7 +5,7 @@
 
 #include "lens/lens.h"
 
-enum { SCRIPTED_THREADS = 64 };
+enum { SCRIPTED_THREADS = 66 };
 
 struct scripted_register {
     bool armed;
