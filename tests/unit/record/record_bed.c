@@ -62,15 +62,24 @@ static uint64_t sum_of(const char *text, const char *key)
     return sum;
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    while ((text = strstr(text, part))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
 /* A table by its sums: which instruction has which number depends on the thread that came there first. */
 static void write_sums(const char *text, FILE *out)
 {
     static const char *const keys[] = {
         "\"units\": ", "\"samples\": ", "\"executions\": ", "\"cycles\": ", "\"transfers\": "};
-    size_t rows = 0;
-    for (const char *row = text; (row = strstr(row, "{ ")); row++)
-        rows++;
-    fprintf(out, "%.*s%zu rows", (int)(strcspn(text, ":") + 2), text, rows);
+    fprintf(out, "%.*s%zu rows", (int)(strcspn(text, ":") + 2), text, count_of(text, "{ "));
+    if (strstr(text, "\"module\": null"))
+        fprintf(out, ", %zu of no module", count_of(text, "\"module\": null"));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strstr(text, keys[i]))
             fprintf(out, ", %s%" PRIu64, keys[i], sum_of(text, keys[i]));
