@@ -189,6 +189,8 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     if (summary->cycles && summary->instructions)
         as_json_double(json, "ipc", (double)summary->instructions / (double)summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
+    if (summary->sampled)
+        as_json_double(json, "seconds_error", summary->seconds_error);
     as_json_u64(json, "period", summary->period);
     as_json_u64(json, "samples", summary->samples);
     as_json_u64(json, "lost", summary->lost);

@@ -85,6 +85,25 @@ static const char *exact_how(const struct as_summary *summary)
                          : "every cycle of the run is accounted for";
 }
 
+static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)
+{
+    size_t n;
+    const struct as_store_quality *rows = as_store_quality(store, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].key && rows[i].text && strcmp(rows[i].key, key) == 0 && rows[i].value >= least)
+            return &rows[i];
+    return NULL;
+}
+
+/* Of several threads the elapsed time has an interval of its own; of one it is that of the cycles. */
+static void find_seconds_error(const struct as_store *store, struct as_summary *summary)
+{
+    const struct as_store_quality *elapsed = find_part(store, "elapsed", 0);
+    summary->seconds_error = NAN;
+    if (summary->sampled)
+        summary->seconds_error = elapsed ? elapsed->value : summary->has_threads ? NAN : summary->error;
+}
+
 /* Finds the best known estimate of the series' error. */
 static void find_error(const struct as_store *store, struct as_summary *summary)
 {
@@ -220,16 +239,6 @@ static bool find_unnamed(struct as_store *store, struct as_summary *summary, str
     return true;
 }
 
-static const struct as_store_quality *find_part(const struct as_store *store, const char *key, double least)
-{
-    size_t n;
-    const struct as_store_quality *rows = as_store_quality(store, &n);
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && strcmp(rows[i].key, key) == 0 && rows[i].value >= least)
-            return &rows[i];
-    return NULL;
-}
-
 static uint64_t count_of(const struct as_store *store, const char *key)
 {
     const struct as_store_quality *row = find_part(store, key, 1);
@@ -295,6 +304,7 @@ bool as_summary_read(struct as_store *store, uint32_t series, struct as_summary 
     if (!find_clocked(store, summary, err) || !check_exact(store, summary, err))
         return false;
     find_error(store, summary);
+    find_seconds_error(store, summary);
     find_guessed(store, summary);
     return find_unnamed(store, summary, err);
 }

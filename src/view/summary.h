@@ -46,6 +46,7 @@ struct as_summary {
     uint64_t lost, throttled, dropped, period;
     uint64_t left_running; /* processes that went on when the recording had ended */
     double seconds;        /* NAN: unknown */
+    double seconds_error;  /* of an estimate from regions: half its 95 % interval, as a part of it; NAN: unknown */
     double clocked; /* seconds that clocks of the kernel counted, which run only while the program does; 0: none did */
     double error;   /* at error_level, a fraction; NAN: unknown */
     const char *error_level; /* "instruction"; "program" for an estimate from regions: of the cycles of all of it */

@@ -152,6 +152,7 @@ await test("rows of a sampled run have error bars, and others none", async () =>
         components: { row: [0, 1], share: [0.0234, 0.0078] }, parts: { row: [1, 0], component: [0, 1], share: [0.0112, 0.0089] },
         path_self: new Array(paths).fill(0.0456), path_total: new Array(paths).fill(0.0567) };
     data.summary.error_estimate = 0.0117;
+    data.summary.seconds_error = 0.0223;
     data.summary.state_errors = { computing: 0.0321, stalled: 0.0322, drained: 0, flushed: 0.0001 };
     const rough = data.counters.find((one) => one.name !== "instructions");
     rough.error = 0.0765;
@@ -169,7 +170,7 @@ await test("rows of a sampled run have error bars, and others none", async () =>
     assert.match(await page.textContent("#panel-flame .flame-detail"), /±5\.67 of the time .* ±4\.56 itself/);
     await page.click("#tab-summary");
     assert.ok((await page.textContent(".top-card")).includes("60.0 %±1.23copy"));
-    assert.match(await page.textContent(".facts"), /Cycles[^I]* ± 1\.17 %estimated from regions.*IPC[\d.]+ ± 1\.17 %/s);
+    assert.match(await page.textContent(".facts"), /Cycles[^I]* ± 1\.17 %estimated from regions.*IPC[\d.]+ ± 1\.17 %.*Time[^±]*s ± 2\.23 %/s);
     assert.match(await page.textContent(".quality-card"), /Regions/);
     assert.ok((await page.textContent(".stack-card")).includes("±2.34"));
     assert.ok((await page.textContent(".states-card")).includes("±3.21"));

@@ -37,6 +37,8 @@ export interface SummaryData {
     guessed?: number | null;
     trust?: TrustData | null;
     seconds?: number | null;
+    /** Of a sampled run: half the 95 % interval of the seconds, as a part of them. */
+    seconds_error?: number | null;
     threads?: number | null;
     recorded?: string | null;
     class?: string | null;

@@ -73,9 +73,10 @@ function facts(model: Model): HTMLElement {
     list.append(range && known(summary.cycles) ? fact("Cycles", `${short(summary.cycles)}${range}`, "estimated from regions") : counted("Cycles", summary.cycles), counted("Instructions", summary.instructions));
     if (known(summary.cycles) && known(summary.instructions) && summary.cycles > 0)
         list.append(fact("IPC", `${digits(summary.instructions / summary.cycles)}${range}`, "instructions per cycle"));
-    // The elapsed time of several threads has an interval of its own, which a note gives.
+    // The elapsed time of several threads has an interval of its own.
+    const late = range && typeof summary.seconds_error === "number" ? ` ± ${percent(summary.seconds_error)}` : "";
     const byClock = model.unit === "ns" && summary.source !== "model";
-    if (known(summary.seconds)) list.append(fact("Time", `${seconds(summary.seconds)}${(summary.threads ?? 1) > 1 ? "" : range}`, summary.source === "model" ? "on the modelled core" : byClock ? "elapsed" : undefined));
+    if (known(summary.seconds)) list.append(fact("Time", `${seconds(summary.seconds)}${late}`, summary.source === "model" ? "on the modelled core" : byClock ? "elapsed" : undefined));
     // What the shares are of: a program that waits has less of it than of elapsed time.
     if (byClock && model.total > 0) list.append(fact("Processor time", seconds(model.total / 1e9), "of all threads"));
     if (known(summary.threads)) list.append(fact("Threads", count(summary.threads)));

@@ -92,6 +92,36 @@ static void a_sampled_series(void **state)
     as_view_free(&view);
 }
 
+/* Of a run that was measured in regions: its time has the interval of the cycles, or one of its own, where there are threads. */
+static double seconds_error(uint32_t threads, double elapsed)
+{
+    struct as_store_writer *writer = bed_writer("regions.db");
+    as_store_add_meta(writer, AS_META_SOURCE, "model");
+    for (uint32_t i = 1; i <= threads; i++)
+        as_store_add_thread(writer, &(struct as_store_thread){i, 7, NULL, 0, 0, 0});
+    as_store_add_series(
+        writer,
+        &(struct as_store_series){.name = AS_STORE_SAMPLED, .unit = "cycles", .scale = 1, .precise = -1, .samples = 9});
+    as_store_add_estimate(writer, &(struct as_store_estimate){0, "interval", "program", 0.25});
+    if (elapsed > 0)
+        as_store_add_quality(writer, "elapsed", elapsed, "of the elapsed time");
+    bed_commit(writer);
+    struct as_view view = view_bed_open("regions.db", NULL);
+    double error = view.summary.seconds_error;
+    as_view_free(&view);
+    return error;
+}
+
+static void interval_of_the_time(void **state)
+{
+    assert_true(seconds_error(1, 0) == 0.25);
+    assert_true(seconds_error(2, 0.5) == 0.5);
+    assert_true(isnan(seconds_error(2, 0)));
+    struct as_view view = view_bed_open("shop.db", "tea");
+    assert_true(isnan(view.summary.seconds_error)); /* not of samples */
+    as_view_free(&view);
+}
+
 /* A modelled unit is compared with what happened, not with a golden series. */
 static void error_of_a_unit(void **state)
 {
@@ -383,6 +413,7 @@ int main(void)
         cmocka_unit_test(several_runs),
         cmocka_unit_test(spreads_that_are_not_there),
         cmocka_unit_test(a_sampled_series),
+        cmocka_unit_test(interval_of_the_time),
         cmocka_unit_test(error_of_a_unit),
         cmocka_unit_test(errors_of_other_series),
         cmocka_unit_test(error_to_expect),
