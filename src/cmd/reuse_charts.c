@@ -156,7 +156,7 @@ static void put_line(const struct curve *curve, bool shared, const char *class)
     fprintf(curve->out, "<polyline class=\"%s\" points=\"", class);
     for (uint32_t step = 4 * curve->first; step <= 4 * curve->last; step++) {
         uint64_t lines = (uint64_t)exp2(step / 4.0) >> shift;
-        double ratio = as_reuse_miss_ratio(curve->shown, shared, lines ? lines : 1);
+        double ratio = as_reuse_miss_ratio(curve->shown->exact, shared, lines ? lines : 1);
         fprintf(curve->out, "%.1f,%.1f ", x_of(place_of(curve, exp2(step / 4.0))), y_of(ratio / curve->most));
     }
     fprintf(curve->out, "\"/>\n");
@@ -165,7 +165,7 @@ static void put_line(const struct curve *curve, bool shared, const char *class)
 static void put_mark(const struct curve *curve, uint64_t bytes, bool shared, const char *name, int row)
 {
     char size[32];
-    double ratio = as_reuse_miss_ratio(curve->shown, shared, bytes >> curve->shown->options->shape.shift);
+    double ratio = as_reuse_miss_ratio(curve->shown->exact, shared, bytes >> curve->shown->options->shape.shift);
     double x = x_of(place_of(curve, (double)bytes));
     if (bytes >> curve->first == 0 || bytes >> curve->last > 1)
         return;
@@ -201,14 +201,14 @@ void as_reuse_chart_curve(const struct as_reuse_shown *shown, FILE *out)
     if (!shown->exact || !as_reuse_all_threads(shown->exact)->counts.touches)
         return;
     uint32_t shift = shown->options->shape.shift;
-    uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
+    uint64_t granules = as_reuse_last_level(shown->exact)->counts.cold;
     struct curve curve = {.shown = shown, .out = out, .first = shift, .last = shift + 10};
     while (curve.last < shift + 34 && (granules > UINT64_C(1) << (curve.last - shift) || curve.last < 26))
         curve.last++;
-    while (UINT64_C(1) << (curve.first - shift) < as_reuse_least(shown))
+    while (UINT64_C(1) << (curve.first - shift) < as_reuse_least(shown->exact))
         curve.first++;
-    curve.most = fmax(as_reuse_miss_ratio(shown, false, as_reuse_least(shown)),
-                      as_reuse_miss_ratio(shown, true, as_reuse_least(shown)));
+    curve.most = fmax(as_reuse_miss_ratio(shown->exact, false, as_reuse_least(shown->exact)),
+                      as_reuse_miss_ratio(shown->exact, true, as_reuse_least(shown->exact)));
     begin(out, "Misses by the size of a fully associative LRU cache",
           "Miss ratio by size; the caches of the modelled machine and of this one are marked");
     put_percents(out, curve.most);
@@ -229,7 +229,7 @@ void as_reuse_chart_curve(const struct as_reuse_shown *shown, FILE *out)
 void as_reuse_chart_working_set(const struct as_reuse_shown *shown, FILE *out)
 {
     char size[32];
-    const struct as_reuse_view *view = shown->exact ? as_reuse_working_view(shown) : NULL;
+    const struct as_reuse_view *view = shown->exact ? as_reuse_working_view(shown->exact) : NULL;
     if (!view || view->working_set.len < 2)
         return;
     size_t n = view->working_set.len, columns = n < WIDTH ? n : WIDTH;

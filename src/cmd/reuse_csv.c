@@ -37,13 +37,14 @@ static void csv_histogram(FILE *out, const char *what, uint32_t thread, const st
 
 static void csv_curve(const struct as_reuse_shown *shown, FILE *out)
 {
-    uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
-    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
+    uint64_t granules = as_reuse_last_level(shown->exact)->counts.cold;
+    for (uint64_t lines = as_reuse_least(shown->exact); lines < UINT64_C(1) << 34; lines *= 2) {
         uint64_t bytes = lines << shown->options->shape.shift;
-        print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, false, lines), "");
-        print_row(out, "shared miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown, true, lines), "");
+        print_row(out, "miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown->exact, false, lines), "");
+        print_row(out, "shared miss ratio", 0, bytes, bytes, as_reuse_miss_ratio(shown->exact, true, lines), "");
         if (shown->options->shape.sampled)
-            print_row(out, "miss ratio error", 0, bytes, bytes, as_reuse_miss_ratio_error(shown, false, lines), "");
+            print_row(out, "miss ratio error", 0, bytes, bytes, as_reuse_miss_ratio_error(shown->exact, false, lines),
+                      "");
         if (lines > granules)
             break;
     }
@@ -115,18 +116,18 @@ static void csv_caches(const struct as_reuse_shown *shown, FILE *out)
         const char *name = as_reuse_level_names[level];
         if (!lines)
             continue;
-        if (lines >= as_reuse_least(shown))
+        if (lines >= as_reuse_least(shown->exact))
             print_row(out, "cache: predicted", 0, bytes, bytes,
-                      as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, lines), name);
+                      as_reuse_miss_ratio(shown->exact, level == AS_REUSE_LLC, lines), name);
         if (shown->options->shape.sampled)
             continue;
-        as_reuse_level_misses(shown, level, missed);
+        as_reuse_level_misses(shown->exact, level, missed);
         print_row(out, "cache: simulated", 0, bytes, bytes, as_ratio(as_reuse_sum(missed), all->counts.touches), name);
         csv_causes(out, "cache", missed, bytes, bytes, name);
     }
     for (size_t i = 0; i < shown->n_host; i++)
         print_row(out, "host cache: predicted", 0, shown->host[i].bytes, shown->host[i].bytes,
-                  as_reuse_miss_ratio(shown, shown->host[i].level > 2, shown->host[i].bytes >> shift), "");
+                  as_reuse_miss_ratio(shown->exact, shown->host[i].level > 2, shown->host[i].bytes >> shift), "");
 }
 
 static void csv_advice(const struct as_reuse_shown *shown, FILE *out)
@@ -175,7 +176,7 @@ static void csv_objects(const struct as_reuse_shown *shown, FILE *out)
 
 static void csv_working_set(const struct as_reuse_shown *shown, FILE *out)
 {
-    const struct as_reuse_view *view = as_reuse_working_view(shown);
+    const struct as_reuse_view *view = as_reuse_working_view(shown->exact);
     for (size_t i = 0; view && i < view->working_set.len; i++)
         print_row(out, "working set", 0, i * shown->options->shape.interval,
                   (i + 1) * shown->options->shape.interval - 1,
@@ -213,11 +214,11 @@ static void csv_estimate(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
     const struct as_survival *survival = &estimate->survival;
-    if (!shown->native || !shown->native_info->unsure)
+    if (!shown->native || !shown->native->unsure)
         print_row(out, "count", 0, 0, 0, (double)estimate->accesses, "accesses");
     if (shown->native) {
-        print_row(out, "count", 0, 0, 0, (double)shown->native_info->least, "accesses_least");
-        print_row(out, "count", 0, 0, 0, (double)shown->native_info->most, "accesses_most");
+        print_row(out, "count", 0, 0, 0, (double)shown->native->least, "accesses_least");
+        print_row(out, "count", 0, 0, 0, (double)shown->native->most, "accesses_most");
     }
     csv_histogram(out, "estimated distance", 0, &estimate->distances);
     csv_bins(out, "estimated time", 0, &estimate->times, shown->native ? &estimate->counted : NULL);

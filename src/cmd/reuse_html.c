@@ -56,9 +56,9 @@ static void put_facts(const struct as_reuse_shown *shown, FILE *out)
     }
     if (shown->estimate) {
         const struct as_reuse_estimate *estimate = shown->estimate;
-        if (shown->native && shown->native_info->unsure)
+        if (shown->native && shown->native->unsure)
             fprintf(out, "<tr><th>accesses<td class=\"n\">%s to %s<td>too short a run to say how many</tr>\n",
-                    AS_COUNT(shown->native_info->least), AS_COUNT(shown->native_info->most));
+                    AS_COUNT(shown->native->least), AS_COUNT(shown->native->most));
         put_fact(out, "samples", estimate->result.samples, 0);
         put_fact(out, "of these watched", estimate->result.armed, estimate->result.samples);
         put_fact(out, "uses that are reused (estimated)",
@@ -82,10 +82,10 @@ static void put_level(const struct as_reuse_shown *shown, FILE *out, int level)
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     const struct as_cache_shape *shape = &shown->options->shape.levels[level];
     uint64_t missed[AS_MISS_CAUSES];
-    as_reuse_level_misses(shown, level, missed);
+    as_reuse_level_misses(shown->exact, level, missed);
     fprintf(out, "<tr><th>%s<td class=\"n\">%s<td class=\"n\">%u<td class=\"n\">%.3f %%<td class=\"n\">%.3f %%",
             as_reuse_level_names[level], as_reuse_size_text(shape->lines << shown->options->shape.shift, size),
-            shape->ways, 100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines),
+            shape->ways, 100 * as_reuse_miss_ratio(shown->exact, level == AS_REUSE_LLC, shape->lines),
             100 * as_ratio(as_reuse_sum(missed), all->counts.touches));
     put_causes(out, missed);
     fprintf(out, "</tr>\n");
@@ -231,8 +231,8 @@ static void put_advice(const struct as_reuse_shown *shown, FILE *out)
 
 static void put_title(const struct as_reuse_shown *shown, FILE *out)
 {
-    char text[AS_ENGINE_PART], how[AS_REUSE_HOW];
-    const char *part = as_reuse_part(shown, text);
+    char how[AS_REUSE_HOW];
+    const char *part = shown->part;
     as_html_begin(out, style);
     as_html_text(out, shown->argv[0]);
     fprintf(out, " – reuse – Assay</title></head><body>\n<h1>Reuse distances of <code>");

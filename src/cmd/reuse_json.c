@@ -90,11 +90,11 @@ static void json_point(struct as_json *json, const struct as_reuse_shown *shown,
 {
     as_json_object(json, NULL);
     as_json_u64(json, "bytes", lines << shown->options->shape.shift);
-    as_json_double(json, "ratio", as_reuse_miss_ratio(shown, false, lines));
-    as_json_double(json, "shared", as_reuse_miss_ratio(shown, true, lines));
+    as_json_double(json, "ratio", as_reuse_miss_ratio(shown->exact, false, lines));
+    as_json_double(json, "shared", as_reuse_miss_ratio(shown->exact, true, lines));
     if (shown->options->shape.sampled) {
-        as_json_double(json, "ratio_error", as_reuse_miss_ratio_error(shown, false, lines));
-        as_json_double(json, "shared_error", as_reuse_miss_ratio_error(shown, true, lines));
+        as_json_double(json, "ratio_error", as_reuse_miss_ratio_error(shown->exact, false, lines));
+        as_json_double(json, "shared_error", as_reuse_miss_ratio_error(shown->exact, true, lines));
     }
     as_json_end(json);
 }
@@ -102,9 +102,9 @@ static void json_point(struct as_json *json, const struct as_reuse_shown *shown,
 /* Each power of two that can be told and one and a half times it, until nothing changes any more. */
 static void json_curve(struct as_json *json, const struct as_reuse_shown *shown)
 {
-    uint64_t granules = as_reuse_shown_shared(shown)->counts.cold;
+    uint64_t granules = as_reuse_last_level(shown->exact)->counts.cold;
     as_json_array(json, "miss_ratio");
-    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
+    for (uint64_t lines = as_reuse_least(shown->exact); lines < UINT64_C(1) << 34; lines *= 2) {
         json_point(json, shown, lines);
         if (lines > granules)
             break;
@@ -125,13 +125,13 @@ static void json_level(struct as_json *json, const struct as_reuse_shown *shown,
     const struct as_cache_shape *shape = &shown->options->shape.levels[level];
     const struct as_reuse_view *all = as_reuse_all_threads(shown->exact);
     uint64_t missed[AS_MISS_CAUSES];
-    as_reuse_level_misses(shown, level, missed);
+    as_reuse_level_misses(shown->exact, level, missed);
     as_json_object(json, NULL);
     as_json_string(json, "name", as_reuse_level_names[level]);
     as_json_u64(json, "bytes", shape->lines << shown->options->shape.shift);
     as_json_u64(json, "ways", shape->ways);
-    if (shape->lines >= as_reuse_least(shown))
-        as_json_double(json, "predicted", as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines));
+    if (shape->lines >= as_reuse_least(shown->exact))
+        as_json_double(json, "predicted", as_reuse_miss_ratio(shown->exact, level == AS_REUSE_LLC, shape->lines));
     if (!shown->options->shape.sampled) {
         as_json_double(json, "simulated", as_ratio(as_reuse_sum(missed), all->counts.touches));
         as_json_u64(json, "misses", as_reuse_sum(missed));
@@ -156,7 +156,7 @@ static void json_caches(struct as_json *json, const struct as_reuse_shown *shown
         as_json_u64(json, "bytes", shown->host[i].bytes);
         as_json_u64(json, "ways", shown->host[i].ways);
         as_json_double(json, "predicted",
-                       as_reuse_miss_ratio(shown, shown->host[i].level > 2, shown->host[i].bytes >> shift));
+                       as_reuse_miss_ratio(shown->exact, shown->host[i].level > 2, shown->host[i].bytes >> shift));
         as_json_end(json);
     }
     as_json_end(json);
@@ -244,7 +244,7 @@ static void json_threads(struct as_json *json, const struct as_reuse_shown *show
 
 static void json_working_set(struct as_json *json, const struct as_reuse_shown *shown)
 {
-    const struct as_reuse_view *view = as_reuse_working_view(shown);
+    const struct as_reuse_view *view = as_reuse_working_view(shown->exact);
     as_json_object(json, "working_set");
     as_json_u64(json, "interval", shown->options->shape.interval);
     as_json_array(json, "bytes");
@@ -314,18 +314,14 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
 
 bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
 {
-    char text[AS_ENGINE_PART];
-    const char *part = as_reuse_part(shown, text);
+    const char *part = shown->part;
     struct as_json *json = as_json_new(out);
     as_json_object(json, NULL);
     as_json_array(json, "program");
     for (char **word = shown->argv; *word; word++)
         as_json_string(json, NULL, *word);
     as_json_end(json);
-    as_json_string(json, "source",
-                   !shown->native                               ? "model"
-                   : shown->native_info->how == AS_LENS_COUNTED ? "pmu"
-                                                                : "timer");
+    as_json_string(json, "source", !shown->native ? "model" : shown->native->how == AS_LENS_COUNTED ? "pmu" : "timer");
     as_json_string(json, "method", shown->estimate ? "watchpoints" : shown->options->shape.sampled ? "lines" : "exact");
     if (shown->options->shape.sampled)
         as_json_double(json, "rate", 1.0 / (double)(UINT64_C(1) << as_reuse_scale(shown->exact)));
@@ -336,9 +332,9 @@ bool as_reuse_show_json(const struct as_reuse_shown *shown, FILE *out)
         as_json_u64(json, "instructions", shown->instructions);
     if (part)
         as_json_string(json, "part", part);
-    as_json_u64(json, "threads", shown->result->threads);
-    as_json_double(json, "seconds", shown->result->seconds);
-    as_json_i64(json, "exit_status", shown->result->end.exit_status);
+    as_json_u64(json, "threads", shown->threads);
+    as_json_double(json, "seconds", shown->seconds);
+    as_json_i64(json, "exit_status", shown->exit_status);
     if (shown->estimate)
         as_reuse_json_watch(json, shown);
     else

@@ -51,13 +51,14 @@ static int show(const struct as_reuse_machine_request *request, const struct as_
     struct as_error err = AS_ERROR_INIT;
     const struct as_reuse_native_info *info = as_reuse_native_info(native);
     struct as_reuse_options analysis = {.shape = {.shift = SHIFT}};
-    struct as_engine_result result = {.seconds = info->seconds, .threads = info->threads, .end = info->end};
     struct as_reuse_estimate *estimate = as_reuse_estimate_new(as_reuse_native_watch(native), info->accesses, NULL);
     struct as_reuse_shown shown = {.argv = argv,
-                                   .result = &result,
+                                   .threads = info->threads,
+                                   .seconds = info->seconds,
+                                   .exit_status = info->end.exit_status,
                                    .options = &analysis,
-                                   .native = native,
-                                   .native_info = info,
+                                   .names = as_reuse_native_names(native),
+                                   .native = info,
                                    .estimate = estimate,
                                    .shared = request->native.watch.mode == AS_WATCH_CACHE,
                                    .watched_bytes = 1 << SHIFT,

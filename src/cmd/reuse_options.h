@@ -4,10 +4,9 @@
 #define AS_CMD_REUSE_OPTIONS_H
 
 #include "cmd/run_options.h"
+#include "reuse/reuse_run.h"
 
 enum as_reuse_source { AS_REUSE_MODEL, AS_REUSE_TIMER, AS_REUSE_PMU };
-enum as_reuse_method { AS_REUSE_EXACT, AS_REUSE_LINES, AS_REUSE_WATCH, AS_REUSE_NO_METHOD };
-enum { AS_REUSE_MOST_JOBS = 64, AS_REUSE_WATCHED = 8 /* bytes of a debug register */ };
 
 struct as_reuse_request {
     struct as_run_options run;

@@ -9,26 +9,6 @@ const char *const as_reuse_level_names[AS_REUSE_LEVELS] = {"L1", "L2", "LLC"};
 const char *const as_miss_cause_names[AS_MISS_CAUSES] = {"cold", "capacity", "conflict", "coherence"};
 const char *const as_reuse_advice_names[] = {"loop order", "blocking", "structure splitting", "padding", "row padding"};
 
-static struct as_reuse_location locate_in(struct as_space *space, uint64_t address, const struct as_location *location)
-{
-    struct as_line line;
-    struct as_reuse_location found = {.address = address,
-                                      .module = location->module,
-                                      .function =
-                                          location->function ? location->function : as_space_name(space, address)};
-    if (as_space_line(space, address, &line)) {
-        found.file = line.file;
-        found.line = line.line;
-    }
-    return found;
-}
-
-const char *as_reuse_part(const struct as_reuse_shown *shown, char text[AS_ENGINE_PART])
-{
-    bool cut = !shown->native && as_engine_part(shown->result, shown->instructions, text, AS_ENGINE_PART);
-    return cut ? text : NULL;
-}
-
 bool as_reuse_has_caches(const struct as_reuse_shown *shown)
 {
     return shown->options->shape.levels[AS_REUSE_L1].lines != 0;
@@ -36,24 +16,7 @@ bool as_reuse_has_caches(const struct as_reuse_shown *shown)
 
 struct as_reuse_location as_reuse_locate(const struct as_reuse_shown *shown, uint32_t code)
 {
-    struct as_reuse_location found = {0};
-    struct as_location location;
-    if (shown->native) {
-        struct as_space *space;
-        uint64_t address = as_reuse_native_insn(shown->native, code, &space);
-        if (!address)
-            return found;
-        as_space_find(space, address, &location);
-        return locate_in(space, address, &location);
-    }
-    const struct as_insn *insn = as_engine_insn(shown->engine, code);
-    if (code == AS_REUSE_NO_CODE)
-        found.function = "[more code than is kept apart]";
-    if (!insn)
-        return found;
-    const struct as_image *image = as_engine_image(shown->engine, as_engine_insn_image(shown->engine, code));
-    as_engine_locate(shown->engine, code, &location);
-    return locate_in(image->space, insn->address, &location);
+    return shown->names.locate(shown->names.context, code);
 }
 
 char *as_reuse_location_text(const struct as_reuse_shown *shown, uint32_t code)
@@ -66,20 +29,7 @@ char *as_reuse_location_text(const struct as_reuse_shown *shown, uint32_t code)
 
 size_t as_reuse_frames(const struct as_reuse_shown *shown, uint32_t path, const char **names, size_t n)
 {
-    size_t count = 0;
-    if (shown->native)
-        return as_reuse_native_frames(shown->native, path, names, n);
-    if (!path || !shown->sites || path > shown->sites->paths.len || !shown->calls)
-        return 0;
-    uint64_t name = shown->sites->paths.data[path - 1];
-    const struct as_call_tree *tree = as_call_tracker_tree(shown->calls, name >> 32);
-    const struct as_image *image = as_call_tracker_image(shown->calls, name >> 32);
-    for (uint32_t node = (uint32_t)name; node; node = as_call_tree_node(tree, node)->parent) {
-        if (count < n)
-            names[count] = as_call_node_name(shown->engine, image, as_call_tree_node(tree, node));
-        count++;
-    }
-    return count;
+    return shown->names.frames(shown->names.context, path, names, n);
 }
 
 char *as_reuse_path_text(const struct as_reuse_shown *shown, uint32_t path)
@@ -95,26 +45,6 @@ char *as_reuse_path_text(const struct as_reuse_shown *shown, uint32_t path)
     return as_str_take(&text);
 }
 
-const struct as_reuse_view *as_reuse_shown_shared(const struct as_reuse_shown *shown)
-{
-    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    return sockets ? sockets : as_reuse_all_threads(shown->exact);
-}
-
-const struct as_reuse_view *as_reuse_working_view(const struct as_reuse_shown *shown)
-{
-    const struct as_reuse_view *view = as_reuse_all_sockets(shown->exact);
-    if (!view && as_reuse_count_threads(shown->exact))
-        view = as_reuse_get_thread(shown->exact, 0)->view;
-    return shown->options->shape.sampled ? NULL : view; /* intervals of a sample are not those of the run */
-}
-
-uint64_t as_reuse_least(const struct as_reuse_shown *shown)
-{
-    uint64_t least = as_reuse_all_threads(shown->exact)->distances.least;
-    return least ? least : 1;
-}
-
 const char *as_reuse_method_text(const struct as_reuse_shown *shown, char text[AS_REUSE_HOW])
 {
     if (!shown->options->shape.sampled)
@@ -123,71 +53,16 @@ const char *as_reuse_method_text(const struct as_reuse_shown *shown, char text[A
         snprintf(text, AS_REUSE_HOW, "from all lines, which are few enough");
     else
         snprintf(text, AS_REUSE_HOW, "from one of %u lines", 1u << as_reuse_scale(shown->exact));
-    if (as_reuse_least(shown) > 1)
+    if (as_reuse_least(shown->exact) > 1)
         snprintf(text + strlen(text), AS_REUSE_HOW - strlen(text), " (distances from %" PRIu64 " on)",
-                 as_reuse_least(shown));
+                 as_reuse_least(shown->exact));
     return text;
-}
-
-double as_reuse_miss_ratio(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
-{
-    const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);
-    const struct as_distances *distances = view->shared ? &view->all : &view->distances;
-    double always = (double)(view->counts.cold + view->counts.after_invalidation);
-    return view->counts.touches ? (always + as_distances_beyond(distances, granules)) / (double)view->counts.touches
-                                : 0;
-}
-
-double as_reuse_miss_ratio_error(const struct as_reuse_shown *shown, bool shared, uint64_t granules)
-{
-    const struct as_reuse_view *view = shared ? as_reuse_shown_shared(shown) : as_reuse_all_threads(shown->exact);
-    if (!view->parts || !view->counts.touches)
-        return 0;
-    return as_sample_error(view->parts, granules, as_reuse_scale(shown->exact)) / (double)view->counts.touches;
 }
 
 /* Weights are rounded, so a few may be missing. */
 const char *as_reuse_how(uint64_t all, uint64_t counted)
 {
     return counted + all / 1000 >= all ? "counted" : counted <= all / 1000 ? "timed" : "both";
-}
-
-void as_reuse_level_misses(const struct as_reuse_shown *shown, int level, uint64_t missed[AS_MISS_CAUSES])
-{
-    const struct as_reuse_view *all = as_reuse_all_threads(shown->exact), *shared = as_reuse_all_sockets(shown->exact);
-    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-        missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
-}
-
-uint64_t as_reuse_sum(const uint64_t causes[AS_MISS_CAUSES])
-{
-    uint64_t n = 0;
-    for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
-        n += causes[cause];
-    return n;
-}
-
-/* ---- orders ---- */
-
-static int by_beyond(const void *a, const void *b)
-{
-    const struct as_reuse_pair *x = *(const struct as_reuse_pair *const *)a,
-                               *y = *(const struct as_reuse_pair *const *)b;
-    uint64_t x_misses = x->beyond[AS_REUSE_L1] + x->conflicts, y_misses = y->beyond[AS_REUSE_L1] + y->conflicts;
-    if (x_misses != y_misses)
-        return x_misses < y_misses ? 1 : -1;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return x->use != y->use ? (x->use > y->use) - (x->use < y->use) : (x->reuse > y->reuse) - (x->reuse < y->reuse);
-}
-
-const struct as_reuse_pair **as_reuse_sorted_pairs(const struct as_reuse_view *view)
-{
-    const struct as_reuse_pair **sorted = as_alloc_array(view->pairs.len + 1, sizeof *sorted);
-    for (size_t i = 0; i < view->pairs.len; i++)
-        sorted[i] = &view->pairs.data[i];
-    qsort(sorted, view->pairs.len, sizeof *sorted, by_beyond);
-    return sorted;
 }
 
 /* Each miss brings a line from the level below. */
@@ -197,36 +72,6 @@ const char *as_reuse_brought_text(const struct as_reuse_shown *shown, const stru
     const struct as_reuse_shape *shape = &shown->options->shape;
     return shape->levels[level].lines ? as_reuse_size_text(as_reuse_sum(code->misses[level]) << shape->shift, text)
                                       : "-";
-}
-
-struct ranked {
-    uint64_t misses;
-    uint32_t code;
-};
-
-static int by_misses(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->misses != y->misses)
-        return x->misses < y->misses ? 1 : -1;
-    return (x->code > y->code) - (x->code < y->code);
-}
-
-uint32_t *as_reuse_sorted_codes(const struct as_reuse_view *view, int level, size_t *n)
-{
-    struct ranked *ranked = as_alloc_array(view->codes.len + 1, sizeof *ranked);
-    uint32_t *codes = as_alloc_array(view->codes.len + 1, sizeof *codes);
-    *n = 0;
-    for (size_t i = 0; i < view->codes.len; i++) {
-        uint64_t misses = as_reuse_sum(view->codes.data[i].misses[level]);
-        if (misses)
-            ranked[(*n)++] = (struct ranked){.misses = misses, .code = (uint32_t)i};
-    }
-    qsort(ranked, *n, sizeof *ranked, by_misses);
-    for (size_t i = 0; i < *n; i++)
-        codes[i] = ranked[i].code;
-    free(ranked);
-    return codes;
 }
 
 /* ---- advice ---- */

@@ -95,14 +95,14 @@ static void print_marks(const struct as_reuse_shown *shown, FILE *out, uint64_t 
         if (bytes >= from && bytes < to)
             fprintf(out, "  %s of %s: %s, %.2f %%", as_reuse_level_names[level], shown->machine->name,
                     as_reuse_size_text(bytes, text),
-                    100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, bytes >> shift));
+                    100 * as_reuse_miss_ratio(shown->exact, level == AS_REUSE_LLC, bytes >> shift));
     }
     for (size_t i = 0; i < shown->n_host; i++) {
         uint64_t bytes = shown->host[i].bytes;
         bool shared = shown->host[i].level > 2;
         if (bytes >= from && bytes < to)
             fprintf(out, "  L%u here: %s, %.2f %%", shown->host[i].level, as_reuse_size_text(bytes, text),
-                    100 * as_reuse_miss_ratio(shown, shared, bytes >> shift));
+                    100 * as_reuse_miss_ratio(shown->exact, shared, bytes >> shift));
     }
 }
 
@@ -115,11 +115,11 @@ static void print_curve(const struct as_reuse_shown *shown, FILE *out)
     bool sampled = shown->options->shape.sampled && as_reuse_scale(shown->exact);
     fprintf(out, "\nMisses of a fully associative LRU cache of a thread, by its size%s:\n",
             sampled ? " (+-: how many points it may be off)" : "");
-    for (uint64_t lines = as_reuse_least(shown); lines < UINT64_C(1) << 34; lines *= 2) {
-        double ratio = as_reuse_miss_ratio(shown, false, lines);
+    for (uint64_t lines = as_reuse_least(shown->exact); lines < UINT64_C(1) << 34; lines *= 2) {
+        double ratio = as_reuse_miss_ratio(shown->exact, false, lines);
         fprintf(out, "%16s  %6.2f %%  ", as_reuse_size_text(lines << shift, text), 100 * ratio);
         if (sampled)
-            fprintf(out, "+-%5.2f  ", 100 * as_reuse_miss_ratio_error(shown, false, lines));
+            fprintf(out, "+-%5.2f  ", 100 * as_reuse_miss_ratio_error(shown->exact, false, lines));
         print_bar(out, ratio);
         print_marks(shown, out, lines << shift, lines << shift << 1);
         fputc('\n', out);
@@ -140,7 +140,7 @@ static void print_level(const struct as_reuse_shown *shown, FILE *out, int level
         missed[cause] = all->missed[level][cause] + (shared ? shared->missed[level][cause] : 0);
     fprintf(out, "  %-4s %9s %5u  %9.3f %%  %9.3f %% ", as_reuse_level_names[level],
             as_reuse_size_text(shape->lines << shown->options->shape.shift, text), shape->ways,
-            100 * as_reuse_miss_ratio(shown, level == AS_REUSE_LLC, shape->lines),
+            100 * as_reuse_miss_ratio(shown->exact, level == AS_REUSE_LLC, shape->lines),
             100 * as_ratio(as_reuse_sum(missed), touches));
     for (int cause = 0; cause < AS_MISS_CAUSES; cause++)
         fprintf(out, " %14s", AS_COUNT(missed[cause]));
@@ -190,7 +190,7 @@ static void print_path(const struct as_reuse_shown *shown, FILE *out, const stru
 
 static const char *median_text(const struct as_reuse_shown *shown, const struct as_reuse_pair *pair, char text[32])
 {
-    uint64_t median = median_of(pair), least = as_reuse_least(shown);
+    uint64_t median = median_of(pair), least = as_reuse_least(shown->exact);
     snprintf(text, 32, median < least && least > 1 ? "< %s" : "%s",
              AS_COUNT(median < least && least > 1 ? least : median));
     return text;
@@ -277,7 +277,7 @@ static void print_working_set(const struct as_reuse_shown *shown, FILE *out)
     enum { COLUMNS = 64 };
     const char *const levels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     char text[32];
-    const struct as_reuse_view *view = as_reuse_working_view(shown);
+    const struct as_reuse_view *view = as_reuse_working_view(shown->exact);
     if (!view || view->working_set.len < 2 || shown->options->shape.sampled)
         return;
     size_t n = view->working_set.len, columns = n < COLUMNS ? n : COLUMNS;
@@ -317,13 +317,13 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
         return;
     }
     const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    char how[AS_REUSE_HOW], text[AS_ENGINE_PART];
-    const char *part = as_reuse_part(shown, text);
+    char how[AS_REUSE_HOW];
+    const char *part = shown->part;
     fprintf(out, "\nReuse distances of '%s'%s%s, %s, in granules of %u byte%s:\n\n", shown->argv[0], part ? ", " : "",
             part ? part : "", as_reuse_method_text(shown, how), 1u << shown->options->shape.shift,
             shown->options->shape.shift ? "s" : "");
     if (!as_reuse_all_threads(shown->exact)->counts.touches) {
-        fprintf(out, "No access was seen.\n\n%.3f seconds\n", shown->result->seconds);
+        fprintf(out, "No access was seen.\n\n%.3f seconds\n", shown->seconds);
         return;
     }
     print_counts(shown, out);
@@ -343,6 +343,6 @@ void as_reuse_show_text(const struct as_reuse_shown *shown, FILE *out)
     as_reuse_print_adjacent(shown, out);
     print_working_set(shown, out);
     print_advice(shown, out);
-    fprintf(out, "\n%.3f seconds, %.1f million accesses a second\n", shown->result->seconds,
-            (double)as_reuse_all_threads(shown->exact)->counts.accesses / 1e6 / fmax(shown->result->seconds, 1e-9));
+    fprintf(out, "\n%.3f seconds, %.1f million accesses a second\n", shown->seconds,
+            (double)as_reuse_all_threads(shown->exact)->counts.accesses / 1e6 / fmax(shown->seconds, 1e-9));
 }

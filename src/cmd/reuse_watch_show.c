@@ -9,42 +9,12 @@
 
 enum { FEW_USES = 30 }; /* of equal weight: a share that they estimate may be off by ten points */
 
-/* NAN without an estimate: no reuse was watched to its end, so there is nothing that could be right or wrong. */
-static double accuracy(const struct as_distances *estimate, const struct as_distances *truth)
-{
-    uint64_t left[AS_DISTANCE_OCTAVES], right[AS_DISTANCE_OCTAVES];
-    as_distances_octaves(estimate, left);
-    as_distances_octaves(truth, right);
-    return estimate->total == 0 ? NAN : as_distances_accuracy(left, right, AS_DISTANCE_OCTAVES);
-}
-
 /* What the estimate is an estimate of: the threads' reuses, or those in the shared cache. */
 static const struct as_reuse_view *truth_of(const struct as_reuse_shown *shown)
 {
     if (!shown->exact)
         return NULL;
-    const struct as_reuse_view *sockets = as_reuse_all_sockets(shown->exact);
-    return shown->shared && sockets ? sockets : as_reuse_all_threads(shown->exact);
-}
-
-double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules)
-{
-    double always = 1 - estimate->survival.reused - estimate->survival.own;
-    if (!estimate->accesses)
-        return 0;
-    double ratio = always + as_distances_beyond(&estimate->hits, granules) / (double)estimate->accesses;
-    return fmin(fmax(ratio, 0), 1); /* weights are rounded */
-}
-
-uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate)
-{
-    return estimate->survival.effective > 0 ? UINT64_C(1) << 32 : 0;
-}
-
-double as_reuse_native_off(const struct as_reuse_native_info *info)
-{
-    double accesses = fmax(1, (double)info->accesses);
-    return fmax((double)info->most / accesses, accesses / fmax(1, (double)info->least));
+    return shown->shared ? as_reuse_last_level(shown->exact) : as_reuse_all_threads(shown->exact);
 }
 
 /* ---- text ---- */
@@ -53,9 +23,9 @@ static void print_counts(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
     const struct as_watch_result *result = &estimate->result;
-    if (shown->native && shown->native_info->unsure)
-        fprintf(out, "%20s  to %s accesses: the run was too short to say how many\n",
-                AS_COUNT(shown->native_info->least), AS_COUNT(shown->native_info->most));
+    if (shown->native && shown->native->unsure)
+        fprintf(out, "%20s  to %s accesses: the run was too short to say how many\n", AS_COUNT(shown->native->least),
+                AS_COUNT(shown->native->most));
     else
         fprintf(out, "%20s  accesses\n", AS_COUNT(estimate->accesses));
     fprintf(out, "%20s  sampled, %s of them watched\n", AS_COUNT(result->samples), AS_COUNT(result->armed));
@@ -86,8 +56,8 @@ static void print_accuracy(const struct as_reuse_shown *shown, FILE *out)
         fprintf(out, "\nAgainst every access: no accuracy, because no reuse was watched to its end\n");
     else if (truth)
         fprintf(out, "\nAgainst every access: accuracy %.1f %% in accesses, %.1f %% in distinct granules\n",
-                100 * accuracy(&shown->estimate->times, &truth->times),
-                100 * accuracy(&shown->estimate->distances, &truth->distances));
+                100 * as_reuse_accuracy(&shown->estimate->times, &truth->times),
+                100 * as_reuse_accuracy(&shown->estimate->distances, &truth->distances));
 }
 
 static void print_paths(const struct as_reuse_shown *shown, const struct as_estimated_pair *pair, FILE *out)
@@ -137,22 +107,21 @@ static void print_native(const struct as_reuse_native_info *info, FILE *out)
 void as_reuse_show_watch_text(const struct as_reuse_shown *shown, FILE *out)
 {
     const struct as_reuse_estimate *estimate = shown->estimate;
-    char text[AS_ENGINE_PART];
-    const char *part = as_reuse_part(shown, text);
+    const char *part = shown->part;
     fprintf(out, "\nReuse distances of '%s'%s%s%s %s, from samples and watchpoints of %u bytes on %s machine:\n\n",
             shown->argv[0], part ? ", " : "", part ? part : "", part ? "," : "",
             shown->shared ? "in the shared cache" : "in threads", shown->watched_bytes,
             shown->native ? "this" : "the modelled");
     print_counts(shown, out);
     if (shown->native)
-        print_native(shown->native_info, out);
+        print_native(shown->native, out);
     as_reuse_print_histogram(out, "Time distance, accesses in between, from", &estimate->times,
                              shown->native ? &estimate->counted : NULL);
     as_reuse_print_histogram(out, "Reuse distance, distinct granules in between (from the times), from",
                              &estimate->distances, NULL);
     print_accuracy(shown, out);
     print_pairs(shown, out);
-    fprintf(out, "\n%.3f seconds\n", shown->result->seconds);
+    fprintf(out, "\n%.3f seconds\n", shown->seconds);
 }
 
 /* ---- JSON ---- */
@@ -163,8 +132,8 @@ static void json_exact(struct as_json *json, const struct as_reuse_shown *shown)
     if (!truth)
         return;
     as_json_object(json, "exact");
-    as_json_double(json, "accuracy", accuracy(&shown->estimate->times, &truth->times));
-    as_json_double(json, "accuracy_distinct", accuracy(&shown->estimate->distances, &truth->distances));
+    as_json_double(json, "accuracy", as_reuse_accuracy(&shown->estimate->times, &truth->times));
+    as_json_double(json, "accuracy_distinct", as_reuse_accuracy(&shown->estimate->distances, &truth->distances));
     as_reuse_json_counts(json, &truth->counts, truth->shared);
     as_reuse_json_histogram(json, "histogram", &truth->distances);
     as_reuse_json_histogram(json, "time_histogram", &truth->times);
@@ -222,7 +191,7 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
         as_json_u64(json, "missed", shown->missed);
     }
     as_json_u64(json, "samples", result->samples);
-    bool unsure = shown->native && shown->native_info->unsure;
+    bool unsure = shown->native && shown->native->unsure;
     if (unsure)
         as_json_null(json, "accesses");
     else
@@ -230,7 +199,7 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_u64(json, "invalidations", (uint64_t)llround(estimate->survival.invalidated * (double)estimate->accesses));
     as_reuse_json_histogram(json, "histogram", &estimate->distances);
     as_reuse_json_bins(json, "time_histogram", &estimate->times, shown->native ? &estimate->counted : NULL,
-                       shown->native ? as_reuse_native_off(shown->native_info) : 1);
+                       shown->native ? as_reuse_native_off(shown->native) : 1);
     as_json_array(json, "miss_ratio");
     for (uint64_t granules = 1; granules < as_reuse_estimate_sizes(estimate); granules *= 4) {
         as_json_object(json, NULL);
@@ -260,7 +229,7 @@ void as_reuse_json_watch(struct as_json *json, const struct as_reuse_shown *show
     as_json_double(json, "effective", estimate->survival.effective);
     as_json_end(json);
     if (shown->native)
-        json_native(json, shown->native_info);
+        json_native(json, shown->native);
     json_exact(json, shown);
     json_pairs(json, shown);
 }

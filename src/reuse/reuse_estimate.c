@@ -128,3 +128,25 @@ void as_reuse_estimate_free(struct as_reuse_estimate *estimate)
         as_vec_free(&estimate->pairs);
     free(estimate);
 }
+
+double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules)
+{
+    double always = 1 - estimate->survival.reused - estimate->survival.own;
+    if (!estimate->accesses)
+        return 0;
+    double ratio = always + as_distances_beyond(&estimate->hits, granules) / (double)estimate->accesses;
+    return fmin(fmax(ratio, 0), 1); /* weights are rounded */
+}
+
+uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate)
+{
+    return estimate->survival.effective > 0 ? UINT64_C(1) << 32 : 0;
+}
+
+double as_reuse_accuracy(const struct as_distances *estimate, const struct as_distances *truth)
+{
+    uint64_t left[AS_DISTANCE_OCTAVES], right[AS_DISTANCE_OCTAVES];
+    as_distances_octaves(estimate, left);
+    as_distances_octaves(truth, right);
+    return estimate->total == 0 ? NAN : as_distances_accuracy(left, right, AS_DISTANCE_OCTAVES);
+}

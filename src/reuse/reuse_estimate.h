@@ -29,4 +29,12 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
                                                 const struct as_code_sites *sites);
 void as_reuse_estimate_free(struct as_reuse_estimate *estimate);
 
+/* Share of the accesses that an LRU cache of so many granules misses. */
+double as_reuse_estimate_ratio(const struct as_reuse_estimate *estimate, uint64_t granules);
+/* Up to how many granules that is known; 0: nothing is known of any. */
+uint64_t as_reuse_estimate_sizes(const struct as_reuse_estimate *estimate);
+/* as_distances_accuracy by octaves; NAN without an estimate: no reuse was watched to its end, so nothing could be right or
+ * wrong. */
+double as_reuse_accuracy(const struct as_distances *estimate, const struct as_distances *truth);
+
 #endif

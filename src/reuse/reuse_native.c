@@ -641,12 +641,23 @@ const struct as_reuse_watch *as_reuse_native_watch(const struct as_reuse_native 
     return native->watch;
 }
 
-uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number, struct as_space **space)
+double as_reuse_native_off(const struct as_reuse_native_info *info)
 {
-    if (number >= native->insns.len)
-        return 0;
-    *space = native->images.data[native->insns.data[number].image];
-    return native->insns.data[number].address;
+    double accesses = fmax(1, (double)info->accesses);
+    return fmax((double)info->most / accesses, accesses / fmax(1, (double)info->least));
+}
+
+/* ---- names ---- */
+
+static struct as_reuse_location locate(const void *context, uint32_t code)
+{
+    const struct as_reuse_native *native = context;
+    struct as_location location;
+    if (code >= native->insns.len || !native->insns.data[code].address)
+        return (struct as_reuse_location){0};
+    struct as_space *space = native->images.data[native->insns.data[code].image];
+    as_space_find(space, native->insns.data[code].address, &location);
+    return as_reuse_location_in(space, native->insns.data[code].address, &location);
 }
 
 static const char *function_of(struct as_space *space, uint64_t address)
@@ -656,12 +667,18 @@ static const char *function_of(struct as_space *space, uint64_t address)
     return location.function ? location.function : as_space_name(space, address);
 }
 
-size_t as_reuse_native_frames(const struct as_reuse_native *native, uint32_t path, const char **names, size_t n)
+static size_t frames(const void *context, uint32_t path, const char **names, size_t n)
 {
+    const struct as_reuse_native *native = context;
     size_t count;
     uint32_t image = 0;
-    const uint64_t *frames = as_traced_paths_get(native->paths, path, &count, &image);
+    const uint64_t *addresses = as_traced_paths_get(native->paths, path, &count, &image);
     for (size_t i = 0; i < count && i < n; i++) /* behind a call: the call is before it */
-        names[i] = function_of(native->images.data[image], frames[i] - (i ? 1 : 0));
+        names[i] = function_of(native->images.data[image], addresses[i] - (i ? 1 : 0));
     return count;
+}
+
+struct as_reuse_names as_reuse_native_names(const struct as_reuse_native *native)
+{
+    return (struct as_reuse_names){.locate = locate, .frames = frames, .context = native};
 }

@@ -28,8 +28,8 @@
 
 #include "base/notice.h"
 #include "base/run_end.h"
+#include "reuse/reuse_names.h"
 #include "reuse/reuse_watch.h"
-#include "symbol/space.h"
 
 struct as_reuse_native_options {
     bool pmu; /* its counters; otherwise lookahead and time */
@@ -76,10 +76,10 @@ struct as_reuse_native *as_reuse_native_new(const struct as_reuse_native_options
 bool as_reuse_native_run(struct as_reuse_native *native, char *const argv[], struct as_error *err) AS_MUST_CHECK;
 const struct as_reuse_native_info *as_reuse_native_info(const struct as_reuse_native *native);
 const struct as_reuse_watch *as_reuse_native_watch(const struct as_reuse_native *native);
-/* The address of an instruction by the number that outcomes have, and the names of its process's code; 0: there is none. */
-uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number, struct as_space **space);
-/* The functions of an outcome's call path, innermost first: fills at most `n` and returns how many it has; 0: unknown. */
-size_t as_reuse_native_frames(const struct as_reuse_native *native, uint32_t path, const char **names, size_t n);
+/* By which factor the number of accesses, and distances that were timed, may be off: 1 or more. */
+double as_reuse_native_off(const struct as_reuse_native_info *info);
+/* What the instructions and paths of outcomes are. */
+struct as_reuse_names as_reuse_native_names(const struct as_reuse_native *native);
 void as_reuse_native_free(struct as_reuse_native *native);
 
 #endif

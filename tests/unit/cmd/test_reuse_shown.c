@@ -10,14 +10,18 @@ enum { LOAD = AS_ACCESS_LOAD, STORE = AS_ACCESS_STORE, LINE = 64 };
 
 static struct as_space *nowhere;
 
-uint64_t as_reuse_native_insn(const struct as_reuse_native *native, uint64_t number, struct as_space **space)
+static struct as_reuse_location locate(const void *context, uint32_t code)
 {
-    *space = nowhere;
-    return number ? 0x1000 + 16 * number : 0;
+    struct as_location location;
+    uint64_t address = 0x1000 + 16 * (uint64_t)code;
+    if (!code)
+        return (struct as_reuse_location){0};
+    as_space_find(nowhere, address, &location);
+    return as_reuse_location_in(nowhere, address, &location);
 }
 
 /* Path 3 is "f1 > f2 > f3", the last being the innermost. */
-size_t as_reuse_native_frames(const struct as_reuse_native *native, uint32_t path, const char **names, size_t n)
+static size_t frames(const void *context, uint32_t path, const char **names, size_t n)
 {
     static const char *const functions[] = {"f1", "f2", "f3", "f4", "f5", "f6", "f<7>"};
     for (uint32_t i = 0; i < path && i < n; i++)
@@ -98,19 +102,22 @@ static struct as_reuse_objects objects(void)
     return made;
 }
 
-/* One advice of each kind. */
+/* One of each kind. */
 static void advise(struct as_reuse_shown *shown)
 {
+    static struct as_reuse_advice advice[AS_ADVICE_ROWS + 1];
     for (unsigned kind = 0; kind <= AS_ADVICE_ROWS; kind++)
-        shown->advice[shown->n_advice++] = (struct as_reuse_advice){.kind = kind,
-                                                                    .use = 1,
-                                                                    .reuse = 1 + kind % 2,
-                                                                    .count = 100 + kind,
-                                                                    .share = 0.5 - 0.1 * kind,
-                                                                    .level = kind % 2 ? AS_REUSE_L2 : AS_REUSE_L1,
-                                                                    .distance = 16 << kind,
-                                                                    .bytes_used = 8.4,
-                                                                    .parts = 3};
+        advice[kind] = (struct as_reuse_advice){.kind = kind,
+                                                .use = 1,
+                                                .reuse = 1 + kind % 2,
+                                                .count = 100 + kind,
+                                                .share = 0.5 - 0.1 * kind,
+                                                .level = kind % 2 ? AS_REUSE_L2 : AS_REUSE_L1,
+                                                .distance = 16 << kind,
+                                                .bytes_used = 8.4,
+                                                .parts = 3};
+    shown->advice = advice;
+    shown->n_advice = AS_ADVICE_ROWS + 1;
 }
 
 static void show_two(const struct as_reuse_shown *shown, const char *what, FILE *out)
@@ -132,19 +139,18 @@ static void show_all(const struct as_reuse_shown *shown, const char *what, FILE 
 
 static struct as_machine machine;
 static struct as_reuse_native_info native_info;
-static struct as_engine_result result;
 static char *words[] = {"./prog", "a<b", NULL};
 
 static struct as_reuse_shown make_shown(const struct as_reuse_options *how, const struct as_reuse *exact)
 {
     return (struct as_reuse_shown){.argv = words,
-                                   .result = &result,
+                                   .seconds = 0.5,
                                    .instructions = 1000,
                                    .machine = &machine,
                                    .options = how,
                                    .exact = exact,
-                                   .native = (const struct as_reuse_native *)&machine,
-                                   .native_info = &native_info,
+                                   .names = {locate, frames, NULL},
+                                   .native = &native_info,
                                    .watched_bytes = 8,
                                    .top = 4,
                                    .host = {{1, 8, 1024}, {2, 8, 2048}, {3, 16, 16384}},
@@ -313,7 +319,6 @@ static int set_up(void **state)
                                                 .twice = 8,
                                                 .refused = 2,
                                                 .processor = 3.5};
-    result.seconds = 0.5;
     nowhere = as_space_new(NULL);
     return nowhere ? 0 : -1;
 }
