@@ -9,6 +9,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { EXECUTED = 95988, INTERVAL = 8000, INTERVALS = 12 }; /* tests/unit/record/record_victim.S */
 
@@ -57,12 +59,39 @@ static void need_qemu(void)
         unit_skip("%s", err.message);
 }
 
+/* ---- standard input, which every run reads from where it was ---- */
+
+enum { INPUT_AT = 5 };
+
+static void give_input(void)
+{
+    int file = memfd_create("input", MFD_CLOEXEC);
+    assert_true(file >= 0 && ftruncate(file, 100) == 0 && lseek(file, INPUT_AT, SEEK_SET) == INPUT_AT);
+    assert_int_equal(dup2(file, STDIN_FILENO), STDIN_FILENO);
+    close(file);
+}
+
+/* In place of the program, which reads nothing. */
+static void read_input(void)
+{
+    assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_END), 100);
+}
+
+static void check_input(void)
+{
+    assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_CUR), INPUT_AT);
+}
+
+/* ---- */
+
 static void choose_points(void)
 {
     struct as_error err = AS_ERROR_INIT;
     need_qemu();
+    give_input();
     if (!as_predict_vectors(&predict, &err))
         fail_msg("%s", err.message);
+    read_input();
     as_predict_choose(&predict);
 }
 
@@ -90,6 +119,7 @@ static void points_are_measured(void **state)
     choose_points();
     if (!as_predict_run(&predict, &err))
         fail_msg("%s", err.message);
+    check_input();
     assert_int_equal(predict.results.len, predict.choice.points.len);
     for (size_t i = 0; i < predict.results.len; i++) {
         const struct as_point_result *result = &predict.results.data[i];
@@ -129,6 +159,7 @@ static void sweeps(void **state)
     struct as_sweep sweep = {.predict = &predict};
     if (!as_sweep_run(&sweep, &err))
         fail_msg("%s", err.message);
+    check_input();
     assert_int_equal(sweep.cpi.len, INTERVALS);
     for (size_t i = 0; i < INTERVALS; i++)
         cycles += sweep.cpi.data[i] * (double)predict.vectors->list.data[i].instructions;
