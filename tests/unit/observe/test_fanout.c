@@ -437,6 +437,77 @@ static void wants_are_joined_and_met(void **state)
     as_fanout_free(fanout);
 }
 
+/* ---- runs along edges ---- */
+
+struct reader {
+    uint64_t batches, stays;
+    bool right;
+};
+
+/* Batch `number` has a record with a stay, and two along an edge with two stays, in cycles from 100 * number on. */
+static void read_expanded(void *self, const struct as_pipe_batch *batch)
+{
+    struct reader *reader = self;
+    uint64_t base = 100 * batch->number;
+    bool last = batch->number == 3;
+    static const uint64_t from[] = {7, 1, 2};
+    const struct as_pipe *pipes = batch->pipes;
+    reader->right &= batch->n == 3 && pipes[0].insn == 5 && pipes[0].commit == base;
+    reader->right &= pipes[1].insn == 6 && pipes[1].commit == base + 3 && pipes[1].path == 9 && pipes[1].flags == 0;
+    reader->right &= pipes[2].insn == 7 && pipes[2].commit == base + 4 && pipes[2].thread == 1;
+    reader->right &= (pipes[2].flags & AS_PIPE_LAST) == (last ? AS_PIPE_LAST : 0);
+    for (size_t i = 0; i < batch->n_stays; i++)
+        reader->right &= i < 3 && batch->stays[i].from == base + from[i];
+    reader->stays += batch->n_stays;
+    reader->batches++;
+}
+
+/* As they are. */
+static void read_edges(void *self, const struct as_edge_batch *batch)
+{
+    struct reader *reader = self;
+    reader->right &= batch->n_runs == 2 && !batch->runs[0].edge && batch->runs[1].edge->n == 2 && batch->n_stays == 1;
+    reader->batches++;
+}
+
+static void publish_edge(struct as_fanout *fanout, uint64_t number, bool last)
+{
+    static const struct as_edge_record records[] = {{.commit = 3, .insn = 6}, {.commit = 4, .insn = 7}};
+    static const struct as_edge_stay stays[] = {{.from = 1, .cycles = 2}, {.from = 2, .cycles = 2}};
+    static const struct as_edge edge = {.n = 2, .committed = 4, .n_stays = 2, .stays = stays, .records = records};
+    struct as_pipe_buffer *buffer = as_pipe_buffer_take(fanout);
+    struct as_edge_run run = as_edge_run_of(&edge, 100 * number, 9);
+    buffer->pipes[0] = (struct as_pipe){.insn = 5, .commit = 100 * number, .thread = 1};
+    *as_vec_push(&buffer->stays) = (struct as_stay){.from = 100 * number + 7, .cycles = 1};
+    *as_vec_push(&buffer->runs) = as_edge_run_of_records(buffer->pipes, 0, 1);
+    run.first = 1;
+    *as_vec_push(&buffer->runs) = run;
+    as_pipe_buffer_publish(fanout, buffer, 1, 3, last);
+}
+
+/* Those who read records get them, once however many they are; the others read edges. */
+static void edges_become_records(void **state)
+{
+    const struct as_observer ops_of[] = {{.name = "a", .batch = read_expanded},
+                                         {.name = "b", .batch = read_expanded},
+                                         {.name = "c", .batch = read_expanded, .edges = read_edges}};
+    struct reader readers[3] = {{.right = true}, {.right = true}, {.right = true}};
+    struct as_error err = AS_ERROR_INIT;
+    struct as_fanout *fanout = as_fanout_new(&(struct as_fanout_options){.batch = BATCH, .in_flight = 4});
+    for (int i = 0; i < 3; i++)
+        as_fanout_add(fanout, &ops_of[i], &readers[i], false);
+    assert_true(as_fanout_start(fanout, &err));
+    for (uint64_t number = 0; number < 4; number++)
+        publish_edge(fanout, number, number == 3);
+    as_fanout_finish(fanout);
+    for (int i = 0; i < 3; i++) {
+        assert_true(readers[i].right);
+        assert_int_equal(readers[i].batches, 4);
+        assert_int_equal(readers[i].stays, i < 2 ? 4 * 3 : 0);
+    }
+    as_fanout_free(fanout);
+}
+
 /* ---- crashes ---- */
 
 static void crash_in_the_middle(void *argument)
@@ -506,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_crashes_ends_its_observer),
         cmocka_unit_test(as_many_workers_as_there_are_processors),
         cmocka_unit_test(wants_are_joined_and_met),
+        cmocka_unit_test(edges_become_records),
         cmocka_unit_test(a_crash_ends_one_observer),
         cmocka_unit_test(our_own_crashes_are_not_hidden),
     };
