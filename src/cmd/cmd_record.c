@@ -505,7 +505,8 @@ static int record(struct record_command *command, char **argv)
     options->engine = as_run_engine_options(&command->run, argv);
     struct as_memo_options memo = as_run_memo_options(&command->run);
     options->delay = isnan(command->run.delay) ? 0 : command->run.delay;
-    options->switches = command->run.switch_signal ? options->engine.switches : NULL;
+    bool listed = command->run.region.len || command->run.region_file;
+    options->switches = command->run.switch_signal && !listed ? options->engine.switches : NULL;
     options->memo_bytes = memo.bytes;
     options->memo_checks = memo.checks;
     options->region = region;

@@ -153,7 +153,7 @@ static void deliver_until(struct as_native_session *session, uint64_t until)
     uint64_t time;
     struct as_perf_reader *reader = session->reader;
     for (uint8_t *record; !reader->stopped && (record = as_perf_order_pop(&reader->order, until, &time));) {
-        if (!as_native_landmark_pass(session, record, time) && !as_native_is_others(session, record) &&
+        if (!as_native_region_pass(session, record, time) && !as_native_is_others(session, record) &&
             !as_native_is_double(session, record) && !as_native_is_outside(session, record, time)) {
             follow_threads(session, record);
             as_perf_record_deliver(reader, record);
@@ -193,7 +193,7 @@ static void deliver_chunk(struct as_native_session *session, const struct as_nat
 {
     session->info.bytes += chunk->size;
     if (chunk->border) {
-        as_native_part_take(session, chunk->border);
+        (as_native_has_regions(session) ? as_native_region_signal : as_native_part_take)(session, chunk->border);
         return;
     }
     if (chunk->aux) {
@@ -201,8 +201,10 @@ static void deliver_chunk(struct as_native_session *session, const struct as_nat
         return;
     }
     queue_records(session, chunk);
-    if (chunk->ends_round)
+    if (chunk->ends_round) {
         deliver_until(session, as_perf_order_round(&session->reader->order));
+        as_native_region_round(session, chunk->began);
+    }
 }
 
 /* Returns the samples that the kernel counted as lost for the events themselves. A LOST record is only written when
@@ -265,8 +267,8 @@ static void finish_info(struct as_native_session *session)
     as_map_remove(&session->processes, (uint64_t)session->pid);
     session->info.processes_left = session->options.everything ? 0 : session->processes.len;
     note_unsampled(session);
-    if (as_native_has_landmarks(session))
-        session->info.measured = as_native_landmarks_measured(session);
+    if (as_native_has_regions(session))
+        session->info.measured = as_native_regions_measured(session);
     if (session->info.processes_left)
         as_native_note(session, "%zu process%s that it started still run%s and will not be measured further",
                        session->processes.len, session->processes.len == 1 ? "" : "es",
@@ -281,8 +283,8 @@ bool as_native_run(struct as_native_session *session, const struct as_perf_sink 
     reader->context = context;
     reader->err = err;
     as_native_family_start(session);
-    if (as_native_has_landmarks(session))
-        as_native_landmarks_begin(session);
+    if (as_native_has_regions(session))
+        as_native_regions_begin(session);
     as_perf_attr_announce(reader);
     if (session->options.everything)
         as_native_tell_all(session);
@@ -370,6 +372,7 @@ void as_native_close(struct as_native_session *session)
         as_native_stop(session);
     as_native_drain_join(session);
     as_native_landmarks_close(session);
+    as_native_regions_close(session);
     as_native_close_events(session);
     close_fd(session->go); /* a program that never got the go-ahead ends by itself */
     if (session->child && session->go >= 0)

@@ -73,8 +73,8 @@ struct as_native_options {
      * between its first and second increment, its third and fourth, and so on. */
     double delay;
     const _Atomic uint32_t *switches;
-    /* … or regions that start and stop at landmarks, of which at most four may be in the program's code; NULL: none.
-     * `resolve` returns the address of a function or address in a process that has just started; 0: not mapped. */
+    /* … or regions that start and stop at landmarks, of which at most four may be in the program's code, by the clock, and
+     * when `switches` is incremented; NULL: none. `resolve` returns the address of a function or address in a process that has just started; 0: not mapped. */
     const struct as_regions *regions;
     uint64_t (*resolve)(void *context, pid_t pid, const struct as_landmark *landmark);
     /* Called when measuring starts or stops, in the thread of as_native_run. May be NULL. */

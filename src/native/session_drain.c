@@ -67,6 +67,7 @@ static bool take_aux(struct as_native_session *session, uint32_t number)
  * there before the record that refers to it. */
 static void take_all(struct as_native_session *session, bool goes_on)
 {
+    uint64_t began = (uint64_t)(as_clock_seconds() * 1e9);
     size_t total = 0, at = 0;
     size_t *sizes = as_alloc_array(session->rings.len, sizeof *sizes);
     for (uint32_t i = 0; i < session->rings.len; i++) {
@@ -83,6 +84,7 @@ static void take_all(struct as_native_session *session, bool goes_on)
     if (!chunk)
         return;
     chunk->ends_round = true;
+    chunk->began = began;
     push(session, chunk);
 }
 

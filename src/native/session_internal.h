@@ -1,7 +1,7 @@
 /* The internals of a session: session.c (set-up and delivery), session_open.c (events and buffers), session_target.c
  * (the program), session_double.c (threads that have their events twice), session_family.c (selects the program's
- * records), session_part.c (selects the samples to measure), session_landmark.c (regions at landmarks), session_drain.c
- * (the thread that empties the buffers).
+ * records), session_part.c (selects the samples to measure), session_region.c (regions), session_landmark.c (their
+ * landmarks), session_drain.c (the thread that empties the buffers).
  */
 #ifndef AS_NATIVE_SESSION_INTERNAL_H
 #define AS_NATIVE_SESSION_INTERNAL_H
@@ -57,6 +57,7 @@ struct as_native_chunk {
     uint32_t ring;
     uint64_t offset;
     bool ends_round;
+    uint64_t began;  /* of a round: when it began; all that is older is in it or came before */
     uint64_t border; /* the time at which measuring starts or stops; 0: the chunk is data */
     uint8_t data[];
 };
@@ -99,7 +100,12 @@ struct as_native_session {
     AS_VEC(struct as_native_site) sites;
     AS_VEC(int) site_fds;
     struct as_map site_ids; /* an event's id, to its landmark */
+
+    /* session_region.c */
     struct as_region_run region_run;
+    AS_VEC(uint64_t) signals; /* when they came */
+    size_t heeded_signals;
+    uint64_t round; /* when the last pass over the buffers began */
 
     struct as_perf_reader *reader; /* state of the decoder */
     struct as_map processes;       /* seen and not ended */
@@ -167,12 +173,19 @@ bool as_native_landmarks_launch(struct as_native_session *session, struct as_err
 bool as_native_landmarks_find(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;
 bool as_native_landmarks_open(struct as_native_session *session, pid_t tid, struct as_error *err) AS_MUST_CHECK;
 void as_native_landmarks_close(struct as_native_session *session);
-/* For the delivery: call begin before the first record; the others return the time of a landmark's record, and take
- * such a record, in order. */
-void as_native_landmarks_begin(struct as_native_session *session);
+
+/* session_region.c, for the delivery: */
+bool as_native_has_regions(const struct as_native_session *session);
+void as_native_regions_begin(struct as_native_session *session); /* call before the first record */
+void as_native_regions_close(struct as_native_session *session);
+void as_native_region_signal(struct as_native_session *session, uint64_t time);
+/* Returns the time of a landmark's record; false: the record is another. */
 bool as_native_landmark_time(const struct as_native_session *session, const uint8_t *record, uint64_t *time);
-bool as_native_landmark_pass(struct as_native_session *session, const uint8_t *record, uint64_t time);
-double as_native_landmarks_measured(const struct as_native_session *session); /* seconds, after the run */
+/* Call this with each record, in order. Returns whether the record is a landmark's. */
+bool as_native_region_pass(struct as_native_session *session, const uint8_t *record, uint64_t time);
+/* Call this behind the records of a pass over the buffers: where a program sleeps, signals and the clock come without one. */
+void as_native_region_round(struct as_native_session *session, uint64_t began);
+double as_native_regions_measured(struct as_native_session *session); /* seconds, after the run */
 
 /* session_drain.c */
 bool as_native_drain_start(struct as_native_session *session, struct as_error *err) AS_MUST_CHECK;

@@ -1,9 +1,9 @@
-/* Regions that start and stop at landmarks (functions, addresses, markers): an execution breakpoint at each place.
+/* The landmarks of regions (functions, addresses, markers): an execution breakpoint at each place.
  *
  * The addresses of a program's code are known only after its exec. A launched program is therefore stopped there
  * (ptrace) until the breakpoints are open, and then released: nothing traces it while it runs. Each execution of a
- * landmark writes a record into the buffers of the samples, so the delivery sees both in the order of time, and the
- * state machine of the regions (region/region_run.h) decides where measuring starts and stops.
+ * landmark writes a record into the buffers of the samples, so the delivery sees both in the order of time
+ * (session_region.c).
  *
  * Threads and forked processes inherit the breakpoints. Code that is mapped later, by dlopen or another exec, has none.
  */
@@ -32,12 +32,9 @@
 
 enum { DEBUG_REGISTERS = 4, SCAN_BYTES = 1 << 20 };
 
-/* A sample begins with its id, then the address, the thread, the time. */
-enum { SAMPLE_ID = 8, SAMPLE_TIME = 32, SAMPLE_LEAST = 40 };
-
 bool as_native_has_landmarks(const struct as_native_session *session)
 {
-    return session->options.regions != NULL;
+    return as_native_has_regions(session) && session->options.regions->landmarks.len;
 }
 
 /* ---- finding landmarks ---- */
@@ -235,66 +232,4 @@ void as_native_landmarks_close(struct as_native_session *session)
     as_vec_free(&session->site_fds);
     as_vec_free(&session->sites);
     as_map_free(&session->site_ids);
-    as_region_run_free(&session->region_run);
-}
-
-/* ---- the delivery ---- */
-
-static bool measures(const struct as_native_session *session)
-{
-    return session->region_run.stretch.mode == AS_MODE_DETAIL;
-}
-
-static void cross(struct as_native_session *session, uint64_t time)
-{
-    session->info.parts += measures(session);
-    as_native_part_take(session, time);
-}
-
-void as_native_landmarks_begin(struct as_native_session *session)
-{
-    as_region_run_init(&session->region_run, session->options.regions);
-    if (measures(session))
-        cross(session, 0);
-}
-
-static const uint64_t *landmark_of(const struct as_native_session *session, const uint8_t *record)
-{
-    struct as_perf_header header = as_perf_header_of(record, false);
-    uint64_t id;
-    if (header.type != PERF_RECORD_SAMPLE || header.size < SAMPLE_LEAST || session->site_ids.len == 0)
-        return NULL;
-    memcpy(&id, record + SAMPLE_ID, sizeof id);
-    return as_map_get(&session->site_ids, id);
-}
-
-bool as_native_landmark_time(const struct as_native_session *session, const uint8_t *record, uint64_t *time)
-{
-    if (!landmark_of(session, record))
-        return false;
-    memcpy(time, record + SAMPLE_TIME, sizeof *time);
-    return true;
-}
-
-bool as_native_landmark_pass(struct as_native_session *session, const uint8_t *record, uint64_t time)
-{
-    const uint64_t *landmark = landmark_of(session, record);
-    if (!landmark)
-        return false;
-    bool before = measures(session);
-    as_region_run_pass(&session->region_run, (uint32_t)*landmark);
-    if (measures(session) != before)
-        cross(session, time);
-    return true;
-}
-
-double as_native_landmarks_measured(const struct as_native_session *session)
-{
-    double sum = 0, end = session->began + session->info.seconds;
-    for (size_t i = 0; i < session->borders.len; i += 2) {
-        double from = 1e-9 * (double)session->borders.data[i];
-        double to = i + 1 < session->borders.len ? 1e-9 * (double)session->borders.data[i + 1] : end;
-        sum += to - (from > session->began ? from : session->began);
-    }
-    return sum;
 }

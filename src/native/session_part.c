@@ -1,5 +1,4 @@
-/* The measured parts of a run: everything after the delay, or between switches, or between landmarks
- * (session_landmark.c).
+/* The measured parts of a run: everything after the delay, or between switches, or regions (session_region.c).
  *
  * The drainer notices that measuring starts or stops, and takes the time at that moment. Everything that the buffers
  * held before is older, so the border enters the queue before any sample after it. The delivery keeps the borders and
@@ -10,7 +9,7 @@
 
 bool as_native_has_parts(const struct as_native_session *session)
 {
-    return session->options.switches || session->options.delay > 0 || as_native_has_landmarks(session);
+    return session->options.switches || session->options.delay > 0 || as_native_has_regions(session);
 }
 
 void as_native_part_start(struct as_native_session *session)
@@ -26,7 +25,7 @@ static bool is_due(const struct as_native_session *session, double now)
 {
     if (session->options.switches)
         return atomic_load(session->options.switches) != session->heeded;
-    if (as_native_has_landmarks(session))
+    if (as_native_has_regions(session))
         return false;
     return !session->measures && now >= session->began + session->options.delay;
 }
@@ -43,11 +42,13 @@ bool as_native_part_crosses(struct as_native_session *session, uint64_t *border)
     double now = as_clock_seconds();
     if (!is_due(session, now))
         return false;
-    end_stretch(session, now);
     session->heeded++;
+    *border = (uint64_t)(now * 1e9);
+    if (as_native_has_regions(session)) /* the delivery knows what a signal does */
+        return true;
+    end_stretch(session, now);
     session->measures = !session->measures;
     session->info.parts += session->measures;
-    *border = (uint64_t)(now * 1e9);
     return true;
 }
 

@@ -120,6 +120,7 @@ static void fill_options(struct as_native_plan *plan, const struct as_record_opt
                                    .switches = options->switches};
     if (as_native_regions_wanted(options)) {
         plan->options.regions = options->engine.regions;
+        plan->options.switches = options->engine.switches;
         plan->options.resolve = as_native_resolve;
     }
     if (!options->accesses)

@@ -6,19 +6,20 @@
 
 #include <string.h>
 
-static bool is_place(const struct as_point *point)
+static bool is_possible(const struct as_point *point)
 {
-    return point->kind == AS_POINT_NONE || point->kind == AS_POINT_LANDMARK;
+    return point->kind != AS_POINT_INSTRUCTION && point->kind != AS_POINT_CYCLE;
 }
 
 static bool check_region(const struct as_region *region, struct as_error *err)
 {
     const char *text = region->text ? region->text : "a region";
-    if (!is_place(&region->start) || !is_place(&region->stop) || region->offset || region->max != AS_REGION_ALL)
-        return as_error_set_status(err, AS_EXIT_USAGE,
-                                   "%s: a native region starts and stops at functions, addresses and markers; "
-                                   "counts of instructions or cycles need --source=model",
-                                   text);
+    if (!is_possible(&region->start) || !is_possible(&region->stop) || region->offset || region->max != AS_REGION_ALL)
+        return as_error_set_status(
+            err, AS_EXIT_USAGE,
+            "%s: a native region starts and stops at functions, addresses, markers, signals and delays; "
+            "counts of instructions or cycles need --source=model",
+            text);
     if (region->weight != 1 || region->warm || region->settle || region->mode != AS_MODE_DETAIL)
         return as_error_set_status(err, AS_EXIT_USAGE, "%s: weight, warm, settle and mode need --source=model", text);
     return true;
@@ -29,7 +30,7 @@ bool as_native_regions_check(const struct as_record_options *options, struct as_
     const struct as_regions *regions = options->engine.regions;
     if (!as_native_regions_wanted(options))
         return true;
-    if (options->processors && options->pid)
+    if (options->processors && options->pid && regions->landmarks.len)
         return as_error_set_status(err, AS_EXIT_USAGE,
                                    "regions at landmarks cannot be used with --processors and --pid together");
     for (size_t i = 0; i < regions->list.len; i++)

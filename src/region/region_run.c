@@ -295,11 +295,16 @@ static bool is_time(const struct as_point *point, uint64_t kind, uint64_t now)
     return point->kind == kind && point->number <= now;
 }
 
-bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds)
+uint64_t as_region_run_due(const struct as_region_run *run)
 {
     const struct as_region *region = region_at(run, run->at);
-    return run->awaits == AS_POINT_DELAY && !run->over &&
-           is_time(is_open(run) ? &region->stop : &region->start, AS_POINT_DELAY, nanoseconds);
+    const struct as_point *point = is_open(run) ? &region->stop : &region->start;
+    return run->awaits == AS_POINT_DELAY && point->kind == AS_POINT_DELAY && !run->over ? point->number : UINT64_MAX;
+}
+
+bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds)
+{
+    return as_region_run_due(run) <= nanoseconds;
 }
 
 void as_region_run_time(struct as_region_run *run, uint64_t nanoseconds)

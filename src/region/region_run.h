@@ -72,6 +72,8 @@ void as_region_run_pass(struct as_region_run *run, uint32_t landmark);
 /* Whether passing this landmark now would begin another stretch. */
 bool as_region_run_heeds(const struct as_region_run *run, uint32_t landmark);
 void as_region_run_signal(struct as_region_run *run);
+/* The time that the run waits for, in nanoseconds since the program's start; UINT64_MAX: none. */
+uint64_t as_region_run_due(const struct as_region_run *run);
 /* Whether the run waits for a time that has now come. */
 bool as_region_run_is_due(const struct as_region_run *run, uint64_t nanoseconds);
 void as_region_run_time(struct as_region_run *run, uint64_t nanoseconds); /* since the program's start */

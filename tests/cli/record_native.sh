@@ -333,6 +333,13 @@ check "--switch-signal" switched --source=timer --switch-signal USR2
 check_json "… only what lies between the signals is in the profile" "$(phases "$second" "in 1 piece")" "$ASSAY" report --json --limit 0 part.db
 check "… of a software event" switched --source=pmu --event task-clock:u --switch-signal SIGUSR2
 check_json "… the same" "$(phases "$second" "--switch-signal SIGUSR2")" "$ASSAY" report --json --limit 0 part.db
+region_of_delays() {
+    check "a region from a delay to a later one" delayed --source=timer --region delay:1.5..delay:1000
+    check_json "… what came before is not in the profile, what came then is" "$(phases "$after_first" "delay:1.5..delay:1000")" "$ASSAY" report --json --limit 0 part.db
+}
+by_chance region_of_delays
+check "a region between signals" switched --source=timer --region signal..signal
+check_json "… only what lies between them is in the profile" "$(phases "$second" "signal..signal")" "$ASSAY" report --json --limit 0 part.db
 attached_delayed() {
     rm -rf part && mkdir part
     "$victim" phases 0 part &

@@ -28,6 +28,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     as_native_landmarks_close(&session);
+    as_native_regions_close(&session);
     as_vec_free(&session.borders);
     as_regions_free(&regions);
     return 0;
@@ -176,7 +177,7 @@ static void begin(const char *text)
     session.options.resolve = resolve;
     *as_map_put(&session.site_ids, ID_OF_FIRST) = 0;
     *as_map_put(&session.site_ids, ID_OF_SECOND) = 1;
-    as_native_landmarks_begin(&session);
+    as_native_regions_begin(&session);
 }
 
 /* Between two landmarks, as often as they come; what comes in the wrong order changes nothing. */
@@ -185,12 +186,12 @@ static void landmarks_switch(void **state)
     uint64_t time;
     begin("first..second,repeat");
     assert_false(is_inside(50));
-    assert_true(as_native_landmark_pass(&session, landmark(ID_OF_SECOND, 60), 60));
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_SECOND, 60), 60));
     assert_int_equal(session.info.parts, 0);
-    assert_true(as_native_landmark_pass(&session, landmark(ID_OF_FIRST, 100), 100));
-    assert_true(as_native_landmark_pass(&session, landmark(ID_OF_FIRST, 150), 150));
-    assert_true(as_native_landmark_pass(&session, landmark(ID_OF_SECOND, 200), 200));
-    assert_true(as_native_landmark_pass(&session, landmark(ID_OF_FIRST, 300), 300));
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_FIRST, 100), 100));
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_FIRST, 150), 150));
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_SECOND, 200), 200));
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_FIRST, 300), 300));
     assert_int_equal(session.info.parts, 2);
     assert_int_equal(ons, 2);
     assert_int_equal(offs, 1);
@@ -205,8 +206,8 @@ static void other_records(void **state)
 {
     uint64_t time = 7;
     begin("first..second");
-    assert_false(as_native_landmark_pass(&session, landmark(1, 100), 100));
-    assert_false(as_native_landmark_pass(&session, record_of(PERF_RECORD_EXIT, ID_OF_FIRST, 100), 100));
+    assert_false(as_native_region_pass(&session, landmark(1, 100), 100));
+    assert_false(as_native_region_pass(&session, record_of(PERF_RECORD_EXIT, ID_OF_FIRST, 100), 100));
     uint64_t words[5];
     memcpy(words, landmark(ID_OF_FIRST, 100), sizeof words);
     struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = sizeof words - 8};
@@ -224,11 +225,11 @@ static void from_the_start(void **state)
     begin("..first");
     assert_int_equal(session.info.parts, 1);
     assert_true(is_inside(1));
-    as_native_landmark_pass(&session, landmark(ID_OF_FIRST, 100), 100);
+    as_native_region_pass(&session, landmark(ID_OF_FIRST, 100), 100);
     assert_true(is_inside(99) && !is_inside(100));
     session.began = 20e-9;
     session.info.seconds = 1;
-    assert_float_equal(as_native_landmarks_measured(&session), 80e-9, 1e-12);
+    assert_float_equal(as_native_regions_measured(&session), 80e-9, 1e-12);
 }
 
 /* Parts add up; one that is still open lasts to the end of the run. */
@@ -239,13 +240,118 @@ static void adds_up(void **state)
     session.info.seconds = 18;
     for (size_t i = 0; i < 5; i++)
         *as_vec_push(&session.borders) = seconds[i] * UINT64_C(1000000000);
-    assert_float_equal(as_native_landmarks_measured(&session), 2 + 4 + 9, 1e-9);
+    assert_float_equal(as_native_regions_measured(&session), 2 + 4 + 9, 1e-9);
     session.borders.len = 4;
-    assert_float_equal(as_native_landmarks_measured(&session), 6, 1e-9);
+    assert_float_equal(as_native_regions_measured(&session), 6, 1e-9);
     session.borders.len = 1;
-    assert_float_equal(as_native_landmarks_measured(&session), 17, 1e-9);
+    assert_float_equal(as_native_regions_measured(&session), 17, 1e-9);
     session.borders.len = 0;
-    assert_float_equal(as_native_landmarks_measured(&session), 0, 1e-9);
+    assert_float_equal(as_native_regions_measured(&session), 0, 1e-9);
+}
+
+/* ---- regions by the clock and by signals ---- */
+
+enum { SECOND = 1000000000 };
+
+static void pass(uint64_t time)
+{
+    assert_false(as_native_region_pass(&session, landmark(1, time), time));
+}
+
+/* The borders lie where the clock says, wherever the records do. */
+static void regions_by_the_clock(void **state)
+{
+    session.began = 10;
+    session.info.seconds = 5;
+    begin("delay:0.5..delay:1.25");
+    assert_false(as_native_has_landmarks(&session));
+    pass(10 * (uint64_t)SECOND + 499999999);
+    assert_int_equal(session.borders.len, 0);
+    pass(10 * (uint64_t)SECOND + 500000000);
+    assert_int_equal(session.info.parts, 1);
+    assert_true(is_inside(10 * (uint64_t)SECOND + 500000000));
+    pass(14 * (uint64_t)SECOND);
+    assert_int_equal(session.info.parts, 1);
+    assert_true(is_inside(11 * (uint64_t)SECOND + 249999999) && !is_inside(11 * (uint64_t)SECOND + 250000000));
+    assert_float_equal(as_native_regions_measured(&session), 0.75, 1e-9);
+}
+
+/* A point behind the last record has passed, too; one behind the end has not. */
+static void clock_without_records(void **state)
+{
+    session.began = 10;
+    session.info.seconds = 5;
+    begin("delay:1..delay:3");
+    assert_float_equal(as_native_regions_measured(&session), 2, 1e-9);
+    assert_int_equal(session.info.parts, 1);
+    as_native_regions_close(&session);
+    session.borders.len = session.info.parts = 0;
+    as_regions_free(&regions);
+    begin("delay:6..");
+    assert_float_equal(as_native_regions_measured(&session), 0, 1e-9);
+    assert_int_equal(session.info.parts, 0);
+}
+
+/* A signal counts from its time on, also where older records come after it. */
+static void regions_by_signals(void **state)
+{
+    session.info.seconds = 1;
+    begin("signal..signal");
+    as_native_region_signal(&session, 100);
+    pass(90);
+    assert_int_equal(session.info.parts, 0);
+    pass(110);
+    assert_true(!is_inside(99) && is_inside(100));
+    as_native_region_signal(&session, 200);
+    as_native_region_signal(&session, 300); /* the region does not start again */
+    pass(400);
+    assert_true(is_inside(199) && !is_inside(200) && !is_inside(300));
+    assert_int_equal(session.info.parts, 1);
+    assert_int_equal(ons, 1);
+    assert_int_equal(offs, 1);
+    assert_float_equal(as_native_regions_measured(&session), 100e-9, 1e-12);
+}
+
+/* While the program sleeps there are no records: what comes is known a pass later. */
+static void without_records(void **state)
+{
+    session.began = 10;
+    begin("delay:1..signal");
+    as_native_region_round(&session, 12 * (uint64_t)SECOND);
+    assert_int_equal(ons, 0);
+    as_native_region_round(&session, 13 * (uint64_t)SECOND);
+    assert_int_equal(ons, 1);
+    as_native_region_signal(&session, 13 * (uint64_t)SECOND + 1);
+    as_native_region_round(&session, 14 * (uint64_t)SECOND);
+    assert_int_equal(offs, 0);
+    as_native_region_round(&session, 15 * (uint64_t)SECOND);
+    assert_int_equal(offs, 1);
+    assert_int_equal(session.borders.data[0], 11 * (uint64_t)SECOND);
+    assert_int_equal(session.borders.data[1], 13 * (uint64_t)SECOND + 1);
+}
+
+/* From a landmark to a signal, from that to a point of the clock: each only once the region waits for it. */
+static void mixed_points(void **state)
+{
+    begin("first..signal");
+    as_native_region_signal(&session, 100);
+    assert_true(as_native_region_pass(&session, landmark(ID_OF_FIRST, 200), 200));
+    pass(250);
+    assert_true(is_inside(250));
+    as_native_region_signal(&session, 300);
+    pass(400);
+    assert_true(is_inside(299) && !is_inside(300));
+}
+
+/* A stop that had passed before the region started makes it empty. */
+static void clock_that_has_passed(void **state)
+{
+    begin("signal..delay:0.5");
+    as_native_region_signal(&session, SECOND);
+    pass(2 * (uint64_t)SECOND);
+    assert_int_equal(session.borders.len, 2);
+    assert_true(session.borders.data[0] == SECOND && session.borders.data[1] == SECOND);
+    assert_true(!is_inside(SECOND - 1) && !is_inside(SECOND));
 }
 
 /* ---- switches and delays ---- */
@@ -322,13 +428,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #ifdef __x86_64__
-        TEST(finds_markers),    TEST(finds_those_asked_for),
+        TEST(finds_markers),
+        TEST(finds_those_asked_for),
         TEST(refuses_too_many),
 #endif
-        TEST(finds_functions),  TEST(landmarks_switch),
-        TEST(other_records),    TEST(from_the_start),
-        TEST(adds_up),          TEST(whole_run),
-        TEST(switches),         TEST(delays),
+        TEST(finds_functions),
+        TEST(landmarks_switch),
+        TEST(other_records),
+        TEST(from_the_start),
+        TEST(adds_up),
+        TEST(whole_run),
+        TEST(regions_by_the_clock),
+        TEST(clock_without_records),
+        TEST(regions_by_signals),
+        TEST(without_records),
+        TEST(mixed_points),
+        TEST(clock_that_has_passed),
+        TEST(switches),
+        TEST(delays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ static bool is_possible(const char *text, const struct as_record_options *given,
 
 static void possible_regions(void **state)
 {
-    static const char *const good[] = {"main..", "main#3..exit", "marker:1..marker:2,repeat", "0x401000..", "..main"};
+    static const char *const good[] = {"main..", "main#3..exit",       "marker:1..marker:2,repeat", "0x401000..",
+                                       "..main", "delay:0.5..delay:1", "signal..signal,repeat",     "main..delay:2"};
     static const char *const counts[] = {"1000..",       "main..+500",  "main+5..",
                                          "main..,max=7", "cycle:100..", "main..cycle:100"};
     static const char *const modelled[] = {"main..,weight=2", "main..,warm=all", "main..,mode=warm"};
@@ -79,6 +80,7 @@ static void possible_regions(void **state)
     assert_true(is_possible("main..", &options, &err));
     options.pid = 1;
     assert_false(is_possible("main..", &options, &err));
+    assert_true(is_possible("delay:1..", &options, &err));
     options.processors = false;
     assert_true(is_possible("main..", &options, &err));
 }
