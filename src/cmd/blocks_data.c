@@ -5,7 +5,7 @@
 #include "blocks/accuracy.h"
 #include "blocks/blocks_fit.h"
 #include "blocks/loops.h"
-#include "cmd/blocks_rows.h"
+#include "cmd/blocks_show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,7 +37,7 @@ static const char *edge_name(enum as_edge_kind kind)
 static void json_place(struct as_json *json, const struct as_blocks_shown *shown, uint32_t module, uint32_t block)
 {
     const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, module);
-    const struct as_cfg_function *function = as_blocks_function(shown->flow, module, block);
+    const struct as_cfg_function *function = as_block_function(shown->flow, module, block);
     char lines[AS_BLOCKS_LINES];
     as_json_string(json, "module", m->path);
     as_json_string(json, "function", function->name);
@@ -69,7 +69,7 @@ static void json_edges(struct as_json *json, const struct as_blocks_shown *shown
 
 static void json_blocks(struct as_json *json, const struct as_blocks_shown *shown, double total)
 {
-    as_block_rows rows = as_block_rows_blocks(shown);
+    as_block_rows rows = as_block_rows_blocks(as_blocks_scope(shown));
     as_json_array(json, "blocks");
     for (size_t i = 0; i < rows.len; i++) {
         const struct as_block_row *row = &rows.data[i];
@@ -93,7 +93,7 @@ static void json_blocks(struct as_json *json, const struct as_blocks_shown *show
 
 static void json_functions(struct as_json *json, const struct as_blocks_shown *shown, double total)
 {
-    as_block_rows rows = as_block_rows_functions(shown);
+    as_block_rows rows = as_block_rows_functions(as_blocks_scope(shown));
     as_json_array(json, "functions");
     for (size_t i = 0; i < rows.len; i++) {
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, rows.data[i].module);
@@ -118,7 +118,7 @@ static void json_loops(struct as_json *json, const struct as_blocks_shown *shown
     for (size_t i = 0; i < loops.len; i++) {
         const struct as_loop *loop = &loops.data[i];
         uint32_t function = as_cfg_get(shown->flow->cfg, loop->module)->blocks.data[loop->header].function;
-        if (!as_blocks_wants_function(shown, loop->module, function))
+        if (!as_block_scope_has_function(as_blocks_scope(shown), loop->module, function))
             continue;
         as_json_object(json, NULL);
         json_place(json, shown, loop->module, loop->header);
@@ -147,7 +147,7 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, trace->module);
         const uint32_t *blocks = traces.blocks.data + trace->first;
         if (!as_trace_is_path(trace) ||
-            !as_blocks_wants_function(shown, trace->module, m->blocks.data[blocks[0]].function))
+            !as_block_scope_has_function(as_blocks_scope(shown), trace->module, m->blocks.data[blocks[0]].function))
             continue;
         as_json_object(json, NULL);
         json_place(json, shown, trace->module, blocks[0]);
@@ -167,7 +167,7 @@ static void json_traces(struct as_json *json, const struct as_blocks_shown *show
 
 static void json_gaps(struct as_json *json, const struct as_blocks_shown *shown)
 {
-    as_block_gaps gaps = as_block_gaps_of(shown);
+    as_block_gaps gaps = as_block_gaps_of(as_blocks_scope(shown));
     as_json_array(json, shown->flow->samples ? "not_sampled" : "never_executed");
     for (size_t i = 0; i < gaps.len; i++) {
         const struct as_block_gap *gap = &gaps.data[i];
@@ -196,7 +196,7 @@ static void json_modules(struct as_json *json, const struct as_blocks_shown *sho
     for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++) {
         const struct as_cfg_module *module = as_cfg_get(shown->flow->cfg, m);
         struct as_block_cover cover = as_block_cover_of(shown->flow, m);
-        if (!as_blocks_wants_module(shown, m) || !cover.blocks_run)
+        if (!as_block_scope_has_module(as_blocks_scope(shown), m) || !cover.blocks_run)
             continue;
         as_json_object(json, NULL);
         as_json_string(json, "module", module->path);
@@ -268,7 +268,7 @@ static void csv_confidence(struct as_str *line, const struct as_blocks_shown *sh
 
 void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out)
 {
-    as_block_rows rows = as_block_rows_blocks(shown);
+    as_block_rows rows = as_block_rows_blocks(as_blocks_scope(shown));
     double total = as_flow_total(shown->flow);
     struct as_str line = {0};
     fputs("module,function,address,offset,lines,bytes,instructions,executions,share", out);
@@ -277,7 +277,7 @@ void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out)
         const struct as_block_row *row = &rows.data[i];
         const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, row->module);
         const struct as_cfg_block *block = &m->blocks.data[row->index];
-        const struct as_cfg_function *function = as_blocks_function(shown->flow, row->module, row->index);
+        const struct as_cfg_function *function = as_block_function(shown->flow, row->module, row->index);
         char lines[AS_BLOCKS_LINES];
         as_str_clear(&line);
         as_csv_add_text(&line, m->path, 0);

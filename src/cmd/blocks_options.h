@@ -26,16 +26,6 @@ struct as_blocks_options {
 
 /* Writes what the options ask for; returns the exit status. */
 int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_shown *shown, struct as_output *output);
-/* Says of which modules (only the wanted one; NULL: all) exact counts are not of one code. */
-void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted);
-/* The counters of exact counts, for a run in the engine or beside a model. */
-struct as_blocks_counters {
-    struct as_sink_tee *tee;
-    struct as_counter *counter;
-    struct as_jump_counter *jumps;
-};
-void as_blocks_counters_open(struct as_blocks_counters *counters, bool recorded);
-void as_blocks_counters_close(struct as_blocks_counters *counters);
 
 int as_blocks_profile(const struct as_blocks_options *options, const char *path);
 int as_blocks_recording(const struct as_blocks_options *options, const char *path);

@@ -1,13 +1,13 @@
 /* The text of `assay blocks`. */
 #include "cmd/blocks_show.h"
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/ratio.h"
 #include "base/show.h"
 #include "base/str.h"
 #include "blocks/accuracy.h"
 #include "blocks/loops.h"
-#include "cmd/blocks_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ const char *as_blocks_lines(const struct as_flow *flow, uint32_t module, uint32_
 static void print_place(const struct as_blocks_shown *shown, uint32_t module, uint32_t block, FILE *out)
 {
     const struct as_cfg_module *m = as_cfg_get(shown->flow->cfg, module);
-    const struct as_cfg_function *function = as_blocks_function(shown->flow, module, block);
+    const struct as_cfg_function *function = as_block_function(shown->flow, module, block);
     char lines[AS_BLOCKS_LINES];
     fprintf(out, "%s+0x%" PRIx64, AS_SHOW(function->name), m->blocks.data[block].start - function->start);
     as_blocks_lines(shown->flow, module, block, lines);
@@ -71,7 +71,7 @@ static const char *executions_name(const struct as_blocks_shown *shown)
 
 static void print_functions(const struct as_blocks_shown *shown, double total, FILE *out)
 {
-    as_block_rows rows = as_block_rows_functions(shown);
+    as_block_rows rows = as_block_rows_functions(as_blocks_scope(shown));
     if (rows.len && shown->functions)
         fprintf(out, "\nFunctions by %s:\n%18s %8s %16s  %s\n", unit_of(shown), unit_of(shown), "share", "entered",
                 shown->flow->samples ? "blocks counted" : "blocks run");
@@ -139,7 +139,7 @@ static void print_interval(const struct as_blocks_shown *shown, const struct as_
 
 static void print_blocks(const struct as_blocks_shown *shown, double total, FILE *out)
 {
-    as_block_rows rows = as_block_rows_blocks(shown);
+    as_block_rows rows = as_block_rows_blocks(as_blocks_scope(shown));
     uint64_t most = shown->function ? UINT64_MAX : shown->blocks;
     if (rows.len && most)
         fprintf(out, "\nBlocks by %s:\n%18s%s %7s %8s  %s\n", shown->function ? "address" : unit_of(shown),
@@ -164,7 +164,7 @@ static void print_loops(const struct as_blocks_shown *shown, double total, FILE 
     for (size_t i = 0; i < loops.len && printed < shown->loops; i++) {
         const struct as_loop *loop = &loops.data[i];
         uint32_t function = as_cfg_get(shown->flow->cfg, loop->module)->blocks.data[loop->header].function;
-        if (!as_blocks_wants_function(shown, loop->module, function))
+        if (!as_block_scope_has_function(as_blocks_scope(shown), loop->module, function))
             continue;
         if (!printed++)
             fprintf(out, "\nLoops by %s:\n%18s %12s %16s %7s %8s  %s\n", unit_of(shown),
@@ -191,9 +191,9 @@ static void print_trace(const struct as_blocks_shown *shown, const struct as_tra
     print_place(shown, trace->module, blocks[0], out);
     fprintf(out, "%37s", "");
     for (uint32_t i = 1; i < trace->n && i < MOST; i++) {
-        const struct as_cfg_function *function = as_blocks_function(shown->flow, trace->module, blocks[i]);
+        const struct as_cfg_function *function = as_block_function(shown->flow, trace->module, blocks[i]);
         uint64_t start = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[blocks[i]].start;
-        bool same = function == as_blocks_function(shown->flow, trace->module, blocks[i - 1]);
+        bool same = function == as_block_function(shown->flow, trace->module, blocks[i - 1]);
         fprintf(out, " → %s+0x%" PRIx64, same ? "" : AS_SHOW(function->name), start - function->start);
     }
     fprintf(out, "%s%s\n", trace->n > MOST ? " …" : "", trace->loops ? " ↺" : "");
@@ -208,7 +208,7 @@ static void print_traces(const struct as_blocks_shown *shown, double total, FILE
         const struct as_trace *trace = &traces.list.data[i];
         uint32_t first = traces.blocks.data[trace->first];
         uint32_t function = as_cfg_get(shown->flow->cfg, trace->module)->blocks.data[first].function;
-        if (!as_trace_is_path(trace) || !as_blocks_wants_function(shown, trace->module, function))
+        if (!as_trace_is_path(trace) || !as_block_scope_has_function(as_blocks_scope(shown), trace->module, function))
             continue;
         if (!printed++)
             fprintf(out, "\nHot traces:\n%18s %7s %8s  %s\n", shown->unit ? executions_name(shown) : "times", "blocks",
@@ -225,7 +225,7 @@ static void print_cover(const struct as_blocks_shown *shown, FILE *out)
     for (uint32_t m = 0; m < as_cfg_count_modules(shown->flow->cfg); m++) {
         const struct as_cfg_module *module = as_cfg_get(shown->flow->cfg, m);
         struct as_block_cover cover = as_block_cover_of(shown->flow, m);
-        if (!as_blocks_wants_module(shown, m) || !cover.blocks_run)
+        if (!as_block_scope_has_module(as_blocks_scope(shown), m) || !cover.blocks_run)
             continue;
         if (cover.symbols)
             fprintf(out, "%10s of %-6s %5.1f %%", COUNT(cover.functions_run), COUNT(cover.functions),
@@ -239,7 +239,7 @@ static void print_cover(const struct as_blocks_shown *shown, FILE *out)
 
 static void print_gaps(const struct as_blocks_shown *shown, FILE *out)
 {
-    as_block_gaps gaps = as_block_gaps_of(shown);
+    as_block_gaps gaps = as_block_gaps_of(as_blocks_scope(shown));
     fprintf(out, "\n%s:\n%8s %7s  %s\n",
             shown->flow->samples ? "No samples, which does not say that it never ran" : "Never executed", "bytes",
             "blocks", "where");
@@ -332,4 +332,42 @@ void as_blocks_show_text(const struct as_blocks_shown *shown, FILE *out)
     if (shown->seconds >= 0)
         fprintf(out, "\n%.3f seconds, %.0f MIPS\n", shown->seconds,
                 shown->seconds > 0 ? total / shown->seconds / 1e6 : 0);
+}
+
+/* ---- on standard error ---- */
+
+/* Whether a module is the wanted one, or one of the files that were at its path before. */
+static bool is_of(const struct as_cfg_module *module, const char *wanted)
+{
+    if (!wanted || strcmp(module->name, wanted) == 0 || strcmp(module->path, wanted) == 0)
+        return true;
+    static const char number[] = " (";
+    size_t length = strlen(wanted);
+    const char *rest = strncmp(module->name, wanted, length) == 0   ? module->name + length
+                       : strncmp(module->path, wanted, length) == 0 ? module->path + length
+                                                                    : "";
+    return module->code == AS_CFG_CODE_GONE && strncmp(rest, number, sizeof number - 1) == 0;
+}
+
+void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted)
+{
+    size_t n = 0;
+    const char *gone = NULL;
+    for (uint32_t m = 0; m < as_cfg_count_modules(flow->cfg); m++) {
+        const struct as_cfg_module *module = as_cfg_get(flow->cfg, m);
+        if (!is_of(module, wanted))
+            continue;
+        if (module->code == AS_CFG_CODE_GONE) {
+            gone = gone ? gone : module->path;
+            n++;
+        } else if (as_cfg_code_problem(module)) {
+            as_log_warn("%s: %s (first at 0x%" PRIx64 ")", AS_SHOW(module->path), as_cfg_code_problem(module),
+                        module->code_differs);
+        }
+    }
+    if (gone)
+        as_log_note(
+            "several files were at one path in turn: what ran of %zu that %s gone is counted apart, without names "
+            "or lines, the first as '%s'",
+            n, n == 1 ? "is" : "are", AS_SHOW(gone));
 }

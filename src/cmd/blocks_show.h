@@ -2,8 +2,8 @@
 #ifndef AS_CMD_BLOCKS_SHOW_H
 #define AS_CMD_BLOCKS_SHOW_H
 
+#include "blocks/block_rows.h"
 #include "blocks/estimate.h"
-#include "blocks/flow.h"
 
 #include <stdio.h>
 
@@ -36,10 +36,13 @@ void as_blocks_show_csv(const struct as_blocks_shown *shown, FILE *out);
 struct as_str;
 void as_blocks_end_advice(struct as_str *advice, bool addresses);
 
-/* Whether the function that is asked for is there. */
-bool as_blocks_has_function(const struct as_blocks_shown *shown);
-/* If not: the path of a module that has it all the same; NULL: none has. */
-const char *as_blocks_module_with(const struct as_blocks_shown *shown);
+static inline struct as_block_scope as_blocks_scope(const struct as_blocks_shown *shown)
+{
+    return (struct as_block_scope){shown->flow, shown->module, shown->function};
+}
+
+/* Says of which modules (only the wanted one; NULL: all) exact counts are not of one code. */
+void as_blocks_warn_of_code(const struct as_flow *flow, const char *wanted);
 
 /* "demo.c:12-14": the lines of a block, "" where they are not known. Returns `text`. */
 enum { AS_BLOCKS_LINES = 320 };

@@ -171,22 +171,6 @@ static const struct as_option options_table[] = {
     {.name = NULL},
 };
 
-void as_blocks_counters_open(struct as_blocks_counters *counters, bool recorded)
-{
-    counters->tee = as_sink_tee_new();
-    counters->counter = as_counter_new(recorded);
-    counters->jumps = as_jump_counter_new();
-    as_sink_tee_add(counters->tee, &as_counter_sink, counters->counter);
-    as_sink_tee_add(counters->tee, &as_jump_counter_sink, counters->jumps);
-}
-
-void as_blocks_counters_close(struct as_blocks_counters *counters)
-{
-    as_jump_counter_free(counters->jumps);
-    as_counter_free(counters->counter);
-    as_sink_tee_free(counters->tee);
-}
-
 /* A compiler takes what it is given for true: no profile of code that is not the recorded one. */
 static bool fits(const struct as_blocks_shown *shown, uint32_t module, struct as_error *err)
 {
@@ -232,9 +216,9 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
         return as_cli_fail(&as_command_blocks, &err);
     }
     as_blocks_warn_of_code(shown->flow, options->module);
-    if (options->function && !as_blocks_has_function(shown)) {
+    if (options->function && !as_block_scope_is_there(as_blocks_scope(shown))) {
         as_output_drop(output);
-        const char *module = as_blocks_module_with(shown);
+        const char *module = as_block_scope_module(as_blocks_scope(shown));
         if (module)
             as_error_set(&err, "the function '%s' of %s %s", options->function, module,
                          shown->flow->samples ? "has no samples" : "never ran");
@@ -253,7 +237,7 @@ int as_blocks_write(const struct as_blocks_options *options, struct as_blocks_sh
     return as_output_finish(output, &err) ? AS_EXIT_OK : as_cli_fail(&as_command_blocks, &err);
 }
 
-static int show(const struct as_blocks_options *options, char **argv, const struct as_blocks_counters *counters,
+static int show(const struct as_blocks_options *options, char **argv, const struct as_exact_counters *counters,
                 const struct as_engine *engine, const struct as_engine_result *result, struct as_output *output)
 {
     struct as_flow *flow = as_exact_flow(engine, counters->counter, counters->jumps,
@@ -302,7 +286,7 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
     struct as_output output = {0};
-    struct as_blocks_counters counters = {0};
+    struct as_exact_counters counters = {0};
     struct as_progress_watch watch = {0};
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
@@ -311,7 +295,7 @@ static int run_program(const struct as_blocks_options *options, char **argv)
               as_output_open(&output, options->output, &err);
     if (ok)
         note_weights(&options->run.regions);
-    as_blocks_counters_open(&counters, false);
+    as_exact_counters_open(&counters, false);
     engine_options.stdout_to_stderr =
         (options->json || options->csv || options->for_ != AS_BLOCKS_FOR_NOTHING) && !options->output;
     engine_options.blocks_only = true;
@@ -327,7 +311,7 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     int status = ok ? show(options, argv, &counters, engine, &result, &output) : as_cli_fail(&as_command_blocks, &err);
     if (!ok)
         as_output_drop(&output);
-    as_blocks_counters_close(&counters);
+    as_exact_counters_close(&counters);
     as_engine_free(engine);
     return status;
 }

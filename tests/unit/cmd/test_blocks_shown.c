@@ -5,7 +5,7 @@
 #include "../blocks/graph.h"
 #include "base/alloc.h"
 #include "blocks/blocks_fit.h"
-#include "cmd/blocks_rows.h"
+#include "cmd/blocks_show.h"
 #include "unit_golden.h"
 
 /* A loop of two blocks around a call; a block that never ran; another function that is called, one that jumps into the midst of the
@@ -50,10 +50,10 @@ static void test_exact(void **state)
     shown.part = "the first 1,000 instructions", shown.seconds = -1, shown.recorded = true, shown.never = false;
     shown.function = as_cfg_get(cfg, 0)->functions.data[1].name;
     show_all(&shown, "one function", out);
-    assert_true(as_blocks_has_function(&shown));
+    assert_true(as_block_scope_is_there(as_blocks_scope(&shown)));
     shown.function = "absent";
-    assert_false(as_blocks_has_function(&shown));
-    assert_null(as_blocks_module_with(&shown));
+    assert_false(as_block_scope_is_there(as_blocks_scope(&shown)));
+    assert_null(as_block_scope_module(as_blocks_scope(&shown)));
     shown.function = NULL;
     shown.module = "another";
     show_all(&shown, "another module", out);
