@@ -82,6 +82,13 @@ static void need_qemu(void)
         unit_skip("%s", err.message);
 }
 
+/* Millions of instructions, which the plain build models in a sixth of the time. */
+static void need_speed(void)
+{
+    if (UNIT_SANITIZED)
+        unit_skip("long runs: cli/sanitized has such ones, but shorter");
+}
+
 /* The task clock can be sampled here. */
 static void need_clock(void)
 {
@@ -355,6 +362,7 @@ static void test_sampled_shell(void **state)
     struct as_record_result result;
     double cycles[2];
     need_qemu();
+    need_speed();
     for (int i = 0; i < 2; i++) {
         size_t n;
         struct as_record_options options = options_for("model", argv);
@@ -470,6 +478,7 @@ static void test_lengths_around_the_budget(void **state)
     char directory[] = "/tmp/assay-test-record-XXXXXX";
     struct as_str file = {0};
     need_qemu();
+    need_speed();
     assert_non_null(mkdtemp(directory));
     as_str_addf(&file, "%s/turn", directory);
     assert_int_equal(record_in_turns(as_str_get(&file), false, "golden"), 2);
