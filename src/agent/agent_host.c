@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,22 +48,10 @@ static bool find_library(char path[PATH_MAX], struct as_error *err)
                AS_AGENT_DIR);
 }
 
-/* A file-size limit shall be an error, not a death. Keeps errno. */
-static bool make_long(int file, off_t size)
-{
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigaction(SIGXFSZ, &ignore, &old);
-    bool sized = file >= 0 && ftruncate(file, size) == 0;
-    int why = errno;
-    sigaction(SIGXFSZ, &old, NULL);
-    errno = why;
-    return sized;
-}
-
 static bool make_memory(struct as_agent *agent, struct as_error *err)
 {
     agent->memory = memfd_create("assay-agent", MFD_CLOEXEC);
-    bool sized = make_long(agent->memory, (off_t)sizeof *agent->wire);
+    bool sized = agent->memory >= 0 && ftruncate(agent->memory, (off_t)sizeof *agent->wire) == 0;
     int why = errno;
     void *mapped =
         sized ? mmap(NULL, sizeof *agent->wire, PROT_READ | PROT_WRITE, MAP_SHARED, agent->memory, 0) : MAP_FAILED;
@@ -231,7 +218,7 @@ struct as_agent *as_agent_open(const char *library, unsigned depth, struct as_er
 
 bool as_agent_want_blocks(struct as_agent *agent, struct as_error *err)
 {
-    return make_long(agent->memory, (off_t)AS_AGENT_WITH_BLOCKS) ||
+    return ftruncate(agent->memory, (off_t)AS_AGENT_WITH_BLOCKS) == 0 ||
            as_error_set(err, "no shared memory for the agent's blocks: %s", strerror(errno));
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,6 +128,19 @@ static void occupy_standard_fds(void)
             (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+static void go_on(int signal)
+{
+}
+
+/* A file that may grow no further (ulimit -f) is an error that names it, not a death. By a handler, because the programs that Assay
+ * starts do not inherit it. */
+static void expect_file_limits(void)
+{
+    struct sigaction action = {.sa_handler = go_on}, old;
+    if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 /* Results that could not be written are a failure, whatever the program's own status was. */
 static int check_stdout(int status)
 {
@@ -138,5 +152,6 @@ static int check_stdout(int status)
 int main(int argc, char **argv)
 {
     occupy_standard_fds();
+    expect_file_limits();
     return check_stdout(dispatch(argc, argv));
 }

@@ -35,16 +35,12 @@ enum { IN_STEP = 1000 };
 
 static bool make_memory(struct as_child *child, struct as_error *err)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigaction(SIGXFSZ, &ignore, &old); /* a file-size limit shall be an error, not a death */
     child->memory = memfd_create("assay", MFD_CLOEXEC);
     bool sized = child->memory >= 0 && ftruncate(child->memory, (off_t)AS_WIRE_SIZE) == 0 &&
                  fallocate(child->memory, 0, 0, (off_t)sizeof(struct as_wire_header)) == 0;
-    int why = errno;
-    sigaction(SIGXFSZ, &old, NULL);
     if (!sized)
-        return as_error_set(err, "no shared memory for the trace: %s%s", strerror(why),
-                            why == EFBIG ? " (lift the file-size limit: ulimit -f unlimited)" : "");
+        return as_error_set(err, "no shared memory for the trace: %s%s", strerror(errno),
+                            errno == EFBIG ? " (lift the file-size limit: ulimit -f unlimited)" : "");
     child->wire = mmap(NULL, AS_WIRE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, child->memory, 0);
     if (child->wire == MAP_FAILED) {
         child->wire = NULL;

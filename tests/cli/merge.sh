@@ -135,6 +135,9 @@ refuse 125 'is a directory' "a directory" "$ASSAY" merge m1.db . -o no.db
 "$RECORDER" record -q -o other.db --max 100k -- "$STATIC/nothing"
 refuse 125 'different programs' "another program" "$ASSAY" merge m1.db other.db -o no.db
 check "… by force" "$ASSAY" merge -q --force m1.db other.db -o forced.db
+check "… and a report names both" grep -q "^${demo##*/} and nothing on " <("$ASSAY" report forced.db)
+file_limit() { (ulimit -f 100 && "$ASSAY" merge -q m1.db m2.db -o no.db); }
+refuse 125 'cannot write no.db: File too large' "a limit of the size of files" file_limit
 "$RECORDER" record -q -o wide.db --max 100k --set back.rob=32 -- "$demo" 1 >/dev/null
 refuse 125 'cores with different parameters' "another core" "$ASSAY" merge m1.db wide.db -o no.db
 "$RECORDER" record -q -o bare.db --max 100k --golden off -- "$demo" 1 >/dev/null
