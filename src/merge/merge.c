@@ -151,6 +151,7 @@ static void free_merge(struct as_merge *merge)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     as_str_free(&merge->inputs_text);
+    as_vec_free(&merge->names);
     as_strings_free(merge->strings);
 }
 

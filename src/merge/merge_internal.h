@@ -105,6 +105,7 @@ struct as_merge {
     struct as_merge_number cycles, instructions;
     double seconds, host_seconds;
     size_t n_seconds, n_host_seconds, n_merged;
+    AS_VEC(const char *) names; /* of the programs, without their folders; more than one by force */
     const char *date, *partial, *status;
     struct as_str inputs_text; /* the record of what was merged, for meta */
     AS_VEC(struct as_store_counter) counters;

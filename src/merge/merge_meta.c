@@ -102,6 +102,16 @@ static void first_of(struct as_merge *merge, const char **kept, const char *valu
         *kept = as_merge_keep(merge, value);
 }
 
+static void add_name(struct as_merge *merge, const struct as_store *store)
+{
+    const char *program = as_store_meta(store, AS_META_PROGRAM), *title = as_store_meta(store, AS_META_TITLE);
+    const char *name = program ? as_path_base(program) : title ? title : "an unknown program";
+    for (size_t i = 0; i < merge->names.len; i++)
+        if (strcmp(merge->names.data[i], name) == 0)
+            return;
+    *as_vec_push(&merge->names) = as_merge_keep(merge, name);
+}
+
 static void add_own(struct as_merge *merge, const struct as_store *store)
 {
     const char *date = as_store_meta(store, AS_META_DATE), *status = as_store_meta(store, AS_META_STATUS);
@@ -193,6 +203,7 @@ bool as_merge_meta(struct as_merge *merge, struct as_store *store, struct as_err
     for (size_t i = 0; i < n; i++)
         ADD_PAIR(merge, environment, variables[i], "");
     add_arguments(merge, store);
+    add_name(merge, store);
     add_own(merge, store);
     return add_input(merge, store, err);
 }
@@ -225,13 +236,30 @@ static void write_merged(struct as_merge *merge)
         as_store_add_meta(merge->writer, META_INPUTS, as_str_get(&merge->inputs_text));
 }
 
+/* Different programs, merged by force, are all named. */
+static void write_title(struct as_merge *merge)
+{
+    enum { NAMED = 3 };
+    size_t n = merge->names.len, named = n > NAMED ? NAMED - 1 : n;
+    struct as_str title = {0};
+    if (n < 2)
+        return;
+    for (size_t i = 0; i < named; i++)
+        as_str_addf(&title, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", merge->names.data[i]);
+    if (named < n)
+        as_str_addf(&title, " and %zu others", n - named);
+    as_store_add_meta(merge->writer, AS_META_TITLE, as_str_get(&title));
+    as_str_free(&title);
+}
+
 void as_merge_write_meta(struct as_merge *merge)
 {
     struct as_store_writer *writer = merge->writer;
     for (size_t i = 0; i < merge->meta.len; i++) {
         const struct as_merge_pair *pair = &merge->meta.data[i];
         bool part = strcmp(pair->key, AS_META_PART) == 0; /* parts that differ are not the whole run */
-        if (!has_rule(pair->key) && !(part && merge->options->parts))
+        bool named = strcmp(pair->key, AS_META_TITLE) == 0 && merge->names.len > 1;
+        if (!has_rule(pair->key) && !named && !(part && merge->options->parts))
             as_store_add_meta(writer, pair->key,
                               part && !common(merge, pair) ? "a different part" : common(merge, pair));
     }
@@ -244,6 +272,7 @@ void as_merge_write_meta(struct as_merge *merge)
             as_store_add_environment(writer, merge->environment.data[i].key);
     for (size_t i = 0; i < merge->arguments_kept; i++)
         as_store_add_argument(writer, merge->arguments.data[i]);
+    write_title(merge);
     as_store_add_meta(writer, AS_META_PROGRAM, first_value(merge, AS_META_PROGRAM));
     write_number(merge, &merge->cycles, AS_META_CYCLES);
     write_number(merge, &merge->instructions, AS_META_INSTRUCTIONS);

@@ -272,7 +272,32 @@ static void force_leaves_out(void **state)
     assert_number(bed_path("out.db"), "SELECT sum(units) FROM times", 4200);
     assert_number(bed_path("out.db"), "SELECT count(*) FROM modules", 3);
     assert_number(bed_path("out.db"), "SELECT count(*) FROM instructions", 13);
+    assert_number(bed_path("out.db"), "SELECT count(*) FROM meta WHERE key = 'title'", 0); /* the program is the same */
     as_store_close(bed_open(bed_path("out.db")));
+}
+
+static void names_programs(void **state)
+{
+    static const char *const programs[] = {"/bin/demo", "/usr/bin/demo", "/bin/ls", "/bin/cat", "/bin/tac"};
+    static const char *const titles[] = {"", "", "demo and ls", "demo, ls and cat", "demo, ls and 2 others"};
+    struct as_merge_input inputs[5];
+    struct as_error err = AS_ERROR_INIT;
+    for (size_t i = 0; i < 5; i++) {
+        struct run run = RUN_INIT;
+        run.program = programs[i];
+        char name[8] = {(char)('a' + i), '\0'};
+        inputs[i] = (struct as_merge_input){.path = strdup(bed_path(name)), .weight = {1, 1}};
+        merge_bed_write(inputs[i].path, &run);
+    }
+    for (size_t n = 2; n <= 5; n++) {
+        assert_true(as_merge(inputs, n, bed_path("out.db"), &(struct as_merge_options){.force = true}, &err));
+        struct as_store *store = bed_open(bed_path("out.db"));
+        const char *title = as_store_meta(store, AS_META_TITLE);
+        assert_string_equal(title ? title : "", titles[n - 1]);
+        as_store_close(store);
+    }
+    for (size_t i = 0; i < 5; i++)
+        free((char *)inputs[i].path);
 }
 
 /* Without samples, shares count by the cycles of their runs: 0.25 of 210, and 0.5 of 630. */
@@ -524,6 +549,7 @@ int main(void)
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(force_leaves_out),
+        cmocka_unit_test(names_programs),
         cmocka_unit_test(shares_count_by_cycles),
         cmocka_unit_test(shares_count_by_instructions),
         cmocka_unit_test(parts_are_one_run),
