@@ -1,55 +1,15 @@
 /* `assay blocks RECORDING`: counts of blocks from what perf sampled. */
 #include "base/log.h"
-#include "base/path.h"
 #include "base/show.h"
 #include "base/time_unit.h"
-#include "blocks/balance.h"
-#include "blocks/blocks_fit.h"
-#include "blocks/estimate.h"
-#include "blocks/recording.h"
+#include "blocks/recording_counts.h"
 #include "cmd/blocks_for.h"
 #include "cmd/blocks_options.h"
 #include "cmd/commands.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-static enum as_method choose(const struct as_blocks_options *options, const struct as_recording *recording)
-{
-    if (options->method > 0)
-        return (enum as_method)(options->method - 1);
-    if (as_samples_runs(recording->samples)->len)
-        return AS_METHOD_LBR;
-    return recording->counted == AS_COUNTED_UOPS ? AS_METHOD_UOPS : AS_METHOD_IP;
-}
-
-/* What a method needs and the recording has not; an option that nothing is there for. */
-static bool check_method(const struct as_blocks_options *options, const struct as_recording *recording,
-                         enum as_method method, struct as_error *err)
-{
-    bool stacks = as_samples_counted(recording->samples)->with_branches > 0;
-    bool needs = method == AS_METHOD_LBR || method == AS_METHOD_FIXED || method == AS_METHOD_FLOW;
-    if (needs && !stacks)
-        return as_error_set(
-            err,
-            "the samples of %s have no branch stacks, which --method=%s needs: perf record -b makes them, "
-            "--method=ip does without",
-            recording->event, as_method_names[method]);
-    if (options->drop_oldest && !stacks)
-        return as_error_set(err, "the samples of %s have no branch stacks: leave --drop-oldest out", recording->event);
-    if (recording->counted == AS_COUNTED_OTHER && method == AS_METHOD_UOPS)
-        return as_error_set(err,
-                            "%s counts neither instructions nor micro-operations, so --method=uops says nothing of it",
-                            recording->event);
-    if (recording->counted == AS_COUNTED_TAKEN && (method == AS_METHOD_FIXED || method == AS_METHOD_UOPS))
-        return as_error_set(err,
-                            "%s counts branches, and --method=%s spreads samples over %s; --method=%s is for branches",
-                            recording->event, as_method_names[method],
-                            method == AS_METHOD_UOPS ? "micro-operations" : "instructions", stacks ? "lbr" : "ip");
-    return true;
-}
 
 /* What these counts are, and how far to believe them. */
 static void explain(const struct as_recording *recording, enum as_method method, bool doubted, struct as_str *text)
@@ -130,125 +90,51 @@ static int fail(struct as_output *output, const struct as_error *err)
     return as_cli_fail(&as_command_blocks, err);
 }
 
-/* A file that is asked for and was left out. */
-static const struct as_recording_refused *refused_module(const struct as_recording *recording, const char *name)
-{
-    for (size_t i = 0; name && i < recording->refused.len; i++) {
-        const char *path = recording->refused.data[i].path;
-        if (strcmp(path, name) == 0 || strcmp(as_path_base(path), name) == 0)
-            return &recording->refused.data[i];
-    }
-    return NULL;
-}
-
-static bool check(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
-                  enum as_method method, struct as_error *err)
-{
-    const struct as_recording_refused *refused = refused_module(recording, options->module);
-    struct as_error why = AS_ERROR_INIT;
-    if (refused)
-        return as_error_set(err, "%s: %s", refused->path, refused->why);
-    return check_method(options, recording, method, &why) || as_error_set(err, "%s: %s", path, why.message);
-}
-
-/* Nothing can be said: one line with the reason of most addresses, in place of warnings that would say it too. */
-static void say_unread(const struct as_recording *recording, const char *path, struct as_error *err)
-{
-    const struct as_recording_refused *most = recording->refused.data;
-    for (size_t i = 1; i < recording->refused.len; i++)
-        most = recording->refused.data[i].samples > most->samples ? &recording->refused.data[i] : most;
-    bool kernel = recording->kernel == as_samples_counted(recording->samples)->samples;
-    if (recording->refused.len)
-        as_error_set(err, "%s: no sample is in code that could be read; %s: %s", path, AS_SHOW(most->path), most->why);
-    else
-        as_error_set(err, "%s: no sample is in code that could be read%s", path,
-                     kernel            ? "; all are of the kernel"
-                     : recording->text ? ": text of perf script does not say where code lies in files"
-                                       : ": no address is in a file that the recording says was mapped");
-}
-
-static struct as_blocks_fit fit_of(const struct as_recording *recording, const struct as_flow *flow,
-                                   enum as_method method, const char *module)
-{
-    const struct as_samples_counts *counts = as_samples_counted(recording->samples);
-    double runs = counts->entries > counts->with_branches ? (double)(counts->entries - counts->with_branches) : 0;
-    return (struct as_blocks_fit){
-        .flow = flow, .method = method, .disordered = runs > 0 ? (double)counts->backward / runs : 0, .module = module};
-}
-
-/* Addresses may fit where branch stacks do not. */
-static bool addresses_fit(const struct as_recording *recording, const char *module)
-{
-    struct as_error ignored = AS_ERROR_INIT;
-    struct as_flow *flow = as_estimate(recording->samples, recording->cfg, AS_METHOD_IP, NULL);
-    struct as_blocks_fit fit = fit_of(recording, flow, AS_METHOD_IP, module);
-    bool fits = as_flow_total(flow) > 0 && as_blocks_check_fit(&fit, &ignored);
-    as_flow_free(flow);
-    return fits;
-}
-
-static bool check_fit(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
-                      const struct as_flow *flow, enum as_method method, struct as_error *err)
-{
-    struct as_error why = AS_ERROR_INIT;
-    struct as_blocks_fit fit = fit_of(recording, flow, method, options->module);
-    if (as_blocks_check_fit(&fit, &why))
-        return true;
-    bool instead = method != AS_METHOD_IP && method != AS_METHOD_UOPS && addresses_fit(recording, options->module);
-    return as_error_set(err, "%s: %s%s", path, why.message,
-                        instead ? " (the sampled addresses fit: --method=ip uses those alone)" : "");
-}
-
 static int show(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
-                struct as_output *output)
+                struct as_recording_counts *counts, struct as_output *output)
 {
-    enum as_method method = choose(options, recording);
-    struct as_estimate_trouble trouble;
-    struct as_error err = AS_ERROR_INIT;
-    if (!check(options, path, recording, method, &err))
-        return fail(output, &err);
-    struct as_flow *flow = as_estimate(recording->samples, recording->cfg, method, &trouble);
     struct as_str how = {0}, advice = {0};
-    bool some = as_flow_total(flow) > 0;
-    if (!check_fit(options, path, recording, flow, method, &err) || !some) {
-        if (!err.message[0])
-            say_unread(recording, path, &err);
-        as_flow_free(flow);
-        return fail(output, &err);
-    }
     warn_refused(recording);
-    bool addresses = !as_estimate_has_edges(recording->samples, method), alone = options->for_ >= 0 && addresses;
-    if (addresses)
-        as_flow_guess_edges(flow, options->balance || alone);
-    else if (options->balance)
-        as_flow_balance(flow, method == AS_METHOD_LBR);
-    if (alone)
-        as_blocks_settle_addresses(flow, options->balance);
+    if (options->for_ >= 0 && !counts->has_edges)
+        as_blocks_settle_addresses(counts->flow, options->balance);
     as_str_addf(&how, "%s samples of %s, method %s%s", AS_COUNT(as_samples_counted(recording->samples)->samples),
-                recording->event, as_method_names[method], options->balance ? ", balanced" : "");
-    struct as_blocks_fit fit = fit_of(recording, flow, method, NULL);
-    bool doubted = as_blocks_add_doubt(&fit, &advice);
+                recording->event, as_method_names[counts->method], options->balance ? ", balanced" : "");
+    bool doubted = as_blocks_add_doubt(&counts->fit, &advice);
     if (doubted)
         as_log_warn("%.*s", (int)advice.len - 1, as_str_get(&advice)); /* without the blank behind it */
-    explain(recording, method, doubted, &advice);
-    as_blocks_end_advice(&advice, addresses);
-    bool is_time = recording->counted == AS_COUNTED_OTHER && (method == AS_METHOD_IP || method == AS_METHOD_FIXED);
-    struct as_blocks_shown shown = {.flow = flow,
+    explain(recording, counts->method, doubted, &advice);
+    as_blocks_end_advice(&advice, !counts->has_edges);
+    struct as_blocks_shown shown = {.flow = counts->flow,
                                     .what = path,
                                     .recorded = true,
                                     .how = as_str_get(&how),
-                                    .method = as_method_names[method],
+                                    .method = as_method_names[counts->method],
                                     .balanced = options->balance,
                                     .advice = as_str_get(&advice),
-                                    .trouble = &trouble,
-                                    .unit = is_time ? recording->unit : NULL,
+                                    .trouble = &counts->trouble,
+                                    .unit = counts->unit,
                                     .unplaced = as_samples_unplaced(recording->samples),
-                                    .fit = &fit,
+                                    .fit = &counts->fit,
                                     .seconds = -1};
     int status = as_blocks_write(options, &shown, output);
     as_str_free(&how);
     as_str_free(&advice);
-    as_flow_free(flow);
+    return status;
+}
+
+static int count(const struct as_blocks_options *options, const char *path, const struct as_recording *recording,
+                 struct as_output *output)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_recording_counts counts;
+    struct as_recording_counts_options how = {.method = options->method > 0 ? options->method - 1 : -1,
+                                              .balance = options->balance,
+                                              .balance_addresses = options->for_ >= 0,
+                                              .drop_oldest = options->drop_oldest,
+                                              .module = options->module};
+    bool ok = as_recording_count(&counts, recording, path, &how, &err);
+    int status = ok ? show(options, path, recording, &counts, output) : fail(output, &err);
+    as_recording_counts_free(&counts);
     return status;
 }
 
@@ -279,7 +165,7 @@ int as_blocks_recording(const struct as_blocks_options *options, const char *pat
     int status;
     if (ok) {
         warn_trouble(&recording);
-        status = show(options, path, &recording, &output);
+        status = count(options, path, &recording, &output);
         as_recording_free(&recording);
     } else {
         if (opened)

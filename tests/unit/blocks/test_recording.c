@@ -1,5 +1,5 @@
 /* A recording of perf read as samples of blocks: one of this very program, made by hand, and of files that are not here. */
-#include "blocks/recording.h"
+#include "blocks/recording_counts.h"
 #include "perf_build.h"
 
 #include "unit.h"
@@ -275,9 +275,147 @@ static void test_trusted(void **state)
     as_str_free(&records.bytes);
 }
 
+/* ---- counts ---- */
+
+static const struct as_recording_counts_options usual = {.method = -1};
+
+static void open_recording(struct as_recording *recording, const struct build *records, const char *event)
+{
+    struct as_error err = AS_ERROR_INIT;
+    if (!read_recording(recording, records, &(struct as_recording_options){.event = event}, &err))
+        fail_msg("%s", err.message);
+}
+
+static struct as_recording_counts count(const struct as_recording *recording,
+                                        const struct as_recording_counts_options *options)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_recording_counts counts;
+    if (!as_recording_count(&counts, recording, "a.data", options, &err))
+        fail_msg("%s", err.message);
+    return counts;
+}
+
+static void refuse(const struct as_recording *recording, struct as_recording_counts_options options, const char *why)
+{
+    struct as_error err = AS_ERROR_INIT;
+    struct as_recording_counts counts;
+    assert_false(as_recording_count(&counts, recording, "a.data", &options, &err));
+    check_says(&err, why);
+    as_recording_counts_free(&counts);
+}
+
+/* Runs of branch stacks are counted where there are some; micro-operations where the event counts those; else addresses. */
+static void test_methods(void **state)
+{
+    struct build records = make_records();
+    struct as_recording recording;
+    open_recording(&recording, &records, NULL);
+    struct as_recording_counts counts = count(&recording, &usual);
+    assert_true(counts.method == AS_METHOD_LBR && counts.has_edges && !counts.unit);
+    assert_true(counts.fit.flow == counts.flow && counts.fit.method == AS_METHOD_LBR && !counts.fit.module);
+    assert_true(counts.trouble.used > 0.99 && counts.fit.disordered == 0);
+    as_recording_counts_free(&counts);
+    counts = count(&recording, &(struct as_recording_counts_options){.method = AS_METHOD_IP});
+    assert_true(counts.method == AS_METHOD_IP && counts.has_edges && !counts.unit);
+    as_recording_counts_free(&counts);
+    as_recording_free(&recording);
+    open_recording(&recording, &records, "cycles");
+    counts = count(&recording, &usual);
+    assert_true(counts.method == AS_METHOD_IP && !counts.has_edges && counts.unit == recording.unit);
+    assert_non_null(counts.flow->steady); /* beside the measured counts */
+    as_recording_counts_free(&counts);
+    counts = count(&recording, &(struct as_recording_counts_options){.method = -1, .balance_addresses = true});
+    assert_null(counts.flow->steady); /* in place of them */
+    as_recording_counts_free(&counts);
+    recording.counted = AS_COUNTED_UOPS;
+    counts = count(&recording, &usual);
+    assert_true(counts.method == AS_METHOD_UOPS && !counts.unit);
+    as_recording_counts_free(&counts);
+    as_recording_free(&recording);
+    as_str_free(&records.bytes);
+}
+
+static void test_methods_that_cannot_be(void **state)
+{
+    struct build records = make_records();
+    struct as_recording recording;
+    open_recording(&recording, &records, NULL);
+    recording.counted = AS_COUNTED_TAKEN;
+    refuse(&recording, (struct as_recording_counts_options){.method = AS_METHOD_UOPS},
+           "a.data: instructions counts branches, and --method=uops spreads samples over micro-operations; "
+           "--method=lbr is for branches");
+    refuse(&recording, (struct as_recording_counts_options){.method = AS_METHOD_FIXED}, "over instructions");
+    refuse(&recording, (struct as_recording_counts_options){.method = -1, .module = "lib.so"},
+           "/nowhere/lib.so: the file is not here");
+    refuse(&recording, (struct as_recording_counts_options){.method = -1, .module = "/nowhere/lib.so"},
+           "/nowhere/lib.so: the file is not here");
+    as_recording_free(&recording);
+    open_recording(&recording, &records, "cycles");
+    static const enum as_method stacked[] = {AS_METHOD_LBR, AS_METHOD_FIXED, AS_METHOD_FLOW};
+    for (size_t i = 0; i < 3; i++)
+        refuse(&recording, (struct as_recording_counts_options){.method = (int)stacked[i]},
+               "have no branch stacks, which");
+    refuse(&recording, (struct as_recording_counts_options){.method = -1, .drop_oldest = true},
+           "have no branch stacks: leave --drop-oldest out");
+    refuse(&recording, (struct as_recording_counts_options){.method = AS_METHOD_UOPS},
+           "counts neither instructions nor micro-operations");
+    as_recording_free(&recording);
+    as_str_free(&records.bytes);
+}
+
+/* Samples of the kernel, of nothing, and of files that are not here: the file with most of them is named. */
+static void test_nothing_counted(void **state)
+{
+    struct as_recording recording;
+    struct build records = {0};
+    put_map(&records, PID, CODE, own_path, own_stat.st_ino);
+    put_sample(&records, FIRST, PID, UINT64_C(0xffffffff81000020), NULL, 0);
+    open_recording(&recording, &records, NULL);
+    refuse(&recording, usual, "no sample is in code that could be read; all are of the kernel");
+    as_recording_free(&recording);
+    put_sample(&records, FIRST, PID, 0x1234, NULL, 0);
+    open_recording(&recording, &records, NULL);
+    refuse(&recording, usual, "no address is in a file that the recording says was mapped");
+    as_recording_free(&recording);
+    put_map(&records, PID, LIB, "/nowhere/lib.so", 17);
+    put_map(&records, PID, ANON, "/nowhere/more.so", 18);
+    put_sample(&records, FIRST, PID, LIB + 0x10, NULL, 0);
+    put_sample(&records, FIRST, PID, ANON + 0x10, NULL, 0);
+    put_sample(&records, FIRST, PID, ANON + 0x20, NULL, 0);
+    open_recording(&recording, &records, NULL);
+    refuse(&recording, usual,
+           "a.data: no sample is in code that could be read; /nowhere/more.so: the file is not here");
+    as_recording_free(&recording);
+    as_str_free(&records.bytes);
+}
+
+/* Branches that begin where there are none: the stacks do not fit, but the addresses do. */
+static void test_stacks_that_do_not_fit(void **state)
+{
+    struct as_recording recording;
+    struct build records = {0};
+    uint64_t stack[] = {at(loop_begin + 1), at(loop_begin), at(loop_begin + 1), at(loop_begin)};
+    put_map(&records, PID, CODE, own_path, own_stat.st_ino);
+    for (int i = 0; i < 1000; i++)
+        put_sample(&records, FIRST, PID, at(loop_begin), stack, 2);
+    open_recording(&recording, &records, NULL);
+    refuse(&recording, usual, "the sampled addresses fit: --method=ip uses those alone");
+    struct as_recording_counts counts =
+        count(&recording, &(struct as_recording_counts_options){.method = AS_METHOD_IP});
+    as_recording_counts_free(&counts);
+    as_recording_free(&recording);
+    as_str_free(&records.bytes);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_largest), cmocka_unit_test(test_named),
-                                       cmocka_unit_test(test_trusted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_largest),
+                                       cmocka_unit_test(test_named),
+                                       cmocka_unit_test(test_trusted),
+                                       cmocka_unit_test(test_methods),
+                                       cmocka_unit_test(test_methods_that_cannot_be),
+                                       cmocka_unit_test(test_nothing_counted),
+                                       cmocka_unit_test(test_stacks_that_do_not_fit)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
