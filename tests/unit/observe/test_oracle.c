@@ -211,6 +211,50 @@ static void thread_numbers_come_back(void **state)
     as_oracle_free(oracle);
 }
 
+/* ---- components, while the run goes on ---- */
+
+/* Since the last call one component was charged, which has so many cycles now; 0: none was. */
+static void check_noted(struct as_oracle *oracle, bool paths, uint32_t id, uint64_t cycles)
+{
+    struct as_pics parts = as_oracle_noted_parts(oracle, paths);
+    assert_int_equal(parts.len, cycles > 0);
+    if (cycles) {
+        assert_int_equal(parts.data[0].id, id);
+        assert_int_equal(parts.data[0].events, AS_EVENT_ST_L1);
+        assert_int_equal(parts.data[0].units, cycles * cycle);
+    }
+    as_pics_free(&parts);
+}
+
+/* Instruction 1 takes so many cycles of a thread, on path 4. */
+static void feed_late(struct as_oracle *oracle, uint32_t thread, uint64_t from, uint64_t cycles, uint32_t events)
+{
+    struct as_pipe pipe = {.insn = 1, .path = 4, .dispatch = from, .commit = from + cycles - 1, .events = events};
+    feed(oracle, thread, &pipe, 1);
+    pipe = (struct as_pipe){.insn = 2, .path = 5, .dispatch = from, .commit = from + cycles};
+    feed(oracle, thread, &pipe, 1);
+}
+
+static void components_are_noted(void **state)
+{
+    struct as_oracle *oracle = bed_oracle(2, 2);
+    feed_late(oracle, 0, 1, 8, AS_EVENT_ST_L1);
+    as_oracle_note_parts(oracle);
+    check_noted(oracle, false, 0, 0); /* that was before */
+    feed_late(oracle, 1, 1, 20, 0);
+    check_noted(oracle, false, 0, 0);
+    feed_late(oracle, 0, 10, 5, AS_EVENT_ST_L1);
+    check_noted(oracle, false, 1, 8 + 5);
+    check_noted(oracle, true, 4, 8 + 5);
+    check_noted(oracle, false, 0, 0);
+    check_noted(oracle, true, 0, 0);
+    feed_late(oracle, 1, 22, 7, AS_EVENT_ST_L1); /* in all threads */
+    check_noted(oracle, false, 1, 8 + 5 + 7);
+    check_noted(oracle, true, 4, 8 + 5 + 7);
+    finish(oracle);
+    as_oracle_free(oracle);
+}
+
 /* ---- blocks whose times are known ---- */
 
 /* A block of two instructions that commits a cycle after what was before it, again and again. */
@@ -432,6 +476,7 @@ int main(void)
         cmocka_unit_test(wide_groups),
         cmocka_unit_test(nothing_ran),
         cmocka_unit_test(thread_numbers_come_back),
+        cmocka_unit_test(components_are_noted),
         cmocka_unit_test(edges_are_charged_once),
         cmocka_unit_test(same_as_naive),
         cmocka_unit_test(random_runs_have_all_states),
