@@ -222,6 +222,36 @@ static void flames_hold_every_cycle(void **state)
     files_free(&files);
 }
 
+/* Path p is of p calls of "f" that end in "leaf". */
+static size_t deep_frames(void *context, uint32_t path, const char **names, size_t n)
+{
+    for (uint32_t i = 0; i < path && i < n; i++)
+        names[i] = i == 0 ? "leaf" : "f";
+    return path;
+}
+
+/* Of calls that are deeper than 4096 the outermost are left out. */
+static void flames_are_cut(void **state)
+{
+    enum { MOST = 4096 };
+    static const uint32_t paths[] = {MOST, MOST - 1, 2 * MOST, MOST + 1};
+    struct as_pipe pipes[4];
+    struct files files;
+    files_init(&files, 1);
+    files.bed.run.frames = deep_frames;
+    for (uint32_t i = 0; i < 4; i++)
+        pipes[i] = (struct as_pipe){.commit = i + 1, .path = paths[i]};
+    observe(&files, &as_flame_observer, "f", pipes, 4);
+    char *want = malloc(4 * MOST), *at = want;
+    for (int i = 1; i < MOST; i++)
+        at = stpcpy(at, "f;");
+    at = stpcpy(at, "leaf 3\n"); /* cycles; the shorter one comes first */
+    assert_string_equal(strstr(files.open[0].text, "leaf 1\n") + 7, want);
+    assert_memory_equal(files.open[0].text, want + 2, 2 * (MOST - 2));
+    free(want);
+    files_free(&files);
+}
+
 /* Every hundred records: a call of 2 within 1, and one of 3 within it. */
 static void calls_begin_and_end(void **state)
 {
@@ -472,6 +502,7 @@ int main(void)
         cmocka_unit_test(commits_along_edges),
         cmocka_unit_test(commits_along_long_edges),
         cmocka_unit_test(flames_hold_every_cycle),
+        cmocka_unit_test(flames_are_cut),
         cmocka_unit_test(calls_begin_and_end),
         cmocka_unit_test(intervals_can_be_shared),
         cmocka_unit_test(intervals_along_edges),
