@@ -529,6 +529,8 @@ static void calls(void *unused)
     second->clock_offset = 0;
     as_lane_leave_syscall(second, true);
     assert_int_equal(as_lane_clock(second), 6000); /* it is ahead */
+    as_lane_enter_syscall(bed_start(2));           /* another thread, whose first call it is */
+    assert_int_equal(as_lane_count_settled(), 2);
 }
 
 static void ends(void *unused)

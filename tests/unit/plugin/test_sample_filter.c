@@ -137,9 +137,21 @@ static void by_border(void *unused)
     }
 }
 
+/* A piece that was passed on is not passed on once more with the one behind the border. */
+static void behind_a_sampled_one(void *unused)
+{
+    sample(6, 7);
+    uint64_t a = nth_line(0, true);
+    assert_true(passes_as(vector, sizeof vector, a + LINE - 8, EIGHT));
+    assert_true(passes_as(vector, sizeof vector, a + LINE, EIGHT));
+    assert_int_equal(lane.write - words, 2);
+    assert_int_equal(words[0], word_of(a + LINE - 8, EIGHT));
+}
+
 static void test_what_lies_in_two_lines_passes(void **state)
 {
     in_child(by_border, NULL);
+    in_child(behind_a_sampled_one, NULL);
 }
 
 /* QEMU makes accesses of vectors and of the x87 unit in pieces, and those of integers in one. */
