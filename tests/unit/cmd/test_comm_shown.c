@@ -284,6 +284,24 @@ static void show_ranks(struct bed *bed, FILE *out)
     as_comm_text(&shown, out);
 }
 
+/* Whose blocks are known: the one that the line's word is in. */
+static void show_blocks(struct bed *bed, FILE *out)
+{
+    const struct as_guest_site site = {.process = 1};
+    struct as_comm_shown shown = make_shown(bed);
+    struct as_guest_memory *memory = as_guest_memory_new();
+    as_guest_memory_add(memory, &site, 0x7f0000 - 64, 64); /* its neighbour */
+    as_guest_memory_add(memory, &site, 0x7f0000, 48);
+    as_guest_memory_add(memory, &site, 0x10000, 4096); /* where no block is looked for */
+    bed->result.memory = memory;
+    bed->rows.objects.data[0].what.kind = AS_GUEST_BLOCKS;
+    unit_golden_section(out, "blocks: JSON");
+    assert_true(as_comm_json(&shown, out));
+    bed->rows.objects.data[0].what.kind = AS_GUEST_HEAP;
+    bed->result.memory = NULL;
+    as_guest_memory_free(memory);
+}
+
 static void test_documents(void **state)
 {
     FILE *out = unit_golden_begin();
@@ -297,6 +315,7 @@ static void test_documents(void **state)
     bed.result.estimate = NULL;
     show_all(&shown, "exact alone", out);
     bed.result.estimate = &bed.estimate;
+    show_blocks(&bed, out);
     show_native(&bed, out);
     close_bed(&bed);
     unit_golden_check(out, "comm_shown.txt");
