@@ -161,6 +161,26 @@ static void that_is_full(void **state)
     assert_int_equal(unit_count_descriptors(), descriptors);
 }
 
+/* What failed before and would not fail now has no reason any more, and is an error still. */
+static void that_was_full(void **state)
+{
+    static char much[1 << 20];
+    char path[32];
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    struct as_output output = opened(path);
+    (void)fwrite(much, 1, sizeof much, output.file);
+    assert_true(ferror(output.file));
+    while (read(ends[0], much, sizeof much) > 0)
+        ;
+    errno = ENOENT;
+    assert_false(as_output_finish(&output, &err));
+    assert_non_null(strstr(err.message, "Input/output error"));
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static int enter(void **state)
 {
     static char folder[] = "/tmp/assay-output-XXXXXX";
@@ -176,8 +196,8 @@ static int leave(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_new_file), cmocka_unit_test(in_the_place_of_another),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_new_file),        cmocka_unit_test(in_the_place_of_another),
                                        cmocka_unit_test(not_to_be_written), cmocka_unit_test(written_directly),
-                                       cmocka_unit_test(that_is_full)};
+                                       cmocka_unit_test(that_is_full),      cmocka_unit_test(that_was_full)};
     return cmocka_run_group_tests(tests, enter, leave);
 }
