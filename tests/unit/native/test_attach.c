@@ -74,6 +74,8 @@ static bool attach_once(void)
     assert_true(as_native_event_parse("", "task-clock", &event, &err));
     double before = used_by(pid);
     seen.session = as_native_attach(&options, pid, &err);
+    if (!seen.session && waitpid(pid, NULL, WNOHANG) == pid)
+        return attach_once(); /* it ended before this process had its turn */
     if (!seen.session) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
