@@ -287,7 +287,7 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output = {0};
     struct as_exact_counters counters = {0};
-    struct as_progress_watch watch = {0};
+    struct as_progress progress;
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = as_blocks_check_for((enum as_blocks_for)options->for_, file_wanted(options, argv[0]), options->debug_path,
@@ -299,15 +299,9 @@ static int run_program(const struct as_blocks_options *options, char **argv)
     engine_options.stdout_to_stderr =
         (options->json || options->csv || options->for_ != AS_BLOCKS_FOR_NOTHING) && !options->output;
     engine_options.blocks_only = true;
-    engine_options.tick = as_progress_tick;
-    engine_options.tick_context = &watch;
-    ok = ok && (engine = as_engine_start(&engine_options, &err));
-    watch.engine = engine;
-    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
-    void *context;
-    const struct as_sink *sink = as_sink_tee_sink(counters.tee, &context);
-    ok = ok && as_engine_run(engine, sink, context, &result, &err);
-    as_progress_end(&watch.progress);
+    struct as_metered program = {.goal = as_regions_length(&options->run.regions)};
+    program.sink = as_sink_tee_sink(counters.tee, &program.context);
+    ok = ok && as_meter_run(&as_progress_meter, &progress, engine_options, &program, &engine, &result, &err);
     int status = ok ? show(options, argv, &counters, engine, &result, &output) : as_cli_fail(&as_command_blocks, &err);
     if (!ok)
         as_output_drop(&output);

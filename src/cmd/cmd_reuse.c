@@ -23,7 +23,6 @@ struct session {
     struct as_engine *engine;
     char **environment; /* the program's; NULL: ours */
     struct as_engine_result ended;
-    struct as_progress_watch watch;
     struct as_output output;
 };
 
@@ -63,27 +62,29 @@ static bool open_session(struct session *session, struct as_error *err)
     return true;
 }
 
+static bool start(void *run, const struct as_engine *engine, struct as_error *err)
+{
+    return as_reuse_run_start(run, engine, err);
+}
+
+static bool finish(void *run, struct as_error *err)
+{
+    as_reuse_run_finish(run);
+    return true;
+}
+
 static bool run_engine(struct session *session, struct as_error *err)
 {
     const struct as_reuse_request *options = session->options;
     struct as_engine_options engine = as_run_engine_options(&options->run, session->argv);
-    void *context;
-    const struct as_sink *sink = as_reuse_run_sink(session->run, &context);
+    struct as_progress progress;
+    struct as_metered program = {
+        .goal = as_regions_length(&options->run.regions), .start = start, .finish = finish, .run = session->run};
+    program.sink = as_reuse_run_sink(session->run, &program.context);
     engine.stdout_to_stderr = (options->json || options->csv || options->html) && !options->output;
     engine.environment = session->environment;
-    engine.tick = as_progress_tick;
-    engine.tick_context = &session->watch;
     as_reuse_run_ask(session->run, &engine);
-    session->watch.engine = session->engine = as_engine_start(&engine, err);
-    if (!session->engine)
-        return false;
-    as_progress_start(&session->watch.progress, as_regions_length(&options->run.regions));
-    bool ok = as_reuse_run_start(session->run, session->engine, err) &&
-              as_engine_run(session->engine, sink, context, &session->ended, err);
-    if (ok)
-        as_reuse_run_finish(session->run);
-    as_progress_end(&session->watch.progress);
-    return ok;
+    return as_meter_run(&as_progress_meter, &progress, engine, &program, &session->engine, &session->ended, err);
 }
 
 static int write_result(struct session *session)

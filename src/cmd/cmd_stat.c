@@ -409,13 +409,14 @@ static size_t close_hearers(struct hearers *hearers)
     return crashed;
 }
 
-static bool run_engine(struct as_engine *engine, struct hearers *hearers, struct as_engine_result *result,
-                       struct as_error *err)
+static bool start(void *hearers, const struct as_engine *engine, struct as_error *err)
 {
-    void *context;
-    const struct as_sink *sink = as_sink_tee_sink(hearers->tee, &context);
-    return as_stat_accesses_start(hearers->accesses, engine, err) &&
-           as_engine_run(engine, sink, context, result, err) && as_stat_accesses_finish(hearers->accesses, err);
+    return as_stat_accesses_start(((struct hearers *)hearers)->accesses, engine, err);
+}
+
+static bool finish(void *hearers, struct as_error *err)
+{
+    return as_stat_accesses_finish(((struct hearers *)hearers)->accesses, err);
 }
 
 static int show(const struct stat_options *options, char **argv, const struct hearers *hearers,
@@ -446,7 +447,7 @@ static int run_program(const struct stat_options *options, char **argv)
     struct as_engine_result result;
     struct as_output output = {0};
     struct hearers hearers = {0};
-    struct as_progress_watch watch = {0};
+    struct as_progress progress;
     struct as_engine *engine = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     bool ok = open_hearers(&hearers, options, &err) && as_output_open(&output, options->output, &err);
@@ -454,13 +455,10 @@ static int run_program(const struct stat_options *options, char **argv)
     engine_options.blocks_only = !options->check && !hearers.accesses;
     engine_options.stacks = hearers.calls != NULL;
     engine_options.observed = as_stat_accesses_are_apart(hearers.accesses);
-    engine_options.tick = as_progress_tick;
-    engine_options.tick_context = &watch;
-    ok = ok && (engine = as_engine_start(&engine_options, &err));
-    watch.engine = engine;
-    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
-    ok = ok && run_engine(engine, &hearers, &result, &err);
-    as_progress_end(&watch.progress);
+    struct as_metered program = {
+        .goal = as_regions_length(&options->run.regions), .start = start, .finish = finish, .run = &hearers};
+    program.sink = as_sink_tee_sink(hearers.tee, &program.context);
+    ok = ok && as_meter_run(&as_progress_meter, &progress, engine_options, &program, &engine, &result, &err);
     int status = ok ? show(options, argv, &hearers, engine, &result, &output) : as_cli_fail(&as_command_stat, &err);
     if (!ok)
         as_output_drop(&output);

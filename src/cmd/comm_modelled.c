@@ -152,35 +152,39 @@ static int show_program(const struct as_comm_given *options, const struct as_com
     return failed ? failed : status;
 }
 
+static bool start(void *run, const struct as_engine *engine, struct as_error *err)
+{
+    return as_comm_run_start(run, engine, err);
+}
+
+static bool finish(void *run, struct as_error *err)
+{
+    as_comm_run_finish(run);
+    return true;
+}
+
 static int run_program(const struct as_comm_given *options, const struct as_comm_options *comm, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
     struct as_engine_result result;
     struct as_output output = {0};
-    struct as_progress_watch watch = {0};
+    struct as_progress progress;
     struct as_engine *engine = NULL;
     struct as_mpi *mpi = NULL;
     char **environment = NULL;
     struct as_engine_options engine_options = as_run_engine_options(&options->run, argv);
     struct as_comm_run *run = as_comm_run_new(comm);
-    void *context;
-    const struct as_sink *sink = as_comm_run_sink(run, &context);
+    struct as_metered program = {
+        .goal = as_regions_length(&options->run.regions), .start = start, .finish = finish, .run = run};
+    program.sink = as_comm_run_sink(run, &program.context);
     engine_options.stdout_to_stderr = as_comm_given_takes_stdout(options);
     engine_options.observed = engine_options.causal = true;
-    engine_options.tick = as_progress_tick;
-    engine_options.tick_context = &watch;
     bool ok = as_output_open(&output, options->output, &err) &&
               (!options->allocations || (environment = as_agent_model_environment(&err))) &&
               (!options->mpi || (mpi = as_mpi_open(&err)));
     engine_options.environment = mpi ? as_mpi_environment(mpi, environment) : environment;
-    ok = ok && (engine = as_engine_start(&engine_options, &err));
-    watch.engine = engine;
-    as_progress_start(&watch.progress, as_regions_length(&options->run.regions));
-    ok = ok && as_comm_run_start(run, engine, &err) && as_engine_run(engine, sink, context, &result, &err);
-    as_progress_end(&watch.progress);
+    ok = ok && as_meter_run(&as_progress_meter, &progress, engine_options, &program, &engine, &result, &err);
     int status = AS_EXIT_FAILURE;
-    if (ok)
-        as_comm_run_finish(run);
     ok = ok && as_engine_check_reached(&result, as_comm_run_instructions(run), &err);
     if (ok) {
         struct as_mpi_messages messages = mpi ? as_mpi_read(mpi) : (struct as_mpi_messages){0};

@@ -129,13 +129,6 @@ void as_progress_end(struct as_progress *progress)
     progress->then = NULL;
 }
 
-void as_progress_tick(void *context)
-{
-    struct as_progress_watch *watch = context;
-    uint64_t executed = as_engine_progress(watch->engine);
-    as_progress_update(&watch->progress, executed, executed);
-}
-
 static void start(void *context, uint64_t goal)
 {
     as_progress_start(context, goal);

@@ -27,13 +27,6 @@ void as_progress_write(struct as_progress *progress, uint64_t rows);
 void as_progress_try(struct as_progress *progress, uint64_t ways, uint64_t of);
 void as_progress_end(struct as_progress *progress); /* erases the line */
 
-/* The same for a run in the engine: as_engine_options.tick, with a watch as its context, once it has the engine. */
-struct as_progress_watch {
-    const struct as_engine *engine;
-    struct as_progress progress;
-};
-void as_progress_tick(void *context);
-
 extern const struct as_meter as_progress_meter; /* the same, with a struct as_progress as context */
 /* as_modelled_run with that line. */
 bool as_progress_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err) AS_MUST_CHECK;

@@ -36,8 +36,9 @@ bool as_predict_vectors(struct as_predict *predict, struct as_error *err)
         as_collect_region(&regions, request->interval);
     engine.regions = &regions;
     engine.blocks_only = true;
-    ok = ok && as_meter_run(request->meter, request->meter_context, engine, &as_collect_sink, predict->collect,
-                            &predict->engine, &predict->run, err);
+    struct as_metered program = {.sink = &as_collect_sink, .context = predict->collect};
+    ok = ok &&
+         as_meter_run(request->meter, request->meter_context, engine, &program, &predict->engine, &predict->run, err);
     as_regions_free(&regions);
     if (!ok)
         return false;

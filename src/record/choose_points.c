@@ -90,9 +90,10 @@ static void free_first(struct first_run *first)
 static bool count_intervals(const struct as_record_points_options *options, struct first_run *first,
                             struct as_error *err)
 {
+    struct as_metered program = {.sink = &as_collect_sink, .context = first->collect};
     first->options.blocks_only = true;
-    return as_meter_run(options->meter, options->meter_context, first->options, &as_collect_sink, first->collect,
-                        &first->engine, &first->result, err);
+    return as_meter_run(options->meter, options->meter_context, first->options, &program, &first->engine,
+                        &first->result, err);
 }
 
 static bool warm_intervals(const struct as_record_points_options *options, struct first_run *first,

@@ -15,7 +15,7 @@ static void tick(void *context)
 }
 
 bool as_meter_run(const struct as_meter *meter, void *meter_context, struct as_engine_options options,
-                  const struct as_sink *sink, void *context, struct as_engine **engine, struct as_engine_result *result,
+                  const struct as_metered *program, struct as_engine **engine, struct as_engine_result *result,
                   struct as_error *err)
 {
     struct watch watch = {.meter = meter, .context = meter_context};
@@ -25,8 +25,10 @@ bool as_meter_run(const struct as_meter *meter, void *meter_context, struct as_e
     if (!*engine)
         return false;
     if (meter)
-        meter->start(meter_context, 0);
-    bool ok = as_engine_run(*engine, sink, context, result, err);
+        meter->start(meter_context, program->goal);
+    bool ok = (!program->start || program->start(program->run, *engine, err)) &&
+              as_engine_run(*engine, program->sink, program->context, result, err) &&
+              (!program->finish || program->finish(program->run, err));
     if (meter)
         meter->end(meter_context);
     return ok;

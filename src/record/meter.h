@@ -15,10 +15,21 @@ struct as_meter {
     void (*end)(void *context); /* of the run, of writing, of trying */
 };
 
-/* Starts a program in the engine and runs it to its end; all of it counts as measured. `meter` may be NULL. The caller frees the
- * engine in any case. */
+/* A program in the engine, and what is done with what it executes. */
+struct as_metered {
+    const struct as_sink *sink;
+    void *context; /* the sink's */
+    uint64_t goal; /* instructions that are to be measured; 0: unknown */
+    /* Called before the program runs, and behind a run that succeeded; NULL: there is nothing to do. */
+    bool (*start)(void *run, const struct as_engine *engine, struct as_error *err);
+    bool (*finish)(void *run, struct as_error *err);
+    void *run; /* that they take */
+};
+
+/* Starts the program and runs it to its end; all of it counts as measured. `meter` may be NULL. The caller frees the engine in any
+ * case. */
 bool as_meter_run(const struct as_meter *meter, void *meter_context, struct as_engine_options options,
-                  const struct as_sink *sink, void *context, struct as_engine **engine, struct as_engine_result *result,
+                  const struct as_metered *program, struct as_engine **engine, struct as_engine_result *result,
                   struct as_error *err) AS_MUST_CHECK;
 
 #endif

@@ -12,7 +12,6 @@
 
 static double now;
 static bool terminals[3];
-static uint64_t executed;
 static FILE *captured;
 
 int clock_gettime(clockid_t clock, struct timespec *time)
@@ -24,11 +23,6 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 int isatty(int fd)
 {
     return fd >= 0 && fd < 3 && terminals[fd];
-}
-
-uint64_t as_engine_progress(const struct as_engine *engine)
-{
-    return executed;
 }
 
 bool as_modelled_run(struct as_modelled *modelled, struct as_engine_options engine, struct as_error *err)
@@ -160,16 +154,15 @@ static void as_wished(void **state)
     as_log_set_level(AS_LOG_NOTE);
 }
 
-static void of_an_engine(void **state)
+static void of_a_meter(void **state)
 {
-    struct as_progress_watch watch = {0};
+    struct as_progress progress = {0};
     struct as_modelled modelled = {0};
     struct as_error err = AS_ERROR_INIT;
     now = 0;
-    as_progress_start(&watch.progress, 0);
+    as_progress_meter.start(&progress, 0);
     now = 10;
-    executed = 30000000;
-    as_progress_tick(&watch);
+    as_progress_meter.update(&progress, 30000000, 30000000);
     assert_string_equal(said(), "assay: running for 10 s: 30 M instructions, 3.0 MIPS\n");
     for (int ok = 0; ok < 2; ok++)
         assert_int_equal(as_progress_run(&modelled, (struct as_engine_options){.observed = ok}, &err), ok);
@@ -180,7 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_a_log),      cmocka_unit_test(with_a_goal),
                                        cmocka_unit_test(on_a_terminal), cmocka_unit_test(what_comes_behind),
-                                       cmocka_unit_test(as_wished),     cmocka_unit_test(of_an_engine)};
+                                       cmocka_unit_test(as_wished),     cmocka_unit_test(of_a_meter)};
     unsetenv("ASSAY_PROGRESS");
     captured = tmpfile();
     if (!captured || dup2(fileno(captured), STDERR_FILENO) < 0)
