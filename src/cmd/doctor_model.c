@@ -4,41 +4,7 @@
 #include "engine/engine.h"
 #include "engine/find_qemu.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* QEMU complains about the missing argument if it knows the option, else about the option. */
-static bool knows_plugins(const char *qemu)
-{
-    int ends[2];
-    pid_t pid;
-    char text[512] = "", *argv[] = {(char *)qemu, "-plugin", NULL};
-    posix_spawn_file_actions_t actions;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    bool started = posix_spawn(&pid, qemu, &actions, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    struct pollfd wait = {.fd = ends[0], .events = POLLIN};
-    if (started && poll(&wait, 1, 5000) == 1 && read(ends[0], text, sizeof text - 1) < 0)
-        text[0] = 0;
-    close(ends[0]);
-    if (started) {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-    }
-    return strstr(text, "missing argument") != NULL;
-}
 
 static bool qemu_row(enum as_arch arch, const char *name, const char *label, as_doctor_rows *rows)
 {
@@ -49,7 +15,7 @@ static bool qemu_row(enum as_arch arch, const char *name, const char *label, as_
         as_doctor_add(rows, name, label, AS_VERDICT_MISSING, remedy, "%s", err.message);
         return false;
     }
-    bool plugins = knows_plugins(qemu.path);
+    bool plugins = as_qemu_takes_plugins(qemu.path);
     as_doctor_add(rows, name, label, plugins ? AS_VERDICT_OK : AS_VERDICT_MISSING, plugins ? NULL : remedy,
                   "%s, version %d.%d, %s", qemu.path, qemu.major, qemu.minor,
                   plugins ? "takes plugins" : "built without plugins");

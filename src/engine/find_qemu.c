@@ -44,7 +44,8 @@ static size_t read_output(int fd, char *text, size_t size)
     return length;
 }
 
-size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text, size_t size)
+/* `errors`: what it prints there, too. */
+static size_t ask(const char *path, const char *argument, int kept, bool errors, char *text, size_t size)
 {
     int ends[2];
     pid_t pid;
@@ -54,6 +55,8 @@ size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text,
         return 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (errors)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (kept >= 0)
         posix_spawn_file_actions_adddup2(&actions, kept, kept); /* no longer closed on execution */
@@ -67,6 +70,18 @@ size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text,
         waitpid(pid, NULL, 0);
     }
     return length;
+}
+
+size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text, size_t size)
+{
+    return ask(path, argument, kept, false, text, size);
+}
+
+/* QEMU complains about the missing argument if it knows the option, else about the option. */
+bool as_qemu_takes_plugins(const char *path)
+{
+    char text[512] = "";
+    return ask(path, "-plugin", -1, true, text, sizeof text) && strstr(text, "missing argument");
 }
 
 /* What one directory's QEMUs said last. Those of a build have one version, and a package gives its files one time; so one of

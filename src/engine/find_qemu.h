@@ -22,6 +22,9 @@ bool as_qemu_find(enum as_arch arch, const char *given, struct as_qemu *qemu, st
  * behind them. It inherits the descriptor `kept`; -1: none. Not for programs that must end by themselves. */
 size_t as_qemu_ask(const char *path, const char *argument, int kept, char *text, size_t size);
 
+/* Whether this QEMU was built with support for plugins. Runs it. */
+bool as_qemu_takes_plugins(const char *path);
+
 /* assay-engine.so: beside the running program (the build tree), or in ../lib… of an installation. */
 bool as_qemu_find_plugin(char path[PATH_MAX], struct as_error *err) AS_MUST_CHECK;
 

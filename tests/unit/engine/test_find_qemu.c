@@ -132,9 +132,25 @@ static void answers(void **state)
     close(ends[1]);
 }
 
+/* It says so on standard error, of an option without its argument. */
+static void plugins(void **state)
+{
+    static const struct {
+        const char *script;
+        bool takes;
+    } cases[] = {{"test \"$1\" = -plugin && echo \"qemu: missing argument for option 'plugin'\" >&2; exit 1", true},
+                 {"echo \"qemu: missing argument for option 'plugin'\"; exit 1", true},
+                 {"echo \"qemu: unknown option 'plugin'\" >&2; exit 1", false},
+                 {"exit 1", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(as_qemu_takes_plugins(put("qemu", cases[i].script)), cases[i].takes);
+    assert_false(as_qemu_takes_plugins("/nowhere/qemu"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(versions), cmocka_unit_test(on_the_path),
-                                       cmocka_unit_test(asks_a_build_once), cmocka_unit_test(answers)};
+                                       cmocka_unit_test(asks_a_build_once), cmocka_unit_test(answers),
+                                       cmocka_unit_test(plugins)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
