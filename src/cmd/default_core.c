@@ -1,8 +1,7 @@
-/* See default_core.h. Machine files name the processors that they stand for in their key `cpuid`. */
+/* See default_core.h. */
 #include "cmd/default_core.h"
 
 #include "base/log.h"
-#include "base/split.h"
 #include "core/machine.h"
 #include "engine/program.h"
 #include "native/probe_parts.h"
@@ -15,85 +14,26 @@
 /* Programs of other architectures have no processor here that could be near. */
 static const char *const other_core = "boom-tea";
 
-/* "25", "25:17", "25:16-31" */
-static int fits_family(const char *word, unsigned family, unsigned model)
-{
-    unsigned its, first, last;
-    int n = sscanf(word, "%u:%u-%u", &its, &first, &last);
-    if (n < 1 || its != family)
-        return 0;
-    if (n == 1)
-        return 3;
-    return model >= first && model <= (n == 3 ? last : first) ? 4 : 0;
-}
-
-static bool is_vendor(const char *word)
-{
-    return strchr("0123456789*", word[0]) == NULL;
-}
-
-int as_core_fits(const char *cpuid, const char *vendor, unsigned family, unsigned model)
-{
-    size_t n;
-    char **words = as_split(cpuid, " ", &n);
-    bool mine = true; /* a star before all vendors is for any processor */
-    bool any = true;
-    int best = 0;
-    for (size_t i = 0; i < n; i++) {
-        int fits = 0;
-        if (is_vendor(words[i])) {
-            mine = strcmp(words[i], vendor) == 0;
-            any = false;
-        } else if (strcmp(words[i], "*") == 0)
-            fits = any ? 1 : mine ? 2 : 0;
-        else if (mine && !any)
-            fits = fits_family(words[i], family, model);
-        best = fits > best ? fits : best;
-    }
-    as_split_free(words);
-    return best;
-}
-
-struct search {
-    char vendor[32];
-    unsigned family, model;
-    int best;
-    struct as_default_core *core;
-};
-
-static void consider(void *context, const char *name)
-{
-    struct search *search = context;
-    struct as_error err = AS_ERROR_INIT;
-    struct as_machine machine;
-    if (!as_machine_load(name, &machine, &err))
-        return; /* a file that is broken is reported when it is asked for */
-    int fits = as_core_fits(machine.cpuid, search->vendor, search->family, search->model);
-    if (fits > search->best) {
-        search->best = fits;
-        snprintf(search->core->name, sizeof search->core->name, "%s", name);
-    }
-}
-
 /* As as_probe_cpu_id writes it: "AuthenticAMD,25,17,1". */
-static bool identify(struct search *search)
+static bool identify(struct as_machine_processor *processor)
 {
     char text[128];
+    *processor = (struct as_machine_processor){0};
     return as_probe_cpu_id("", text, sizeof text) &&
-           sscanf(text, "%31[^,],%u,%u", search->vendor, &search->family, &search->model) == 3;
+           sscanf(text, "%31[^,],%u,%u", processor->vendor, &processor->family, &processor->model) == 3;
 }
 
 static void choose_nearest(struct as_default_core *core)
 {
-    struct search search = {.core = core};
+    struct as_machine_processor processor;
     struct as_probe probe = {0};
-    bool known = identify(&search);
-    as_machine_list(consider, &search);
+    bool known = identify(&processor);
+    int fits = as_machine_nearest(&processor, core->name);
     as_probe_processor("", &probe);
     if (known)
         snprintf(core->why, sizeof core->why, "core %.60s: %s this %.80s (%s, family %u, model %u)", core->name,
-                 search.best > 1 ? "nearest to" : "none is near to", probe.model[0] ? probe.model : "processor",
-                 search.vendor, search.family, search.model);
+                 fits > 1 ? "nearest to" : "none is near to", probe.model[0] ? probe.model : "processor",
+                 processor.vendor, processor.family, processor.model);
     else
         snprintf(core->why, sizeof core->why, "core %.60s: this machine is not an x86-64 one that could be near",
                  core->name);

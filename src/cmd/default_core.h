@@ -5,14 +5,16 @@
 #ifndef AS_CMD_DEFAULT_CORE_H
 #define AS_CMD_DEFAULT_CORE_H
 
+#include "core/machine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct as_pmu;
 
 struct as_default_core {
-    char name[256]; /* a machine's name, or what ASSAY_CORE contains */
-    char why[256];  /* "core zen4-like: nearest to this AMD EPYC (AuthenticAMD, family 25, model 17)"; "": asked for */
+    char name[AS_MACHINE_NAME]; /* a machine's name, or what ASSAY_CORE contains */
+    char why[256]; /* "core zen4-like: nearest to this AMD EPYC (AuthenticAMD, family 25, model 17)"; "": asked for */
 };
 
 /* Chooses for a program, by its name on the command line; NULL: an x86-64 one. */
@@ -26,9 +28,5 @@ bool as_default_core_of_unit(const char *unit, struct as_default_core *core);
 
 /* The value of --core if it was given; otherwise chooses, and says why in a note. */
 const char *as_core_or_default(const char *given, const char *program, struct as_default_core *core);
-
-/* How well a machine's key `cpuid` ("AuthenticAMD 25:16-31 25 *") fits a processor, for tests: 4 family and model, 3
- * family, 2 vendor ("VENDOR *"), 1 any processor ("*"), 0 not at all. */
-int as_core_fits(const char *cpuid, const char *vendor, unsigned family, unsigned model);
 
 #endif

@@ -167,6 +167,19 @@ void as_machine_print(const struct as_machine *machine, FILE *out); /* in the fi
 const char *as_machine_meaning(const char *key);
 /* Calls `found` with the name of each machine that as_machine_load finds by name, sorted. */
 void as_machine_list(void (*found)(void *context, const char *name), void *context);
+
+/* A processor, as x86-64 ones name themselves. */
+struct as_machine_processor {
+    char vendor[32];
+    unsigned family, model;
+};
+/* How well a machine's key `cpuid` ("AuthenticAMD 25:16-31 25 *") fits a processor: 4 family and model, 3 family, 2 vendor
+ * ("VENDOR *"), 1 any processor ("*"), 0 not at all. */
+int as_machine_fits(const char *cpuid, const struct as_machine_processor *processor);
+/* The machine that fits best, and how well; "" and 0: none does. Of equal ones the first by name. */
+enum { AS_MACHINE_NAME = 256 };
+int as_machine_nearest(const struct as_machine_processor *processor, char name[AS_MACHINE_NAME]);
+
 /* Adds these names, "a, b". */
 void as_machine_names(struct as_str *list);
 /* Calls `found` for each key with its meaning and what it allows, in the order of the file. */

@@ -71,37 +71,6 @@ bool as_pmu_load(const char *name, struct as_pmu *pmu, struct as_error *err)
 
 /* ---- */
 
-static void how_well_one_fits(void **state)
-{
-    static const struct {
-        const char *cpuid, *vendor;
-        unsigned family, model;
-        int fits;
-    } cases[] = {{"A 25:17", "A", 25, 17, 4},
-                 {"A 25:17", "A", 25, 18, 0},
-                 {"A 25:17", "A", 26, 17, 0},
-                 {"A 25:16-31", "A", 25, 16, 4},
-                 {"A 25:16-31", "A", 25, 31, 4},
-                 {"A 25:16-31", "A", 25, 15, 0},
-                 {"A 25:16-31", "A", 25, 32, 0},
-                 {"A 25", "A", 25, 200, 3},
-                 {"A 25", "B", 25, 200, 0},
-                 {"A *", "A", 1, 1, 2},
-                 {"A *", "B", 1, 1, 0},
-                 {"*", "B", 1, 1, 1},
-                 {"A 25:17 25 *", "A", 25, 17, 4},
-                 {"A * 25 25:17", "A", 25, 17, 4},
-                 {"A 25:17 25 *", "A", 25, 3, 3},
-                 {"A 25:17 25 *", "A", 9, 3, 2},
-                 {"A 6 B 25", "A", 25, 1, 0},
-                 {"A 6 B 25", "B", 25, 1, 3},
-                 {"* A 25", "B", 25, 1, 1},
-                 {"", "A", 25, 17, 0},
-                 {"25", "A", 25, 17, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(as_core_fits(cases[i].cpuid, cases[i].vendor, cases[i].family, cases[i].model), cases[i].fits);
-}
-
 static void check_core(const char *program, const char *name, const char *why)
 {
     struct as_default_core core;
@@ -178,8 +147,8 @@ static void what_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(how_well_one_fits), cmocka_unit_test(of_a_program),
-                                       cmocka_unit_test(of_a_unit), cmocka_unit_test(what_is_said)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_program), cmocka_unit_test(of_a_unit),
+                                       cmocka_unit_test(what_is_said)};
     unsetenv("ASSAY_CORE");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

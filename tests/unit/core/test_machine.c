@@ -523,6 +523,60 @@ static void test_keys(void **state)
     }
 }
 
+static void test_fits(void **state)
+{
+    static const struct {
+        const char *cpuid, *vendor;
+        unsigned family, model;
+        int fits;
+    } cases[] = {{"A 25:17", "A", 25, 17, 4},
+                 {"A 25:17", "A", 25, 18, 0},
+                 {"A 25:17", "A", 26, 17, 0},
+                 {"A 25:16-31", "A", 25, 16, 4},
+                 {"A 25:16-31", "A", 25, 31, 4},
+                 {"A 25:16-31", "A", 25, 15, 0},
+                 {"A 25:16-31", "A", 25, 32, 0},
+                 {"A 25", "A", 25, 200, 3},
+                 {"A 25", "B", 25, 200, 0},
+                 {"A *", "A", 1, 1, 2},
+                 {"A *", "B", 1, 1, 0},
+                 {"*", "B", 1, 1, 1},
+                 {"A 25:17 25 *", "A", 25, 17, 4},
+                 {"A * 25 25:17", "A", 25, 17, 4},
+                 {"A 25:17 25 *", "A", 25, 3, 3},
+                 {"A 25:17 25 *", "A", 9, 3, 2},
+                 {"A 6 B 25", "A", 25, 1, 0},
+                 {"A 6 B 25", "B", 25, 1, 3},
+                 {"* A 25", "B", 25, 1, 1},
+                 {"", "A", 25, 17, 0},
+                 {"25", "A", 25, 17, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct as_machine_processor processor = {.family = cases[i].family, .model = cases[i].model};
+        snprintf(processor.vendor, sizeof processor.vendor, "%s", cases[i].vendor);
+        assert_int_equal(as_machine_fits(cases[i].cpuid, &processor), cases[i].fits);
+    }
+}
+
+/* A processor of each kind that files name, one of a family that none names, and one of no vendor that is known. */
+static void test_nearest(void **state)
+{
+    static const struct {
+        struct as_machine_processor processor;
+        const char *name; /* NULL: any that fits so well */
+        int fits;
+    } cases[] = {
+        {{"AuthenticAMD", 25, 17}, "zen4-like", 4}, {{"GenuineIntel", 6, 85}, NULL, 4}, {{"Nobody", 1, 1}, NULL, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[AS_MACHINE_NAME];
+        assert_int_equal(as_machine_nearest(&cases[i].processor, name), cases[i].fits);
+        if (cases[i].name)
+            assert_string_equal(name, cases[i].name);
+        struct as_machine *machine = load(name);
+        assert_int_equal(as_machine_fits(machine->cpuid, &cases[i].processor), cases[i].fits);
+        free(machine);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "rows") == 0) { /* what to paste into the documentation */
@@ -552,6 +606,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_documentation),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
