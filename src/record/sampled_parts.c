@@ -342,8 +342,12 @@ static void fold_counters(struct as_sampled *sampled, const struct as_stratum *s
 
 /* ---- all of it ---- */
 
+/* There can be a million entries, so what is the same for all of them, and takes a look at every instruction, is found before. */
 static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stratum)
 {
+    double factors[AS_SAMPLED_GROUPS];
+    for (uint32_t group = 0; group < AS_SAMPLED_GROUPS && stratum->paths.len; group++)
+        factors[group] = factor_of(sampled, stratum, group);
     for (size_t i = 0; i < stratum->paths.len; i++) {
         const struct as_pics_entry *entry = &stratum->paths.data[i];
         const double *group = as_group_parts_find(&stratum->parts.paths, entry->id, entry->events);
@@ -351,7 +355,7 @@ static void fold_paths(struct as_sampled *sampled, const struct as_stratum *stra
             double left = (double)entry->units - (group ? group[from] : 0);
             if (left > 0)
                 as_group_parts_at(&sampled->replicate_parts.paths, entry->id, entry->events)[from] +=
-                    factor_of(sampled, stratum, from) * left;
+                    factors[from] * left;
         }
     }
 }

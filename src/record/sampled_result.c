@@ -14,6 +14,8 @@ static void add_states(struct as_sampled_cost *to, const struct as_sampled_cost 
 {
     double units = as_sampled_units(cost), waits = units - cost->units[AS_STATE_COMPUTING];
     bool enough = waits + more >= 0 && waits > 0;
+    if (units <= 0) /* the half of a cycle that it waited was charged before the region began */
+        return;
     for (int state = 0; state < AS_STATE_COUNT; state++) {
         double part = state == AS_STATE_COMPUTING && enough ? 0 : cost->units[state];
         to->units[state] += factor * (cost->units[state] + (more != 0 ? more * part / (enough ? waits : units) : 0));
