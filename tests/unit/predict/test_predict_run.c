@@ -89,6 +89,7 @@ static void choose_points(void)
     struct as_error err = AS_ERROR_INIT;
     need_qemu();
     give_input();
+    assert_true(as_input_keep(&predict.input, NULL, &err));
     if (!as_predict_vectors(&predict, &err))
         fail_msg("%s", err.message);
     read_input();
