@@ -19,6 +19,7 @@ static void test_names(void **state)
         {"cpu/event=0xc0/", NULL, AS_COUNTED_INSTRUCTIONS},
         {"br_inst_retired.near_taken:u", NULL, AS_COUNTED_TAKEN},
         {"r20c4", NULL, AS_COUNTED_TAKEN},
+        {"raw 0x20c4", NULL, AS_COUNTED_TAKEN},
         {"raw 0x5300020c4", NULL, AS_COUNTED_TAKEN},
         {"cpu/event=0xc4,umask=0x20/p", NULL, AS_COUNTED_TAKEN},
         {"br_inst_retired.not_taken", NULL, AS_COUNTED_OTHER},

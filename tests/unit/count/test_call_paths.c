@@ -353,6 +353,28 @@ static void stack_pointers(void **state)
     assert_int_equal(calls.pointer, STACK);
 }
 
+/* What lies at address 0 is a function like others, and not the root of all. */
+static void sums_of_the_first_address(void **state)
+{
+    static const uint32_t begins[] = {MIX, 0};
+    struct as_call_counter *counter = as_call_counter_new();
+    bed_block(&bed, 0, "90, c3");
+    for (uint32_t i = 0; i < 2; i++) {
+        struct as_thread thread = {.number = 1 + i, .process = 1, .image = first.image};
+        struct as_block_exec exec = execution(begins[i], LOOP, 0);
+        as_call_counter_sink.thread_start(counter, &thread);
+        as_call_counter_sink.block(counter, &thread, &exec);
+    }
+    size_t n;
+    struct as_call_count *list = as_call_counter_list(counter, NULL, &n);
+    assert_int_equal(n, 3);
+    assert_true(list[0].self == 0 && list[0].total == 3 + 2);
+    assert_true(list[1].function == MIX && list[1].self == 3 && list[1].parent == 0);
+    assert_true(list[2].function == 0 && list[2].self == 2 && list[2].parent == 0);
+    free(list);
+    as_call_counter_free(counter);
+}
+
 /* The last access of an instruction; none where nothing was recorded of it. */
 static void last_access(void **state)
 {
@@ -448,6 +470,7 @@ int main(void)
         TEST(ends_without_a_beginning),
         TEST(sums_by_image),
         TEST(a_thread_that_does_nothing),
+        TEST(sums_of_the_first_address),
         TEST(stack_pointers),
         TEST(last_access),
         TEST(sums_by_path),

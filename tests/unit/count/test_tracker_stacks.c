@@ -165,6 +165,19 @@ static void which_of_several(void **state)
     as_callpath_free(third);
 }
 
+/* Where the pointer is known it decides, whichever waited longest. */
+static void the_nearest_of_several(void **state)
+{
+    struct as_callpath *first = wait_on(0x9000), *second = wait_on(0xa000);
+    struct as_stack_target function = {.address = OUTER, .pointer = 0x8f00, .is_function = true};
+    wait_on(0xb000);
+    assert_ptr_equal(as_stacks_take_near(&tracker->stacks, owner, &function, UINT64_MAX), first);
+    assert_ptr_equal(as_stacks_take_near(&tracker->stacks, owner, &function, UINT64_MAX), second);
+    assert_int_equal(waiting(), 1);
+    as_callpath_free(first);
+    as_callpath_free(second);
+}
+
 static void old_paths_are_forgotten(void **state)
 {
     struct as_callpath *kept = NULL;
@@ -489,6 +502,7 @@ int main(void)
         ON_STACKS(distances),
         ON_STACKS(pointers_are_on_the_stack_that_begins_next),
         ON_STACKS(which_of_several),
+        ON_STACKS(the_nearest_of_several),
         ON_STACKS(old_paths_are_forgotten),
         ON_STACKS(a_return_to_a_stack_that_waits),
         ON_STACKS(a_return_to_another_threads_stack),
