@@ -285,13 +285,39 @@ static void names_why_nothing_is_written(void **state)
     }
 }
 
+static void asks_for_help(void *word)
+{
+    struct options options;
+    int rest;
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    enum as_parse parsed = PARSE(&options, &rest, "-j", word, "--nonsense");
+    fflush(stdout);
+    _exit((int)parsed);
+}
+
+/* Whatever comes behind it. */
+static void helps(void **state)
+{
+    static const char *const words[] = {"-h", "--help"};
+    char text[2048];
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(unit_run_child(asks_for_help, (void *)words[i], text, sizeof text), AS_PARSE_HELP << 8);
+        assert_int_equal(strncmp(text, "assay probe: a command for the tests\n", 37), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_defaults),        cmocka_unit_test(reads_every_form),
-        cmocka_unit_test(reads_numbers),         cmocka_unit_test(gathers_lists),
-        cmocka_unit_test(complains_in_one_line), cmocka_unit_test(prints_errors),
-        cmocka_unit_test(prints_help),           cmocka_unit_test(names_why_nothing_is_written),
+        cmocka_unit_test(keeps_defaults),
+        cmocka_unit_test(reads_every_form),
+        cmocka_unit_test(reads_numbers),
+        cmocka_unit_test(gathers_lists),
+        cmocka_unit_test(complains_in_one_line),
+        cmocka_unit_test(prints_errors),
+        cmocka_unit_test(prints_help),
+        cmocka_unit_test(names_why_nothing_is_written),
+        cmocka_unit_test(helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

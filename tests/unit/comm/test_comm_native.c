@@ -5,11 +5,14 @@
 #include "base/signals.h"
 #include "comm/comm_native.h"
 #include "native/choose.h"
+#include "native/process_maps.h"
 #include "native/session.h"
+#include "native/thread_start.h"
 
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
     PARENT = 2000000001,
@@ -116,6 +119,7 @@ static void map(uint32_t pid, uint64_t start, const char *name, uint32_t flags)
                                   .inode = flags ? 77 : 0});
 }
 
+static bool with_starts;        /* the samples have stacks, and the C library knows what threads began with */
 static uint64_t code_at = CODE; /* what is sampled */
 
 static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, uint64_t op)
@@ -133,8 +137,52 @@ static void sample(uint32_t pid, uint32_t tid, uint64_t time, uint64_t address, 
                                   .time = time,
                                   .pid = pid,
                                   .tid = tid};
+    const uint64_t registers[] = {ANON + 64, code_at};
+    if (with_starts) {
+        made.has |= PERF_SAMPLE_REGS_USER;
+        made.user_regs = (struct as_perf_regs){
+            .abi = PERF_SAMPLE_REGS_ABI_64, .mask = 3 << 7 /* SP, IP */, .count = 2, .values = registers};
+    }
     struct as_error err = AS_ERROR_INIT;
     assert_true(sink_->sample(context_, &made, &err));
+}
+
+/* Each look at the clock is a second after the one before. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    static time_t seconds;
+    *time = (struct timespec){.tv_sec = ++seconds};
+    return 0;
+}
+
+static void begins_with_this(void)
+{
+}
+
+bool as_thread_start_words(pid_t pid, uint64_t stack_end, uint64_t words[AS_THREAD_START_WORDS])
+{
+    uint64_t start = (uintptr_t)begins_with_this;
+    if (pid != PARENT || stack_end != ANON + 0x1000)
+        return false;
+    memcpy(words, (const uint64_t[]){0, start + 1, 0, start, 7}, 5 * sizeof *words);
+    return true;
+}
+
+static void map_own(void *unused, struct as_perf_process *own)
+{
+    own->kind = AS_PERF_MAP;
+    own->pid = own->tid = PARENT;
+    own->mode = AS_PERF_USER;
+    tell(*own);
+}
+
+/* The code is this program's. A sample each of the first thread and of another one, which have the same stack here. */
+static void play_starts(void)
+{
+    as_process_maps(getpid(), true, map_own, NULL);
+    map(PARENT, ANON, "//anon", 0);
+    sample(PARENT, PARENT, 10, HEAP + 8, PERF_MEM_OP_STORE);
+    sample(PARENT, PARENT + 50, 20, HEAP + 8, PERF_MEM_OP_LOAD);
 }
 
 static bool of_this_process; /* it alone is sampled, so that its mappings are looked at */
@@ -144,6 +192,10 @@ bool as_native_run(struct as_native_session *played, const struct as_perf_sink *
 {
     sink_ = sink;
     context_ = context;
+    if (with_starts) {
+        play_starts();
+        return true;
+    }
     if (of_this_process) {
         sample((uint32_t)getpid(), (uint32_t)getpid(), 5, HEAP + 8, PERF_MEM_OP_LOAD);
         return true;
@@ -329,6 +381,20 @@ static void how_it_ended(void **state)
     as_comm_native_free(native);
 }
 
+static void what_threads_begin_with(void **state)
+{
+    with_starts = true;
+    struct as_comm_native *native = run(AS_COMM_PMU, 0, false);
+    with_starts = false;
+    struct as_comm_result result = as_comm_native_result(native);
+    assert_int_equal(result.n_threads, 2);
+    assert_null(result.threads[0].start); /* main is not started by the library */
+    assert_string_equal(result.threads[1].start, "begins_with_this");
+    for (size_t i = 0; i < 2; i++)
+        assert_true(result.threads[i].stack_start == ANON && result.threads[i].stack_end == ANON + 0x1000);
+    as_comm_native_free(native);
+}
+
 static void a_program_that_runs_on(void **state)
 {
     runs_on = true;
@@ -366,7 +432,8 @@ int main(void)
                                        cmocka_unit_test(how_it_ended),
                                        cmocka_unit_test(what_is_sampled),
                                        cmocka_unit_test(a_program_that_is_missing),
-                                       cmocka_unit_test(a_program_that_runs_on)};
+                                       cmocka_unit_test(a_program_that_runs_on),
+                                       cmocka_unit_test(what_threads_begin_with)};
 #else
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_for_x86)};
 #endif

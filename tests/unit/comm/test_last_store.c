@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "comm/detect.h"
+#include "comm/last_store.h"
 #include "scripted_lens.h"
 
 enum { LOAD = AS_ACCESS_LOAD, STORE = AS_ACCESS_STORE, ATOMIC = AS_ACCESS_LOAD | AS_ACCESS_STORE, PERIOD = 1000 };
@@ -187,12 +188,43 @@ static void threads_end(void **state)
     as_detect_free(bed.detect);
 }
 
+/* What comes of a thread behind its end is not its own any more, and one that never began does not end. */
+static void behind_the_end(void **state)
+{
+    struct bed bed;
+    struct as_last_found found;
+    struct as_lens_sample store = {.access = {.thread = 0, .address = A, .size = 8, .kind = STORE}, .period = PERIOD};
+    struct as_lens_trap load = {.access = {.thread = 1, .address = A, .size = 8, .kind = LOAD}};
+    open_bed(&bed, 4);
+    struct as_last_store *last = as_last_store_new(&bed.script.lens, 4, LIFE, 1);
+    as_last_store_end(last, 5);
+    as_last_store_start(last, 0, 7);
+    as_last_store_start(last, 1, 7);
+    assert_true(as_last_store_sample(last, &store));
+    as_last_store_end(last, 1);
+    as_last_store_trap(last, &load);
+    as_last_store_finish(last);
+    assert_false(as_last_store_next(last, &found));
+    as_last_store_start(last, 2, 7);
+    assert_true(as_last_store_sample(last, &store));
+    load.access.thread = 2;
+    as_last_store_trap(last, &load);
+    as_last_store_finish(last);
+    assert_true(as_last_store_next(last, &found) && found.to.thread == 2 && found.count == PERIOD);
+    as_last_store_free(last);
+    as_detect_free(bed.detect);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_last_store_counts), cmocka_unit_test(words_in_use_are_watched),
-        cmocka_unit_test(a_later_touch_decides),      cmocka_unit_test(first_touch_decides_where_all_is_watched),
-        cmocka_unit_test(others_pass_meanwhile),      cmocka_unit_test(threads_end),
+        cmocka_unit_test(only_the_last_store_counts),
+        cmocka_unit_test(words_in_use_are_watched),
+        cmocka_unit_test(a_later_touch_decides),
+        cmocka_unit_test(first_touch_decides_where_all_is_watched),
+        cmocka_unit_test(others_pass_meanwhile),
+        cmocka_unit_test(threads_end),
+        cmocka_unit_test(behind_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
