@@ -276,13 +276,19 @@ static void put_surroundings(const struct as_summary *summary, FILE *out, const 
         }
 }
 
-/* Calls without a place of their own in call trees. */
-static void put_folded(const struct as_summary *summary, FILE *out, const struct as_term *term)
+/* Parts that are counts. */
+static bool is_count(const char *key)
+{
+    return strcmp(key, "call_paths_folded") == 0 || strcmp(key, "processes") == 0;
+}
+
+/* Counts of what a profile does not tell apart, or may not have. */
+static void put_counts(const struct as_summary *summary, FILE *out, const struct as_term *term)
 {
     size_t n;
     const struct as_store_quality *rows = as_store_quality(summary->store, &n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].key && rows[i].text && strcmp(rows[i].key, "call_paths_folded") == 0) {
+        if (rows[i].key && rows[i].text && is_count(rows[i].key)) {
             struct as_str line = {0};
             as_str_addf(&line, "note: %s %s", AS_COUNT(count_of(rows[i].value)), AS_SHOW(rows[i].text));
             put_line(&line, out, term);
@@ -394,7 +400,7 @@ void as_summary_text(const struct as_summary *summary, FILE *out, const struct a
     put_missing(summary, out, term);
     put_surroundings(summary, out, term);
     put_undecoded(summary, out, term);
-    put_folded(summary, out, term);
+    put_counts(summary, out, term);
     add_stack(summary, &line, "states", "commit states: ");
     put_line(&line, out, term);
     add_runs(summary, &line);

@@ -298,6 +298,7 @@ near() { # KEY TOLERANCE
 near executions 2000
 near share 0.05
 check "more processes than have rows" "$ASSAY" record -q "${parts[@]}" -o many.db -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8; do (:); done; done'
+check_same "… and what they execute once is said to be in few regions" 1 "$(one many.db "SELECT value > 70 FROM quality WHERE key = 'processes'")"
 check_same "… the others have a common one" 1 "$(one many.db "SELECT count(*) FROM threads WHERE name = 'other threads' AND instructions > 0")"
 
 # ---- a run that is interrupted ----
