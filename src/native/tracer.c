@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/thread_state.h"
 #include "base/vec.h"
+#include "native/trap_signal.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -24,7 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TRAP_OF_PERF = 6, STOP_SECONDS = 1, MOST_THREADS = 256 };
+enum { STOP_SECONDS = 1, MOST_THREADS = 256 };
+
+#define SIGNALS_SECONDS 0.1 /* how long what a thread blocks and handles is taken to be the same */
 
 struct tracee {
     pid_t tid, pid, parent;    /* parent: the process that forked its process */
@@ -34,6 +37,8 @@ struct tracee {
     int work;                  /* counter of its task clock; 0: not opened yet; -1: refused */
     uint64_t before;           /* processor time when that counter was 0 */
     uint64_t spent;            /* at its end: processor time, nanoseconds */
+    int trap;                  /* the signal of watches */
+    double trap_until;         /* when that is to be chosen again */
 };
 
 struct as_tracer {
@@ -45,6 +50,7 @@ struct as_tracer {
     AS_VEC(pid_t) stopped;
     AS_VEC(struct as_tracer_event) queue;
     size_t taken; /* of the queue */
+    struct as_traps traps;
     sigset_t signals;
 };
 
@@ -159,11 +165,10 @@ static void take_exec(struct as_tracer *tracer, struct tracee *thread)
 static void take_signal(struct as_tracer *tracer, struct tracee *thread, int signal)
 {
     siginfo_t info = {0};
+    uint32_t name;
     thread->stopped = true;
-    if (signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) == 0 && info.si_code == TRAP_OF_PERF) {
-        uint64_t name = 0; /* si_perf_data, which this C library may not know */
-        memcpy(&name, (const uint8_t *)&info + 24, sizeof name);
-        put_event(tracer, AS_TRACER_TRAP, thread->tid, (uint32_t)name);
+    if (ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) == 0 && as_trap_is(&tracer->traps, &info, &name)) {
+        put_event(tracer, AS_TRACER_TRAP, thread->tid, name);
         return;
     }
     thread->signal = signal;
@@ -395,7 +400,20 @@ void as_tracer_clock_exactly(struct as_tracer *tracer, pid_t tid)
     thread->work = fd > 0 ? fd : -1;
 }
 
-int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
+static int signal_of_watches(struct as_tracer *tracer, pid_t tid)
+{
+    struct tracee *thread = find(tracer, tid);
+    double now = as_clock_seconds();
+    if (!thread)
+        return SIGURG;
+    if (now >= thread->trap_until) {
+        thread->trap = as_trap_signal_for(thread->pid, tid);
+        thread->trap_until = now + SIGNALS_SECONDS;
+    }
+    return thread->trap;
+}
+
+int as_tracer_watch(struct as_tracer *tracer, pid_t tid, const struct as_tracer_watch *watch)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
                                    .size = sizeof attr,
@@ -403,12 +421,13 @@ int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch)
                                    .bp_addr = watch->address,
                                    .bp_len = watch->length,
                                    .sample_period = 1,
-                                   .sigtrap = 1,
+                                   .disabled = 1,
                                    .remove_on_exec = 1,
-                                   .sig_data = watch->name,
+                                   .wakeup_events = 1,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1};
-    return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? fd : as_trap_send(&tracer->traps, fd, tid, signal_of_watches(tracer, tid), watch->name);
 }
 
 int as_tracer_count(pid_t tid, uint64_t address)
@@ -586,5 +605,6 @@ void as_tracer_close(struct as_tracer *tracer)
     as_vec_free(&tracer->threads);
     as_vec_free(&tracer->stopped);
     as_vec_free(&tracer->queue);
+    as_traps_free(&tracer->traps);
     free(tracer);
 }

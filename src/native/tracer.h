@@ -3,7 +3,7 @@
  *
  * Signals reach them as without a tracer. Threads that wait in the kernel are left alone. The end is that of the first process:
  * others that still run then go on untraced. If the tracer dies, the kernel takes breakpoints and tracing away, and all of them
- * go on.
+ * go on: the signal that a hit sends does nothing to them (trap_signal.h).
  *
  *     as_tracer_launch or _attach; as_tracer_next until it says AS_TRACER_END; as_tracer_close
  *
@@ -63,7 +63,7 @@ uint64_t as_tracer_processor_time(struct as_tracer *tracer, pid_t tid); /* nanos
 void as_tracer_clock_exactly(struct as_tracer *tracer, pid_t tid);
 
 /* A descriptor that must be closed to end it; -1: refused, errno says why. */
-int as_tracer_watch(pid_t tid, const struct as_tracer_watch *watch);
+int as_tracer_watch(struct as_tracer *tracer, pid_t tid, const struct as_tracer_watch *watch);
 
 /* Counts accesses to 8 bytes and stops nothing: a descriptor as above. */
 int as_tracer_count(pid_t tid, uint64_t address);

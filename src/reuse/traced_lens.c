@@ -203,7 +203,7 @@ static enum as_lens_result arm(void *context, uint32_t number, const struct as_l
                                      .name = as_traced_name(native->generations + 1, place)};
     *reg = (struct as_traced_reg){
         .thread = number, .slot = watch->data & 7, .generation = ++native->generations, .watch = *watch};
-    if (place >= AS_GAUGE_NAME || (reg->fd = as_tracer_watch(thread->tid, &wanted)) < 0)
+    if (place >= AS_GAUGE_NAME || (reg->fd = as_tracer_watch(native->tracer, thread->tid, &wanted)) < 0)
         return refuse(native);
     reg->armed = true;
     native->info.armings++;

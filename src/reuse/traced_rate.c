@@ -38,7 +38,7 @@ static void set_gauge(struct as_reuse_native *native)
     gauge->name = as_traced_name(++native->generations, AS_GAUGE_NAME);
     struct as_tracer_watch wanted = {
         .address = next_mark(gauge)->address, .length = 8, .reads = true, .name = gauge->name};
-    gauge->fd = as_tracer_watch(as_traced_by_number(native, gauge->thread)->tid, &wanted);
+    gauge->fd = as_tracer_watch(native->tracer, as_traced_by_number(native, gauge->thread)->tid, &wanted);
     if (gauge->fd < 0)
         gauge->left = 0;
 }

@@ -125,7 +125,8 @@ void as_again_arm(struct as_reuse_native *native)
     struct as_tracer_watch wanted = {.address = again->address, .length = 8, .reads = true, .name = again->name};
     bool ok = again->sample == native->samples && thread->live && !native->gauge.left &&
               !as_traced_is_watched(native, thread->process, again->address);
-    again->stage = ok && (again->fd = as_tracer_watch(thread->tid, &wanted)) >= 0 ? AS_AGAIN_ARMED : AS_AGAIN_NONE;
+    again->stage =
+        ok && (again->fd = as_tracer_watch(native->tracer, thread->tid, &wanted)) >= 0 ? AS_AGAIN_ARMED : AS_AGAIN_NONE;
 }
 
 void as_again_trap(struct as_reuse_native *native, const struct as_traced_thread *thread)

@@ -1,8 +1,10 @@
 /* Threads under ptrace: which come and go, who is stopped and who goes on, traps and counts of watched words, signals, and a
  * process that goes on as if nothing had been. The program is this one's child; it tells in shared memory how far it is. */
 #include "native/tracer.h"
+#include "native/trap_signal.h"
 
 #include "base/clock.h"
+#include "base/thread_state.h"
 #include "perf_here.h"
 #include "unit.h"
 
@@ -130,6 +132,7 @@ static pid_t start(void (*work)(void))
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     signal(SIGUSR1, on_signal);
     work();
     _exit(0);
@@ -315,10 +318,10 @@ static void waits_no_longer(void **state)
     end(pid);
 }
 
-static int watch(pid_t tid, bool reads)
+static int watch(struct as_tracer *tracer, pid_t tid, bool reads)
 {
     struct as_tracer_watch watch = {.address = (uintptr_t)&shared->word, .length = 8, .reads = reads, .name = NAME};
-    return as_tracer_watch(tid, &watch);
+    return as_tracer_watch(tracer, tid, &watch);
 }
 
 static void expect_trap(struct as_tracer *tracer, pid_t tid)
@@ -339,7 +342,7 @@ static void traps_at_stores(void **state)
     wait_for_tid(&shared->tids[0]);
     struct as_tracer *tracer = attach(pid);
     assert_int_equal(next(tracer).kind, AS_TRACER_START);
-    int fd = watch(pid, false);
+    int fd = watch(tracer, pid, false);
     assert_true(fd >= 0);
     shared->go = 2;
     for (uint64_t i = 1; i <= 2; i++) {
@@ -367,18 +370,110 @@ static void traps_at_loads(void **state)
     wait_for_tid(&shared->tids[0]);
     struct as_tracer *tracer = attach(pid);
     assert_int_equal(next(tracer).kind, AS_TRACER_START);
-    int fd = watch(pid, false);
+    int fd = watch(tracer, pid, false);
     assert_true(fd >= 0);
     shared->go = 3;
     wait_for(tracer, &shared->done, 3);
     close(fd);
-    fd = watch(pid, true);
+    fd = watch(tracer, pid, true);
     assert_true(fd >= 0);
     shared->go = 4;
     expect_trap(tracer, pid);
     assert_int_equal(as_tracer_stop_all(tracer), 1); /* it is stopped already */
     as_tracer_resume_all(tracer);
     wait_for(tracer, &shared->done, 4);
+    close(fd);
+    as_tracer_close(tracer);
+    end(pid);
+}
+
+/* Attaches, and never looks at the hit that stops the process. */
+static void overlook_trap(pid_t pid)
+{
+    struct as_tracer *tracer = attach(pid);
+    assert_true(watch(tracer, pid, false) >= 0);
+    shared->go = 1;
+    for (;;)
+        pause();
+}
+
+/* A process goes on as it was where the tracer is killed before it has seen a hit. */
+static void ends_nothing_when_killed(void **state)
+{
+    const char *refusal = unit_no_watchpoints();
+    if (refusal)
+        unit_skip("no watchpoints: %s", refusal);
+    pid_t pid = start(touch);
+    wait_for_tid(&shared->tids[0]);
+    pid_t tracer = fork();
+    if (tracer == 0)
+        overlook_trap(pid);
+    for (double until = soon(); !shared->go || as_thread_state(pid, pid) != 't';)
+        assert_true(as_clock_seconds() < until);
+    end(tracer);
+    wait_for(NULL, &shared->done, 1);
+    shared->go = 100;
+    wait_for(NULL, &shared->done, 100);
+    assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+    end(pid);
+}
+
+static void pass(int number)
+{
+}
+
+static int signal_when(int blocked, int handled)
+{
+    sigset_t set, before;
+    sigemptyset(&set);
+    if (blocked)
+        sigaddset(&set, blocked);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    if (handled)
+        signal(handled, pass);
+    int chosen = as_trap_signal_for(getpid(), gettid());
+    if (handled)
+        signal(handled, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return chosen;
+}
+
+/* Hits send a signal that the thread does not block, and that nobody handles. */
+static void chooses_a_signal(void **state)
+{
+    assert_int_equal(signal_when(0, 0), SIGURG);
+    assert_int_equal(signal_when(SIGURG, 0), SIGWINCH);
+    assert_int_equal(signal_when(SIGURG, SIGWINCH), SIGWINCH);
+    assert_int_equal(signal_when(SIGWINCH, SIGURG), SIGURG);
+    assert_int_equal(signal_when(0, SIGURG), SIGWINCH);
+    assert_int_equal(signal_when(0, SIGWINCH), SIGURG);
+}
+
+static void block_urgent(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    touch();
+}
+
+/* A blocked signal does not keep hits away. */
+static void traps_where_a_signal_is_blocked(void **state)
+{
+    const char *refusal = unit_no_watchpoints();
+    if (refusal)
+        unit_skip("no watchpoints: %s", refusal);
+    pid_t pid = start(block_urgent);
+    wait_for_tid(&shared->tids[0]);
+    struct as_tracer *tracer = attach(pid);
+    assert_int_equal(next(tracer).kind, AS_TRACER_START);
+    int fd = watch(tracer, pid, false);
+    assert_true(fd >= 0);
+    shared->go = 1;
+    expect_trap(tracer, pid);
+    as_tracer_resume(tracer, pid);
+    wait_for(tracer, &shared->done, 1);
     close(fd);
     as_tracer_close(tracer);
     end(pid);
@@ -566,6 +661,9 @@ int main(void)
         TEST(waits_no_longer),
         TEST(traps_at_stores),
         TEST(traps_at_loads),
+        TEST(ends_nothing_when_killed),
+        TEST(chooses_a_signal),
+        TEST(traps_where_a_signal_is_blocked),
         TEST(counts_accesses),
         TEST(reads_registers),
         TEST(passes_signals_on),

@@ -39,7 +39,9 @@ static int set_up(void **state)
     *as_vec_push(&native.threads) = (struct as_traced_thread){
         .number = 1, .process = 1, .tid = child, .live = true, .accesses = 1000, .last = 1000000};
     thread = &native.threads.data[0];
-    return 0;
+    struct as_error err = {0};
+    native.tracer = as_tracer_attach(child, &err);
+    return native.tracer ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -47,6 +49,7 @@ static int tear_down(void **state)
     as_gauge_end(&native);
     as_tally_end(&native);
     as_again_end(&native);
+    as_tracer_close(native.tracer);
     as_vec_free(&native.processes);
     as_vec_free(&native.threads);
     as_vec_free(&native.regs);
