@@ -31,7 +31,7 @@ static bool assign(void *context, uint32_t number, const char *key, const char *
 {
     struct parse *parse = context;
     const struct as_field *field = as_field_find(key);
-    char allowed[160];
+    char allowed[160], hint[64];
     if (!field)
         return unknown_key(key, err);
     uint32_t *line = &parse->lines[field - as_fields];
@@ -40,8 +40,9 @@ static bool assign(void *context, uint32_t number, const char *key, const char *
     *line = number;
     if (as_field_parse(field, parse->machine, value))
         return true;
-    return as_error_set(err, "%s = %.*s: not allowed; %s (%s)", key, SHOWN, value,
-                        as_field_allowed(field, allowed, sizeof allowed), field->meaning);
+    return as_error_set(err, "%s = %.*s: not allowed; %s (%s)%s", key, SHOWN, value,
+                        as_field_allowed(field, allowed, sizeof allowed), field->meaning,
+                        as_field_hint(field, value, hint, sizeof hint));
 }
 
 static bool fill_missing(struct parse *parse, struct as_error *err)
@@ -76,7 +77,7 @@ bool as_machine_parse(const char *text, size_t size, const char *origin, struct 
 /* One "key=value" of the list; `changed` is thrown away by the caller where this fails. */
 static bool set_one(struct as_machine *changed, char *assignment, struct as_error *err)
 {
-    char *equals = strchr(assignment, '='), allowed[160];
+    char *equals = strchr(assignment, '='), allowed[160], hint[64];
     if (!equals)
         return as_error_set(err, "'%.*s' is not of the form key=value", SHOWN, as_keyfile_trim(assignment));
     *equals = '\0';
@@ -87,8 +88,9 @@ static bool set_one(struct as_machine *changed, char *assignment, struct as_erro
                             guess ? guess->key : "", guess ? "'?" : "");
     if (as_field_parse(field, changed, value))
         return true;
-    return as_error_set(err, "%s=%.*s: not allowed; %s (%s)", key, SHOWN, value,
-                        as_field_allowed(field, allowed, sizeof allowed), field->meaning);
+    return as_error_set(err, "%s=%.*s: not allowed; %s (%s)%s", key, SHOWN, value,
+                        as_field_allowed(field, allowed, sizeof allowed), field->meaning,
+                        as_field_hint(field, value, hint, sizeof hint));
 }
 
 /* What a file could not hold cannot be set either. */

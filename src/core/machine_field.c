@@ -1,6 +1,6 @@
 /* Values of a machine file: text to and from the fields of the table, and names that were mistyped.
  *
- * Whole numbers are decimal digits alone; other numbers are decimal with a unit, which is part of the value: a
+ * Whole numbers are decimal digits, or hexadecimal ones behind 0x; other numbers are decimal with a unit, which is part of the value: a
  * frequency without one would be read wrongly by someone sooner or later.
  */
 #include "core/machine_table.h"
@@ -58,22 +58,40 @@ static const char *number_end(const char *text, bool fraction)
     return at - text <= 40 ? at : NULL;
 }
 
+/* Behind 0x there is no unit: B would be a digit. */
+static bool parse_hex(const char *text, double *value)
+{
+    size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
+    if (digits == 0 || digits > 16 || text[2 + digits])
+        return false;
+    *value = (double)strtoull(text, NULL, 16);
+    return true;
+}
+
+static const struct unit *find_unit(enum as_field_kind kind, const char *name,
+                                    int (*compare)(const char *, const char *))
+{
+    for (size_t i = 0; i < units_count; i++)
+        if (units[i].kind == kind && compare(units[i].name, name) == 0)
+            return &units[i];
+    return NULL;
+}
+
 /* A number with its unit, all of `text`. The digits are copied because strtod would read on into "1e9" or "0x1". */
 static bool parse_number(enum as_field_kind kind, const char *text, double *value)
 {
     const char *end = number_end(text, is_real(kind));
     char digits[48];
+    if (!is_real(kind) && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return parse_hex(text, value);
     if (!end)
         return false;
     memcpy(digits, text, (size_t)(end - text));
     digits[end - text] = '\0';
     end += strspn(end, " \t");
-    for (size_t i = 0; i < units_count; i++)
-        if (units[i].kind == kind && strcmp(units[i].name, end) == 0) {
-            *value = strtod(digits, NULL) * units[i].factor;
-            return true;
-        }
-    return false;
+    const struct unit *unit = find_unit(kind, end, strcmp);
+    *value = unit ? strtod(digits, NULL) * unit->factor : 0;
+    return unit != NULL;
 }
 
 /* Whether a value, in the machine's own terms, is in the field's range and of its shape. */
@@ -299,6 +317,16 @@ const char *as_field_allowed(const struct as_field *field, char *text, size_t si
                                         : "a whole number from",
                  limit_text(field, field->min, low, sizeof low), limit_text(field, field->max, high, sizeof high),
                  power && field->kind != AS_FIELD_LOG2 && field->min == 0 ? " (0: none)" : "");
+    return text;
+}
+
+const char *as_field_hint(const struct as_field *field, const char *value, char *text, size_t size)
+{
+    const char *end = number_end(value, is_real(field->kind)), *name = end ? end + strspn(end, " \t") : "";
+    const struct unit *unit =
+        end && !find_unit(field->kind, name, strcmp) ? find_unit(field->kind, name, strcasecmp) : NULL;
+    snprintf(text, size, unit ? "; did you mean %.*s%s?" : "", end ? (int)(end - value) : 0, value,
+             unit ? unit->name : "");
     return text;
 }
 

@@ -5,8 +5,8 @@
 #include "core/machine.h"
 
 enum as_field_kind {
-    AS_FIELD_COUNT, /* a whole number */
-    AS_FIELD_BYTES, /* a whole number with K, M or G behind it if need be */
+    AS_FIELD_COUNT, /* a whole number, decimal or hexadecimal */
+    AS_FIELD_BYTES, /* likewise, a decimal one with K, M or G behind it if need be */
     AS_FIELD_LOG2,  /* a power of two in the file, its logarithm in the machine; min and max are logarithms */
     AS_FIELD_YESNO,
     AS_FIELD_HERTZ, /* 3.2GHz */
@@ -42,6 +42,9 @@ const struct as_field *as_field_find(const char *key);
 const struct as_field *as_field_guess(const char *key);
 /* "1 to 4096", "a power of two from 1 to 64K", "yes or no" … */
 const char *as_field_allowed(const struct as_field *field, char *text, size_t size);
+
+/* "; did you mean 64K?" where the unit is written in other letters; else "". */
+const char *as_field_hint(const struct as_field *field, const char *value, char *text, size_t size);
 
 /* Sets the field from its text; false where the text is not one of the allowed values. */
 bool as_field_parse(const struct as_field *field, struct as_machine *machine, const char *text);

@@ -217,7 +217,7 @@ static void test_every_key(void **state)
 static void test_every_range(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",    "x",     "-1", "1e3", "0x10", " ",   "1 2", "99999999999999999999999",
+    static const char *const wrong[] = {"",    "x",     "-1", "1e3", "0x1.", " ",   "1 2", "99999999999999999999999",
                                         "nan", "1.5.2", "+4", "4x",  "inf",  "1;2", "４"};
     struct as_machine *machine = load("boom-tip"), scratch;
     for (size_t i = 0; i < as_fields_count; i++) {
@@ -248,7 +248,7 @@ static void test_units(void **state)
     (void)state;
     struct as_machine *m = load("boom-tip");
     struct as_error err = AS_ERROR_INIT;
-    static const char *const sizes[] = {"32K", "32KB", "32KiB", "32768", "32768B", "32 K"};
+    static const char *const sizes[] = {"32K", "32KB", "32KiB", "32768", "32768B", "32 K", "0x8000", "0X8000"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char assignment[64];
         snprintf(assignment, sizeof assignment, "memory.l1i.size=%s", sizes[i]);
@@ -314,6 +314,13 @@ static void test_combinations(void **state)
         {"back.rob=64,", "'' is not of the form key=value"},
         {"", "'' is not of the form key=value"},
         {"=", "no machine has the key ''"},
+        {"memory.l1d.size=64k", "from 64 to 1G (bytes of the L1 data cache); did you mean 64K?"},
+        {"memory.llc.size=4mib", "did you mean 4MiB?"},
+        {"frequency=3ghz", "did you mean 3GHz?"},
+        {"memory.l1d.size=0x8000K", "not allowed"},
+        {"memory.l1d.size=0x", "not allowed"},
+        {"memory.l1d.size=0x10000000000000000", "not allowed"},
+        {"frequency=0x10", "frequency=0x10: not allowed"},
         {"name=a#b", "name=a#b: not allowed"},
     };
     struct as_machine *machine = load("boom-tip"), *before = load("boom-tip");
