@@ -21,6 +21,15 @@ bool as_run_end_is_cut(const struct as_run_end *end)
     return end->interrupted || end->asked || end->signal == SIGINT || end->signal == SIGTERM;
 }
 
+int as_run_end_cut_by(const struct as_run_end *end)
+{
+    if (!as_run_end_is_cut(end))
+        return 0;
+    if (end->asked_by)
+        return end->asked_by;
+    return end->signal == SIGTERM ? SIGTERM : SIGINT;
+}
+
 const char *as_run_end_until(const struct as_run_end *end)
 {
     if (end->stopped)

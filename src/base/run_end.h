@@ -9,7 +9,7 @@ struct as_run_end {
     bool interrupted; /* the user ended the run before the program ended */
     bool running;     /* … and the program goes on */
     bool asked;       /* the user interrupted it, and it handled that and ended */
-    int asked_by;     /* the signal that it handled */
+    int asked_by;     /* the signal that it handled, or that interrupted it; 0: not known */
     int exit_status;  /* the program's: 0-255, or 128 + signal */
     int signal;       /* that killed it; 0: none */
 };
@@ -20,6 +20,8 @@ void as_run_end_take(struct as_run_end *end, int wait_status);
 bool as_run_end_complete(const struct as_run_end *end);
 /* Whether somebody interrupted it: by SIGINT or SIGTERM, whatever the program made of that. */
 bool as_run_end_is_cut(const struct as_run_end *end);
+/* The signal by which somebody did: SIGINT or SIGTERM. 0: nobody did. */
+int as_run_end_cut_by(const struct as_run_end *end);
 /* "until it was killed"; NULL if it was complete, or Assay ended it. */
 const char *as_run_end_until(const struct as_run_end *end);
 

@@ -163,11 +163,20 @@ void as_signals_restore(void)
         put_back();
 }
 
+int as_signals_between(void)
+{
+    as_signals_restore();
+    return as_signals_last();
+}
+
+/* There may be runs to come, which the user does not want any more. */
 static void on_late_interrupt(int signal)
 {
     static const char text[] =
         "assay: the program has ended, and what was measured is being saved: once more to give it up\n";
     int saved = errno;
+    atomic_fetch_add(&interrupts, 1);
+    atomic_store(&last, signal);
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     errno = saved;

@@ -45,4 +45,8 @@ void as_signals_restore(void);
  * the second one ends Assay. */
 void as_signals_shield(void);
 
+/* Between two runs of the program. Undoes as_signals_catch, so that from here on a signal ends Assay, and returns the signal that the
+ * user interrupted with since then, whether or not it cut the run off that is over; 0: there was none. */
+int as_signals_between(void);
+
 #endif

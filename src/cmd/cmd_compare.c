@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/show.h"
+#include "base/signals.h"
 #include "base/split.h"
 #include "base/vec.h"
 #include "cmd/commands.h"
@@ -218,7 +219,8 @@ struct comparison {
     size_t n_samplers;
     struct as_output output;
     char **cores;
-    size_t n_cores;
+    size_t n_cores, whole; /* whole: of so many there is a result, the first ones */
+    int interrupted_by;    /* the signal by which the user ended the runs of several machines; 0: there was none */
     struct run *runs;
     struct as_place place; /* of --pics */
 };
@@ -472,21 +474,23 @@ static void warn_of_folded(const struct as_compare *compare)
 static int show(struct comparison *all)
 {
     struct as_error err = AS_ERROR_INIT;
-    const struct as_compare **compares = as_alloc_array(all->n_cores, sizeof(struct as_compare *));
+    const struct as_compare **compares = as_alloc_array(all->whole, sizeof(struct as_compare *));
     size_t crashed = 0;
     int status = AS_EXIT_OK;
-    for (size_t i = 0; i < all->n_cores; i++)
+    for (size_t i = 0; i < all->whole; i++)
         compares[i] = &all->runs[i].compare;
+    all->runs[0].compare.missing = all->cores + all->whole;
+    all->runs[0].compare.n_missing = all->n_cores - all->whole;
     warn_of_folded(compares[0]);
     if (all->options->json) {
         struct as_json *json = as_json_new(all->output.file);
-        as_compare_json(compares, all->n_cores, json);
+        as_compare_json(compares, all->whole, json);
         if (!as_json_finish(json) && !all->output.path)
             status = as_cli_stdout_failed();
     } else {
-        as_compare_text(compares, all->n_cores, all->output.file);
+        as_compare_text(compares, all->whole, all->output.file);
     }
-    for (size_t i = 0; i < all->n_cores; i++) {
+    for (size_t i = 0; i < all->whole; i++) {
         crashed += all->runs[i].crashed;
         if (all->runs[i].own_text && *all->runs[i].own_text)
             fprintf(all->options->json ? stderr : all->output.file, "\n%s", all->runs[i].own_text);
@@ -497,31 +501,60 @@ static int show(struct comparison *all)
     return status == AS_EXIT_OK && crashed ? AS_EXIT_FAILURE : status;
 }
 
-static int run_all(struct comparison *all, char **argv)
+/* A run that was cut off compares with nothing: of several, those that are whole count. The only one is reported as far as it went. */
+static bool run_each(struct comparison *all, char **argv, struct as_error *err)
+{
+    struct as_input input = {.start = -1};
+    bool ok = all->n_cores == 1 || as_input_keep(&input, &as_notices_to_log, err);
+    for (size_t i = 0; i < all->n_cores && ok && !all->interrupted_by; i++) {
+        const struct as_run_end *end = &all->runs[i].modelled.result.engine.end;
+        as_input_rewind(&input);
+        ok = run_once(all, &all->runs[i], argv, err);
+        if (all->n_cores > 1) {
+            int by = as_signals_between(), cut_by = as_run_end_cut_by(end);
+            all->interrupted_by = cut_by ? cut_by : by;
+        }
+        all->whole += all->n_cores == 1 || !as_run_end_is_cut(end);
+    }
+    if (ok && all->whole == 0)
+        return as_error_set_status(err, 128 + all->interrupted_by,
+                                   "interrupted on the first of %zu machines: there is nothing to compare",
+                                   all->n_cores);
+    return ok;
+}
+
+/* What is said of the runs behind the result. Returns the exit status. */
+static int end_all(const struct comparison *all)
 {
     struct as_error err = AS_ERROR_INIT;
-    bool ok = choose_samplers(all, &err) && choose_cores(all, &err) && choose_pics(all, &err);
-    for (size_t i = 0; i < all->n_cores && ok; i++) /* all machines first: a wrong name must not cost a run */
-        ok = set_up(all, &all->runs[i], all->cores[i], &err);
-    ok = ok && as_output_open(&all->output, all->options->output, &err);
-    struct as_input input = {.start = -1};
-    ok = ok && (all->n_cores == 1 || as_input_keep(&input, &as_notices_to_log, &err));
-    for (size_t i = 0; i < all->n_cores && ok; i++) {
-        as_input_rewind(&input);
-        ok = run_once(all, &all->runs[i], argv, &err);
-    }
-    if (!ok) {
-        as_output_drop(&all->output);
-        return as_cli_fail(&as_command_compare, &err);
-    }
-    int failed = show(all), status = AS_EXIT_OK;
-    for (size_t i = 0; i < all->n_cores; i++) {
+    int failed = AS_EXIT_OK, status = AS_EXIT_OK;
+    for (size_t i = 0; i < all->whole; i++) {
         if (!as_observer_set_finish(all->runs[i].observers, &err))
             failed = as_cli_fail(&as_command_compare, &err);
         status = as_run_report(&all->runs[i].compare.result.engine, &all->options->run);
         if (all->runs[i].lost.message[0])
             failed = as_cli_fail(&as_command_compare, &all->runs[i].lost);
     }
+    if (all->whole < all->n_cores) {
+        as_log_warn("interrupted on machine %zu of %zu: the result is of those before it", all->whole + 1,
+                    all->n_cores);
+        status = 128 + all->interrupted_by;
+    }
+    return failed ? failed : status;
+}
+
+static int run_all(struct comparison *all, char **argv)
+{
+    struct as_error err = AS_ERROR_INIT;
+    bool ok = choose_samplers(all, &err) && choose_cores(all, &err) && choose_pics(all, &err);
+    for (size_t i = 0; i < all->n_cores && ok; i++) /* all machines first: a wrong name must not cost a run */
+        ok = set_up(all, &all->runs[i], all->cores[i], &err);
+    ok = ok && as_output_open(&all->output, all->options->output, &err) && run_each(all, argv, &err);
+    if (!ok) {
+        as_output_drop(&all->output);
+        return as_cli_fail(&as_command_compare, &err);
+    }
+    int failed = show(all), status = end_all(all);
     return failed ? failed : status;
 }
 

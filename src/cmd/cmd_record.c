@@ -533,7 +533,7 @@ static int record(struct record_command *command, char **argv)
         return as_cli_fail(&as_command_record, &err);
     int status = result.in_engine ? as_run_report(&result.engine, &command->run) : as_run_end_report(&result.end);
     int failed = summarise(command);
-    return failed ? failed : status;
+    return failed ? failed : result.interrupted_by ? 128 + result.interrupted_by : status;
 }
 
 static int run_record(int argc, char **argv)

@@ -90,7 +90,9 @@ static int run_session(const struct whatif_options *options, struct as_whatif *w
         return as_cli_fail(&as_command_whatif, &err);
     }
     int failed = show(options, whatif, &output);
-    return failed ? failed : status;
+    if (whatif->missing)
+        as_log_warn("interrupted: %zu of %zu experiments are missing", whatif->missing, whatif->experiments.len);
+    return failed ? failed : whatif->missing ? 128 + whatif->interrupted_by : status;
 }
 
 static int run(struct whatif_options *options, char **argv)

@@ -30,6 +30,9 @@ struct as_compare {
     const char *pics_of, *place;      /* NULL: golden; no place was given */
     const struct as_listing *listing; /* … and no instructions */
     bool colour;
+    char *const
+        *missing; /* in the first: machines that were asked for, and have no whole run since the user interrupted it */
+    size_t n_missing;
 };
 
 /* For n machines, at least one: everything about the first, and how the others compare with it. */

@@ -297,7 +297,7 @@ static void json_sweep(struct as_json *json, const struct as_compare *compare)
 
 static void json_cores(struct as_json *json, const struct as_compare *const *compares, size_t n)
 {
-    if (n < 2)
+    if (n + compares[0]->n_missing < 2)
         return;
     as_json_array(json, "cores");
     for (size_t i = 0; i < n; i++) {
@@ -314,6 +314,16 @@ static void json_cores(struct as_json *json, const struct as_compare *const *com
         json_sweep(json, compare);
         as_json_end(json);
     }
+    as_json_end(json);
+}
+
+static void json_missing(struct as_json *json, const struct as_compare *compare)
+{
+    if (compare->n_missing == 0)
+        return;
+    as_json_array(json, "missing_cores");
+    for (size_t i = 0; i < compare->n_missing; i++)
+        as_json_string(json, NULL, compare->missing[i]);
     as_json_end(json);
 }
 
@@ -371,7 +381,8 @@ void as_compare_json(const struct as_compare *const *compares, size_t n, struct 
     as_json_double(json, "seconds", result->engine.seconds);
     as_json_double(json, "mips", mips_of(result));
     json_memo(json, compare->model);
-    as_json_bool(json, "complete", as_run_end_complete(&result->engine.end));
+    as_json_bool(json, "complete", as_run_end_complete(&result->engine.end) && compare->n_missing == 0);
+    json_missing(json, compare);
     as_json_i64(json, "exit_status", result->engine.end.exit_status);
     if (result->engine.end.signal && !result->engine.end.stopped)
         as_json_i64(json, "signal", result->engine.end.signal);
@@ -583,6 +594,9 @@ void as_compare_text(const struct as_compare *const *compares, size_t n, FILE *o
         text_rows(out, compare);
     if (n > 1)
         text_cores(out, compares, n);
+    for (size_t i = 0; i < compare->n_missing; i++)
+        fprintf(out, "%s%s%s", i ? ", " : "\nInterrupted: there is no whole run on ", compare->missing[i],
+                i + 1 < compare->n_missing ? "" : "\n");
     fprintf(
         out,
         "\n%.3f seconds, %.1f MIPS while measuring (modelled core; every cycle and every instruction accounted for)\n",

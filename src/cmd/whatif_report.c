@@ -13,6 +13,11 @@ static double ipc(const struct as_model_result *result)
     return result->cycles ? (double)result->instructions / (double)result->cycles : NAN;
 }
 
+static size_t made(const struct as_whatif *whatif)
+{
+    return whatif->experiments.len - whatif->missing;
+}
+
 /* "ST-L1@f + FL-MB": all causes of an experiment. The caller frees. */
 static char *name_of(const struct as_experiment *experiment)
 {
@@ -114,8 +119,9 @@ void as_whatif_json(const struct as_whatif *whatif, struct as_json *json)
     json_run(json, &whatif->as_is.result);
     const struct as_model *model = whatif->as_is.model;
     as_regions_json(json, &(struct as_regions_shown){.engine = as_model_engine(model), .model = model});
+    as_json_bool(json, "complete", whatif->missing == 0);
     as_json_array(json, "experiments");
-    for (size_t i = 0; i < whatif->experiments.len; i++)
+    for (size_t i = 0; i < made(whatif); i++)
         json_experiment(json, whatif, &whatif->experiments.data[i]);
     as_json_end(json);
     as_json_end(json);
@@ -170,6 +176,8 @@ void as_whatif_text(const struct as_whatif *whatif, FILE *out)
     }
     fprintf(out, "%12s %9s %9s %9s\n", "", "of all", "promised", "real");
     fprintf(out, "%12s %9s %9s %9s  %s\n", "met", "cycles", "speed-up", "speed-up", "without");
-    for (size_t i = 0; i < whatif->experiments.len; i++)
+    for (size_t i = 0; i < made(whatif); i++)
         text_experiment(out, whatif, &whatif->experiments.data[i]);
+    if (whatif->missing)
+        fprintf(out, "\nInterrupted: %zu of %zu experiments are missing.\n", whatif->missing, whatif->experiments.len);
 }

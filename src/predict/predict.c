@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/show.h"
+#include "base/signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@ bool as_predict_vectors(struct as_predict *predict, struct as_error *err)
     as_regions_free(&regions);
     if (!ok)
         return false;
+    int signal = as_signals_between(); /* from here on, one ends Assay: choosing takes its time */
+    if (signal && !as_run_end_is_cut(&predict->run.end))
+        return as_error_set_status(err, 128 + signal, "interrupted before the simulation points were chosen");
     predict->vectors = as_collect_finish(predict->collect);
     return check_run(predict, err);
 }

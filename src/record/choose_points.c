@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/show.h"
+#include "base/signals.h"
 #include "points/collect.h"
 #include "points/simpoints.h"
 #include "record/modelled.h"
@@ -49,8 +50,9 @@ static bool check_run(const struct as_record_points_options *options, const stru
                       const struct as_engine_result *result, bool in_turn, struct as_error *err)
 {
     uint64_t instructions = as_vectors_instructions(vectors);
-    if (as_run_end_is_cut(&result->end))
-        return as_error_set_status(err, result->end.exit_status ? result->end.exit_status : AS_EXIT_FAILURE,
+    int signal = as_signals_between(); /* from here on, one ends Assay: choosing takes its time */
+    if (signal || as_run_end_is_cut(&result->end))
+        return as_error_set_status(err, 128 + (signal ? signal : as_run_end_cut_by(&result->end)),
                                    "interrupted before the simulation points were chosen");
     if (in_turn && result->processes > 1)
         return as_error_set(err,

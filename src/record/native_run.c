@@ -165,8 +165,8 @@ bool as_native_execute(struct as_native_result *result, const struct as_record *
     if (!isnan(record->options->duration))
         as_signals_alarm(record->options->duration);
     bool ok = deliver(result, record, err);
+    describe_end(result, attach); /* before signals that come too late for the run */
     as_signals_shield();
-    describe_end(result, attach);
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* From options to a profile: the source, the runs, the file. See record.h. */
 #include "record/record_internal.h"
 
+#include "base/signals.h"
 #include "merge/merge.h"
 #include "model/model.h"
 #include "record/input.h"
@@ -165,7 +166,7 @@ static void measure_alike(struct as_record_options *options, struct as_sampled_o
 
 /* A failure ends further runs but keeps the profile. Notices of the first run are not repeated. */
 static void repeat(struct as_record *record, const struct as_record_source *source, struct runs *runs,
-                   const struct as_input *input, const struct as_record_result *first)
+                   const struct as_input *input, struct as_record_result *first)
 {
     const struct as_record_options *options = record->options;
     struct as_record_options quiet = *options;
@@ -178,7 +179,8 @@ static void repeat(struct as_record *record, const struct as_record_source *sour
     record->options = &quiet;
     while (runs->done < options->repeat && ok) {
         as_input_rewind(input);
-        ok = add_run(record, source, runs, &result, &err);
+        ok = !as_signals_between() || as_error_set(&err, "interrupted"); /* while the run before was saved */
+        ok = ok && add_run(record, source, runs, &result, &err);
         if (ok && result.sampled != first->sampled) {
             ok = as_error_set(&err, "it is too short to be sampled, as those before were");
             close(runs->fds[--runs->n]);
@@ -188,6 +190,7 @@ static void repeat(struct as_record *record, const struct as_record_source *sour
             compare_ends(options, runs->done, &first->end, &result.end);
     }
     record->options = options;
+    first->interrupted_by = ok ? 0 : as_signals_between();
     if (!ok)
         as_notice(&options->notices, AS_LOG_WARN, "run %zu of %" PRIu64 ": %s; the profile contains the runs before it",
                   runs->done + 1, options->repeat, err.message);

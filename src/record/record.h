@@ -65,6 +65,7 @@ extern const struct as_record_options as_record_defaults;
 
 struct as_record_result {
     struct as_run_end end; /* of the run that the profile covers */
+    int interrupted_by;    /* the signal by which the user ended further runs; 0: there was none */
     bool sampled;          /* the profile is an estimate from parts of that run */
     uint64_t instructions; /* … of which so many were executed where the source knows that */
     bool in_engine;        /* whether that run was in the engine, with this result */

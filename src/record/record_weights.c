@@ -1,6 +1,7 @@
 /* See record_weights.h. */
 #include "record/record_weights.h"
 
+#include "base/signals.h"
 #include "base/str.h"
 #include "merge/merge.h"
 #include "record/input.h"
@@ -93,16 +94,28 @@ static struct as_regions regions_of(const struct as_regions *all, struct as_weig
     return some;
 }
 
+static bool interrupted(int signal, struct as_error *err)
+{
+    return as_error_set_status(err, 128 + signal, "interrupted: not all weights have been measured");
+}
+
+/* The user may have interrupted while the run before was being saved. */
+static bool go_on(size_t i, struct as_error *err)
+{
+    int signal = i > 0 ? as_signals_between() : 0;
+    return signal == 0 || interrupted(signal, err);
+}
+
 /* Runs the program for weight i. If it reaches none of the weight's regions, the other weights make the profile. */
 static bool run_part(struct as_record *record, const struct as_record_source *source, struct parts *parts, size_t i,
                      struct as_record_result *result, struct as_error *err)
 {
-    if (!(record->writer = as_record_open_writer(record, err)))
-        return false;
     uint64_t instructions;
+    if (!go_on(i, err) || !(record->writer = as_record_open_writer(record, err)))
+        return false;
     bool ok = as_record_run_once(record, source, result, &instructions, err), empty = record->empty;
     if (ok && i > 0 && as_record_is_cut(result))
-        ok = as_error_set(err, "interrupted: not all weights have been measured");
+        ok = interrupted(as_signals_last(), err);
     int fd = ok ? as_store_writer_finish(record->writer, err) : -1;
     as_record_end_meter(record);
     if (!ok)

@@ -1,6 +1,7 @@
 /* See trust_again.h. */
 #include "trust/trust_again.h"
 
+#include "base/signals.h"
 #include "core/machine.h"
 #include "record/record.h"
 #include "store/store_write.h"
@@ -120,6 +121,10 @@ static bool record(const struct as_view *of, const struct as_record_options *usu
     if (directory && chdir(directory) != 0)
         as_notice(&options.notices, AS_LOG_NOTE, "%s is not there: the program runs here instead", directory);
     bool ok = as_regions_check(&regions, err) && as_record_run(&options, &result, err);
+    int signal = ok ? as_signals_between() : 0;
+    if (signal || (ok && as_run_end_is_cut(&result.end)))
+        ok = as_error_set_status(err, 128 + (signal ? signal : as_run_end_cut_by(&result.end)),
+                                 "interrupted: the runs of the program are not complete");
     if (here < 0 || fchdir(here) != 0)
         ok = ok && as_error_set(err, "the working directory is gone");
     if (here >= 0)

@@ -186,7 +186,7 @@ static bool measure(struct as_trust_subject *subject, const struct as_trust_prob
     if (as_signals_interrupts()) {
         if (as_native_wait_status(counting.session) == -1)
             kill(as_native_pid(counting.session), SIGKILL);
-        ok = as_trust_interrupted(err);
+        ok = as_trust_interrupted(as_signals_last(), err);
     }
     as_signals_restore();
     const struct as_native_info *info = as_native_info(counting.session);

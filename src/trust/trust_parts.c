@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-bool as_trust_interrupted(struct as_error *err)
+bool as_trust_interrupted(int signal, struct as_error *err)
 {
-    return as_error_set_status(err, 130, "interrupted: the experiments are not complete");
+    return as_error_set_status(err, 128 + signal, "interrupted: the experiments are not complete");
 }
 
 bool as_trust_is_pebs(const struct as_trust_subject *subject)

@@ -93,7 +93,7 @@ bool as_trust_row_tells(const struct as_trust_row *row);
 /* "right to" or "off by up to", which the error follows. */
 const char *as_trust_right_to(double worst);
 
-bool as_trust_interrupted(struct as_error *err); /* false, with the status that other commands have then */
+bool as_trust_interrupted(int signal, struct as_error *err); /* false, with the status that other commands have then */
 
 /* ---- experiments in files of their own ---- */
 

@@ -1,5 +1,6 @@
 /* Kernels under a modelled unit. See trust.h. */
 #include "base/install.h"
+#include "base/signals.h"
 #include "native/probe.h"
 #include "pmu/pmu_cost.h"
 #include "pmu/pmu_stream.h"
@@ -8,7 +9,6 @@
 #include "trust/trust_parts.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -171,8 +171,9 @@ static bool run_model(struct as_modelled *modelled, const struct command *comman
     if (crashed)
         return as_error_set(err, "the modelled unit crashed");
     const struct as_run_end *end = &modelled->result.engine.end;
-    if (end->interrupted || end->asked || end->signal == SIGINT || end->signal == SIGTERM)
-        return as_trust_interrupted(err);
+    int signal = as_signals_between();
+    if (signal || as_run_end_is_cut(end))
+        return as_trust_interrupted(signal ? signal : as_run_end_cut_by(end), err);
     return modelled->result.engine.end.exit_status == 0 ||
            as_error_set(err, "%s ended with status %d", command->argv[0], modelled->result.engine.end.exit_status);
 }

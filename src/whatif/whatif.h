@@ -69,12 +69,15 @@ struct as_whatif {
     char **environment;       /* with the agent, if there are any; NULL: that of the request */
     AS_VEC(struct as_cause *) causes;
     AS_VEC(struct as_experiment) experiments; /* those that were asked for, then others by their speed-up */
+    int interrupted_by;                       /* the signal by which the user ended the session; 0: there was none */
+    size_t missing;                           /* the last so many experiments were not made, or not to their end */
 };
 
 /* Calls: prepare, which reads the causes before anything runs; the run as it is; the experiments; free in any case. `whatif` is
  * zeroed but for its request. */
 bool as_whatif_prepare(struct as_whatif *whatif, struct as_error *err) AS_MUST_CHECK;
 bool as_whatif_run_as_is(struct as_whatif *whatif, struct as_error *err) AS_MUST_CHECK;
+/* Ends with the run that the user interrupts, and succeeds if an experiment was whole before. */
 bool as_whatif_try(struct as_whatif *whatif, struct as_error *err) AS_MUST_CHECK;
 void as_whatif_free(struct as_whatif *whatif);
 

@@ -2,6 +2,7 @@
 #include "whatif/whatif_experiments.h"
 
 #include "agent/agent_host.h"
+#include "base/signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,6 +21,14 @@ static bool run_once(struct as_whatif *whatif, struct as_modelled *modelled, str
     return as_modelled_run(modelled, engine, err);
 }
 
+/* Behind each run: keeps the signal by which the user interrupted the session. Returns whether it cut this run off. */
+static bool end_run(struct as_whatif *whatif, const struct as_model_result *result)
+{
+    int by = as_signals_between(), cut_by = as_run_end_cut_by(&result->engine.end);
+    whatif->interrupted_by = cut_by ? cut_by : by;
+    return cut_by != 0;
+}
+
 bool as_whatif_run_as_is(struct as_whatif *whatif, struct as_error *err)
 {
     struct as_modelled *modelled = &whatif->as_is;
@@ -33,6 +42,10 @@ bool as_whatif_run_as_is(struct as_whatif *whatif, struct as_error *err)
         as_model_set_calls(modelled->model, &as_heap_sink, &whatif->heap);
     if (!run_once(whatif, modelled, err))
         return false;
+    end_run(whatif, &modelled->result);
+    if (whatif->interrupted_by)
+        return as_error_set_status(err, 128 + whatif->interrupted_by,
+                                   "interrupted before the first experiment: there is nothing to compare");
     if (!as_oracle_check(modelled->oracle, err))
         return false;
     whatif->golden = as_oracle_pics(modelled->oracle);
@@ -82,10 +95,20 @@ static bool separates(const struct as_experiment *experiment)
     return false;
 }
 
+/* What the program did otherwise is worth a warning; one that was interrupted is not shown at all. */
+static void compare_work(const struct as_whatif *whatif, const struct as_experiment *experiment)
+{
+    const struct as_model_result *as_is = &whatif->as_is.result;
+    if (experiment->result.instructions != as_is->instructions)
+        as_notice(&whatif->request->notices, AS_LOG_WARN,
+                  "the program executed %" PRIu64 " instructions this time, not %" PRIu64
+                  ": this explains a part of the difference in time",
+                  experiment->result.instructions, as_is->instructions);
+}
+
 static bool run_experiment(struct as_whatif *whatif, struct as_experiment *experiment, struct as_error *err)
 {
     struct as_modelled modelled = {0};
-    const struct as_model_result *as_is = &whatif->as_is.result;
     struct as_strlist set = changes_of(whatif, experiment);
     bool ok = as_modelled_open(&modelled, whatif->request->core, &set, err);
     as_strlist_free(&set);
@@ -102,13 +125,6 @@ static bool run_experiment(struct as_whatif *whatif, struct as_experiment *exper
     experiment->result = modelled.result;
     as_modelled_free(&modelled);
     as_heap_free(&experiment->heap);
-    if (ok && experiment->result.instructions != as_is->instructions)
-        as_notice(&whatif->request->notices, AS_LOG_WARN,
-                  "the program executed %" PRIu64 " instructions this time, not %" PRIu64
-                  ": this explains a part of the difference in time",
-                  experiment->result.instructions, as_is->instructions);
-    if (ok && experiment->result.engine.end.interrupted)
-        return as_error_set_status(err, 130, "interrupted");
     return ok;
 }
 
@@ -117,6 +133,41 @@ static int by_speedup(const void *a, const void *b)
     const struct as_experiment *x = a, *y = b;
     uint64_t left = x->skipped ? UINT64_MAX : x->result.elapsed, right = y->skipped ? UINT64_MAX : y->result.elapsed;
     return (left > right) - (left < right);
+}
+
+/* Until the user interrupts them. Returns how many are whole; SIZE_MAX: one failed. */
+static size_t run_experiments(struct as_whatif *whatif, struct as_error *err)
+{
+    bool cut = false;
+    size_t i = 0;
+    for (; i < whatif->experiments.len && !whatif->interrupted_by; i++) {
+        struct as_experiment *experiment = &whatif->experiments.data[i];
+        as_experiment_weigh(whatif, experiment);
+        as_notice(&whatif->request->notices, AS_LOG_NOTE, "run %zu of %zu: %s %s%s", i + 1, whatif->experiments.len,
+                  experiment->causes[0]->separate ? "with" : "without", experiment->causes[0]->text,
+                  experiment->n > 1 ? " …" : "");
+        if (experiment->skipped)
+            continue;
+        if (!run_experiment(whatif, experiment, err))
+            return SIZE_MAX;
+        cut = end_run(whatif, &experiment->result);
+        if (!cut)
+            compare_work(whatif, experiment);
+    }
+    return i - cut;
+}
+
+/* The experiments that are whole count, if the user interrupted the others. */
+static bool try_all(struct as_whatif *whatif, struct as_error *err)
+{
+    size_t all = whatif->experiments.len, whole = run_experiments(whatif, err);
+    if (whole > all)
+        return false;
+    whatif->missing = all - whole;
+    if (whatif->missing && whole == 0)
+        return as_error_set_status(err, 128 + whatif->interrupted_by,
+                                   "interrupted before one experiment was whole: there is nothing to compare");
+    return true;
 }
 
 bool as_whatif_try(struct as_whatif *whatif, struct as_error *err)
@@ -136,17 +187,11 @@ bool as_whatif_try(struct as_whatif *whatif, struct as_error *err)
         as_whatif_add_worst(whatif);
     if (!as_whatif_find_variables(whatif, err))
         return false;
-    for (size_t i = 0; i < whatif->experiments.len; i++) {
-        struct as_experiment *experiment = &whatif->experiments.data[i];
-        as_experiment_weigh(whatif, experiment);
-        as_notice(&request->notices, AS_LOG_NOTE, "run %zu of %zu: %s %s%s", i + 1, whatif->experiments.len,
-                  experiment->causes[0]->separate ? "with" : "without", experiment->causes[0]->text,
-                  experiment->n > 1 ? " …" : "");
-        if (!experiment->skipped && !run_experiment(whatif, experiment, err))
-            return false;
-    }
-    qsort(whatif->experiments.data + asked, whatif->experiments.len - asked, sizeof *whatif->experiments.data,
-          by_speedup);
+    if (!try_all(whatif, err))
+        return false;
+    size_t whole = whatif->experiments.len - whatif->missing;
+    if (whole > asked)
+        qsort(whatif->experiments.data + asked, whole - asked, sizeof *whatif->experiments.data, by_speedup);
     return true;
 }
 

@@ -104,6 +104,20 @@ else
     skip "the flags of rounding" "no RISC-V cross compiler (gcc-riscv64-linux-gnu)"
 fi
 
+# ---- a signal ends all of it ------------------------------------------------------------------------------------------
+cut() { rm -f runs && whatif --rank 2 "${@:3}" -- sh -c "$interrupting" sh "$1" "$2"; }
+check_fails 143 'interrupted before the first experiment' "SIGTERM in the run as it is" cut 1 TERM -q
+check_same "… is the last run" 1 "$(wc -l <runs)"
+check_fails 130 'interrupted before one experiment was whole' "SIGINT in the first experiment" cut 2 INT -q -o none
+check_same "… is the last run" 2 "$(wc -l <runs)"
+check "… and there is no result" test ! -e none
+check_status 143 "SIGTERM in the second experiment" cut 3 TERM --json -o cut.json
+holds "… leaves the first one, and says that there are more" 'd["complete"] is False and len(d["experiments"]) == 1' cut.json
+check_same "… on standard error, too" "assay: interrupted: 1 of 2 experiments are missing" "$(grep interrupted <<<"$err")"
+check_status 130 "SIGINT in the second experiment" cut 3 INT
+check_same "… leaves one in the table" "1 Interrupted: 1 of 2 experiments are missing." "$(grep -c @ <<<"$out") $(tail -n 1 <<<"$out")"
+holds "a session that is whole" 'd["complete"] is True' plain.json
+
 # ---- bad input ------------------------------------------------------------------------------------------------------
 bad() { check_fails 2 "$1" "$2" whatif -q --max 300k "${@:3}" -- "$demo" 1; }
 bad "no event 'ST-L9'; the events are DR-L1, DR-TLB" "an unknown event" --ideal ST-L9

@@ -22,23 +22,28 @@ static void words(void **state)
 {
     static const struct {
         struct as_run_end end;
-        bool complete, cut;
+        bool complete;
+        int cut; /* by this signal */
         const char *until;
     } cases[] = {
-        {{0}, true, false, NULL},
-        {{.exit_status = 1}, true, false, NULL},
-        {{.stopped = true, .signal = SIGKILL}, false, false, NULL},
-        {{.interrupted = true}, false, true, "until it was interrupted"},
-        {{.interrupted = true, .signal = SIGINT}, false, true, "until it was interrupted"},
-        {{.asked = true}, false, true, "until it ended after an interrupt"},
-        {{.signal = SIGSEGV}, false, false, "until it was killed"},
-        {{.signal = SIGINT}, false, true, "until it was killed"},
-        {{.signal = SIGTERM, .asked = true}, false, true, "until it was killed"},
+        {{0}, true, 0, NULL},
+        {{.exit_status = 1}, true, 0, NULL},
+        {{.stopped = true, .signal = SIGKILL}, false, 0, NULL},
+        {{.stopped = true, .asked_by = SIGINT}, false, 0, NULL},
+        {{.interrupted = true}, false, SIGINT, "until it was interrupted"},
+        {{.interrupted = true, .signal = SIGINT}, false, SIGINT, "until it was interrupted"},
+        {{.asked = true}, false, SIGINT, "until it ended after an interrupt"},
+        {{.asked = true, .asked_by = SIGTERM}, false, SIGTERM, "until it ended after an interrupt"},
+        {{.signal = SIGSEGV}, false, 0, "until it was killed"},
+        {{.signal = SIGINT}, false, SIGINT, "until it was killed"},
+        {{.signal = SIGTERM}, false, SIGTERM, "until it was killed"},
+        {{.signal = SIGTERM, .asked = true}, false, SIGTERM, "until it was killed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *until = as_run_end_until(&cases[i].end);
         assert_int_equal(as_run_end_complete(&cases[i].end), cases[i].complete);
-        assert_int_equal(as_run_end_is_cut(&cases[i].end), cases[i].cut);
+        assert_int_equal(as_run_end_is_cut(&cases[i].end), cases[i].cut != 0);
+        assert_int_equal(as_run_end_cut_by(&cases[i].end), cases[i].cut);
         assert_string_equal(until ? until : "", cases[i].until ? cases[i].until : "");
         assert_int_equal(until != NULL, cases[i].until != NULL);
     }

@@ -246,6 +246,33 @@ static int shield_what_is_saved(void)
     return as_signals_interrupts() == 1 ? 0 : 1;
 }
 
+/* A session of several runs: the signal is known behind its run, and the next one ends Assay. */
+static int end_between_runs(void)
+{
+    as_signals_catch(&(struct as_signals){.attached = true});
+    if (as_signals_between() != 0)
+        return 1;
+    as_signals_catch(&(struct as_signals){.attached = true});
+    raise(SIGINT);
+    if (as_signals_between() != SIGINT || as_signals_between() != SIGINT)
+        return 2;
+    raise(SIGTERM);
+    return 3;
+}
+
+/* What comes while a whole run is being saved is for the runs behind it. */
+static int know_what_came_while_saving(void)
+{
+    as_signals_catch(&(struct as_signals){.attached = true});
+    as_signals_shield();
+    if (as_signals_between() != 0)
+        return 1;
+    fclose(stderr);
+    close(STDERR_FILENO); /* what it says there is nobody's */
+    raise(SIGTERM);
+    return as_signals_between() == SIGTERM && as_signals_interrupts() == 1 ? 0 : 2;
+}
+
 /* Something hangs: in the run, and while it is being saved. */
 static int die_in_the_end(void)
 {
@@ -340,6 +367,8 @@ static void test_signals(void **state)
     assert_int_equal(status_of(keep_ignored), 0);
     assert_int_equal(status_of(shield_what_is_saved), 0);
     assert_int_equal(status_of(shield_once_if_not_interrupted), 128 + SIGTERM);
+    assert_int_equal(status_of(end_between_runs), 128 + SIGTERM);
+    assert_int_equal(status_of(know_what_came_while_saving), 0);
     assert_int_equal(status_of(die_in_the_end), 128 + SIGTERM);
     assert_int_equal(status_of(die_while_saving), 128 + SIGTERM);
 }

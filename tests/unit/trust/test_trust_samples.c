@@ -93,7 +93,7 @@ void as_native_stop(struct as_native_session *session)
 {
 }
 
-bool as_trust_interrupted(struct as_error *err)
+bool as_trust_interrupted(int signal, struct as_error *err)
 {
     return as_error_set(err, "interrupted");
 }
