@@ -446,14 +446,18 @@ static AS_FAST_PART void count_reuses(struct as_reuse_view *view, uint32_t threa
     paired->beyond = beyond;
 }
 
-static void count_part(struct as_sample_parts *parts, uint64_t key, const struct as_touched *touched, uint64_t weight)
+static void count_part(struct as_sample_parts *parts, uint64_t key, const struct as_touched *touched, uint32_t scale)
 {
+    uint64_t weight = UINT64_C(1) << scale;
     uint32_t part = as_sample_part(key);
     if (touched->kind == AS_TOUCH_REUSE)
         as_distances_add(&parts->hits[part], touched->distance, weight);
     else
         parts->missed[part] += weight;
-    parts->lines[part] += touched->kind == AS_TOUCH_COLD ? weight : 0;
+    if (touched->kind != AS_TOUCH_COLD)
+        return;
+    parts->lines[part] += weight;
+    as_sample_parts_line(parts, as_reuse_hash(key), scale);
 }
 
 static AS_FAST_PART void take(struct as_reuse_view *view, uint32_t thread, struct as_touch *touch, struct as_use *use,
@@ -481,7 +485,7 @@ static AS_FAST_PART void take(struct as_reuse_view *view, uint32_t thread, struc
     else
         view->counts.after_invalidation += weight;
     if (!plain && view->parts)
-        count_part(view->parts, touch->key, &touched, weight);
+        count_part(view->parts, touch->key, &touched, view->scale);
     if (view->shape->levels[AS_REUSE_L1].lines &&
         (plain || (!view->shape->sampled && (!view->shared || touch->missed))))
         paired->conflict = look_up(view, touch, &touched) && !(beyond >> AS_REUSE_L1 & 1);
@@ -651,15 +655,20 @@ static void thin_leaf(void *context, uint64_t first, void *records, size_t n)
 {
     const struct thinning *thinning = context;
     struct as_use *uses = records;
+    struct as_reuse_view *view = thinning->view;
     for (uint64_t i = 0; i < n; i++)
         if (uses[i].slot && as_reuse_hash(first + i) > thinning->threshold)
-            as_lru_stack_forget(&thinning->view->stack, &uses[i]);
+            as_lru_stack_forget(&view->stack, &uses[i]);
+        else if (uses[i].slot && view->parts)
+            as_sample_parts_line(view->parts, as_reuse_hash(first + i), view->scale);
 }
 
 void as_reuse_view_thin(struct as_reuse_view *view, uint64_t threshold, uint32_t scale)
 {
     struct thinning thinning = {.view = view, .threshold = threshold};
     view->scale = scale;
+    if (view->parts)
+        memset(view->parts->pieces, 0, sizeof view->parts->pieces);
     as_granules_each(&view->stack.uses, thin_leaf, &thinning);
 }
 

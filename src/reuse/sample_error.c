@@ -13,16 +13,34 @@ uint32_t as_sample_part(uint64_t key)
     return (uint32_t)(as_random_hash(key) % AS_SAMPLE_PARTS);
 }
 
+void as_sample_parts_line(struct as_sample_parts *parts, uint64_t hash, uint32_t scale)
+{
+    parts->pieces[(hash << scale) / (UINT64_MAX / AS_SAMPLE_PARTS + 1)]++;
+}
+
 void as_sample_parts_merge(struct as_sample_parts *into, const struct as_sample_parts *from)
 {
     for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++) {
         as_distances_merge(&into->hits[i], &from->hits[i]);
         into->lines[i] += from->lines[i];
         into->missed[i] += from->missed[i];
+        into->pieces[i] += from->pieces[i];
     }
 }
 
-/* By chance: parts are compared by their misses a line, because how many lines there are is no chance. */
+/* Of the number of lines, as a part of it. Pieces may be equal by luck: at least one line may be too many or missing. */
+static double error_of_number(const struct as_sample_parts *parts, double rate)
+{
+    double all = 0, squares = 0;
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        all += (double)parts->pieces[i];
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        squares += pow((double)parts->pieces[i] - all / AS_SAMPLE_PARTS, 2);
+    squares *= (1 - rate) * AS_SAMPLE_PARTS / (AS_SAMPLE_PARTS - 1);
+    return all > 0 ? sqrt(fmax(squares, 1)) / all : 0;
+}
+
+/* By chance: which lines are sampled, by parts' misses a line, and how many. */
 static double standard_error(const struct as_sample_parts *parts, uint64_t lines, double rate)
 {
     double misses[AS_SAMPLE_PARTS], all = 0, all_lines = 0, squares = 0;
@@ -34,7 +52,8 @@ static double standard_error(const struct as_sample_parts *parts, uint64_t lines
         double rest = misses[i] - (all_lines > 0 ? all * (double)parts->lines[i] / all_lines : 0);
         squares += rest * rest;
     }
-    return sqrt((1 - rate) * squares * AS_SAMPLE_PARTS / (AS_SAMPLE_PARTS - 1));
+    return hypot(sqrt((1 - rate) * squares * AS_SAMPLE_PARTS / (AS_SAMPLE_PARTS - 1)),
+                 all * error_of_number(parts, rate));
 }
 
 /* The chance that of `distance` lines at least `least` are sampled. */

@@ -75,15 +75,41 @@ static void distances_may_be_off_together(void **state)
     assert_float_equal(as_sample_error(&parts, LINES, SCALE), 16.0 * MISSES, 1e-6 * MISSES);
 }
 
+/* Pieces have two lines and three in turn: each is half a line off the mean, 16 squares of 1/4. */
+static void the_number_of_lines_is_a_guess(void **state)
+{
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        add(i, 10, LINES * 100, MISSES);
+    for (uint64_t i = 0; i < AS_SAMPLE_PARTS; i++)
+        for (uint64_t n = 0; n < 2 + i % 2; n++)
+            as_sample_parts_line(&parts, (i << 60) >> SCALE, SCALE);
+    double expected = 2 * 16.0 * MISSES * sqrt(4 * 7.0 / 8 * 16 / 15) / 40;
+    assert_float_equal(as_sample_error(&parts, LINES, SCALE), expected, 1e-6 * MISSES);
+    assert_true(as_sample_error(&parts, LINES, 0) == 0);
+}
+
+/* Where all pieces are equal one line more or less is still possible. */
+static void one_line_is_always_in_doubt(void **state)
+{
+    for (uint32_t i = 0; i < AS_SAMPLE_PARTS; i++) {
+        add(i, 1, LINES * 100, MISSES);
+        as_sample_parts_line(&parts, ((uint64_t)i << 60) >> SCALE, SCALE);
+        assert_int_equal(parts.pieces[i], 1);
+    }
+    assert_float_equal(as_sample_error(&parts, LINES, SCALE), 2.0 * MISSES, 1e-6 * MISSES);
+}
+
 static void merged_parts_are_those_of_both(void **state)
 {
     static struct as_sample_parts other;
     add(2, 5, LINES * 100, 7);
     other = parts;
     other.missed[2] = 3;
+    as_sample_parts_line(&other, 0, SCALE);
     as_sample_parts_merge(&parts, &other);
     assert_int_equal(parts.lines[2], 10);
     assert_int_equal(parts.missed[2], 3);
+    assert_int_equal(parts.pieces[0], 1);
     assert_int_equal(parts.hits[2].total, 14);
 }
 
@@ -105,6 +131,8 @@ int main(void)
         cmocka_unit_test_setup(short_distances_spread, clear),
         cmocka_unit_test_setup(long_distances_do_not_spread, clear),
         cmocka_unit_test_setup(distances_may_be_off_together, clear),
+        cmocka_unit_test_setup(the_number_of_lines_is_a_guess, clear),
+        cmocka_unit_test_setup(one_line_is_always_in_doubt, clear),
         cmocka_unit_test_setup(merged_parts_are_those_of_both, clear),
         cmocka_unit_test(neighbours_are_in_all_parts),
     };
