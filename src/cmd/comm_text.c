@@ -272,6 +272,22 @@ static void print_side(FILE *out, const struct as_comm_shown *shown, const char 
     free(place);
 }
 
+/* The sides are those of the contact that was seen most: other bytes of the line, and other code, may have more. */
+static void print_rest(FILE *out, const struct as_comm_shown *shown, const struct as_comm_line *line,
+                       const struct as_contact *contact)
+{
+    const struct as_comm_thread *threads = shown->result->threads;
+    uint64_t all = line->true_ + line->false_;
+    if (contact->count >= all)
+        return;
+    fprintf(out, "      these are %s of its %s %s; all of them: from threads ", AS_COUNT(amount(shown, contact->count)),
+            AS_COUNT(amount(shown, all)), unit(shown));
+    print_set(out, line->from_threads, threads, shown->result->n_threads);
+    fprintf(out, " to threads ");
+    print_set(out, line->to_threads, threads, shown->result->n_threads);
+    fprintf(out, "\n");
+}
+
 /* ", byte 64 of a block of 4,096 at 0x…" */
 static void print_block(FILE *out, const struct as_comm_shown *shown, const struct as_comm_line *line,
                         const struct as_contact *contact)
@@ -295,8 +311,9 @@ static void print_lines(FILE *out, const struct as_comm_shown *shown)
                 AS_SHOW(shown->rows->objects.data[line->object].what.name));
         print_block(out, shown, line, contact);
         fputc('\n', out);
-        print_side(out, shown, "from", contact, &contact->from, line->from_threads);
-        print_side(out, shown, "to  ", contact, &contact->to, line->to_threads);
+        print_side(out, shown, "from", contact, &contact->from, contact->from_threads);
+        print_side(out, shown, "to  ", contact, &contact->to, contact->to_threads);
+        print_rest(out, shown, line, contact);
         if (line->lock)
             fprintf(out, "      inside one %s: threads contend for the lock; padding does not help\n", line->lock);
     }
