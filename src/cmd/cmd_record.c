@@ -6,6 +6,7 @@
 #include "cmd/debug_path.h"
 #include "cmd/default_core.h"
 #include "cmd/model_options.h"
+#include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/record_summary.h"
 #include "cmd/run_options.h"
@@ -38,6 +39,7 @@ struct record_command {
     uint64_t point_interval, max_k, per_phase; /* 0 */
     uint64_t jobs;                             /* UINT64_MAX */
     struct as_record_points chosen;
+    struct as_output perf_output; /* --perf-data */
 };
 static const struct as_option options_table[] = {
     AS_OUTPUT_OPTION(
@@ -493,6 +495,27 @@ static bool choose_points(struct record_command *command, char **argv, struct as
     return true;
 }
 
+/* Before the program runs: a run must not be lost to a wrong path. */
+static bool open_perf_data(struct record_command *command, struct as_error *err)
+{
+    if (!command->record.perf_data)
+        return true;
+    if (!as_output_open(&command->perf_output, command->record.perf_data, err))
+        return false;
+    command->record.perf_file = command->perf_output.file;
+    return true;
+}
+
+static bool close_perf_data(struct record_command *command, bool ok, struct as_error *err)
+{
+    if (!command->record.perf_file)
+        return ok;
+    if (ok)
+        return as_output_finish(&command->perf_output, err);
+    as_output_drop(&command->perf_output);
+    return false;
+}
+
 static int record(struct record_command *command, char **argv)
 {
     struct as_error err = AS_ERROR_INIT;
@@ -525,7 +548,9 @@ static int record(struct record_command *command, char **argv)
     options->notices = as_notices_to_log;
     options->meter = &as_progress_meter;
     options->meter_context = &progress;
-    bool ok = choose_points(command, argv, &err) && as_record_run(options, &result, &err);
+    bool ok =
+        open_perf_data(command, &err) && choose_points(command, argv, &err) && as_record_run(options, &result, &err);
+    ok = close_perf_data(command, ok, &err);
     as_record_points_free(&command->chosen);
     as_cli_note_servers();
     free(region);

@@ -16,6 +16,8 @@
 #include "record/meter.h"
 #include "record/sampling_plan.h"
 
+#include <stdio.h>
+
 /* AS_RECORD_AUTO: copies of the stack and the kernel's chains, of which each sample takes what leads further.
  * AS_RECORD_LBR: by the branch record as a stack of calls, of a modelled PMU. */
 enum as_record_calls { AS_RECORD_AUTO, AS_RECORD_FP, AS_RECORD_DWARF, AS_RECORD_NO_CALLS, AS_RECORD_LBR };
@@ -58,6 +60,7 @@ struct as_record_options {
     uint64_t stack_size;       /* bytes of the stack that a sample copies; 0: 8192 */
     struct as_strlist pmu_set; /* for a modelled PMU: changes to its file */
     const char *perf_data;     /* … and a file for its samples in perf's format; NULL: none */
+    FILE *perf_file;           /* … open for writing; of several runs, the last one is in it */
     bool user, allocations, accesses, branches, processors;
     bool system_wide; /* all processes; argv may be empty then: until the duration is over, or a signal */
 };

@@ -6,10 +6,12 @@
 #include "pmu/pmu_cost.h"
 #include "record/record_model.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is asked for ---- */
 
@@ -190,13 +192,16 @@ static bool import(const struct as_record *record, const struct as_unit_run *run
     return ok;
 }
 
-static bool keep(const char *path, const char *bytes, size_t size, struct as_error *err)
+/* In place of what an earlier run has written there, unless it is a pipe. */
+static bool keep(const struct as_record_options *options, const char *bytes, size_t size, struct as_error *err)
 {
-    FILE *out = path ? fopen(path, "we") : NULL;
-    bool ok = !path || (out && fwrite(bytes, 1, size, out) == size);
-    if (out && fclose(out) != 0)
-        ok = false;
-    return ok || as_error_set(err, "cannot write %s", path);
+    FILE *out = options->perf_file;
+    if (!out)
+        return true;
+    bool again = fseek(out, 0, SEEK_SET) == 0 && ftruncate(fileno(out), 0) == 0;
+    (void)again;
+    bool ok = fwrite(bytes, 1, size, out) == size && fflush(out) == 0;
+    return ok || as_error_set(err, "cannot write %s: %s", options->perf_data, strerror(errno));
 }
 
 static bool write_profile(const struct as_record *record, const struct as_unit_run *run,
@@ -211,8 +216,7 @@ static bool write_profile(const struct as_record *record, const struct as_unit_r
     bool ok = as_unit_write(run, modelled, record->argv[0], &made, memory, err);
     fclose(memory);
     struct as_perf_reader *reader = ok ? as_perf_reader_memory(bytes, size, NULL, err) : NULL;
-    ok = reader && import(record, run, modelled, &made, reader, err) &&
-         keep(record->options->perf_data, bytes, size, err);
+    ok = reader && import(record, run, modelled, &made, reader, err) && keep(record->options, bytes, size, err);
     as_perf_reader_close(reader);
     as_unit_made_free(&made);
     free(bytes);

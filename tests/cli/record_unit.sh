@@ -66,6 +66,9 @@ done
 
 # ---- PEBS: samples are events; branches, addresses, latencies, sources ----
 
+check_fails 125 'cannot write nodir/d: No such file or directory' "a recording for perf that cannot be written" \
+    "$ASSAY" record -q --source=pmu:skylake -o never.db --perf-data=nodir/d -- sh -c 'echo ran >ran'
+check_same "… is known before the program runs" "" "$(ls ran never.db 2>/dev/null)"
 check "loads and misses with branches" rec skylake --event loads --event load-latency=20 --branches --user --period 101 -o s.db --perf-data s.data
 check_json "only instructions that load" 'len(d["rows"]) >= 15 and all(" ptr " in r["text"] or r["text"].startswith(("pop", "ret", "leave", "xrstor")) for r in d["rows"])' \
     "$ASSAY" report --by=instruction --json s.db
