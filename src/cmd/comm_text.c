@@ -125,8 +125,8 @@ static void print_threads(FILE *out, const struct as_comm_shown *shown)
         fprintf(out, "  … and %zu threads more\n", n - MOST_COLUMNS);
     uint64_t unseen = shown->native && shown->native->threads > n ? shown->native->threads - n : 0;
     if (unseen)
-        fprintf(out, "  %s thread%s more had no sample: too short a time, or waiting\n", AS_COUNT(unseen),
-                unseen == 1 ? "" : "s");
+        fprintf(out, "  %s thread%s%s had no sample: too short a time, or waiting\n", AS_COUNT(unseen),
+                unseen == 1 ? "" : "s", n ? " more" : "");
 }
 
 static void print_estimate(FILE *out, const struct as_comm_shown *shown)
@@ -371,7 +371,8 @@ static bool has_pairs(const struct as_comm_shown *shown)
 void as_comm_summary(const struct as_comm_shown *shown, FILE *out)
 {
     size_t n = shown->result->n_threads;
-    fprintf(out, "%zu thread%s, ", n, n == 1 ? "" : "s");
+    const char *which = n ? "" : shown->run ? " that accessed memory" : " with samples";
+    fprintf(out, "%zu thread%s%s, ", n, n == 1 ? "" : "s", which);
     if (shown->part)
         fprintf(out, "%s\n", shown->part);
     else if (shown->run)
@@ -379,6 +380,8 @@ void as_comm_summary(const struct as_comm_shown *shown, FILE *out)
     else
         fprintf(out, "%.2f seconds on this machine\n", shown->seconds);
     print_threads(out, shown);
+    if (!n && shown->run)
+        return;
     if (!has_pairs(shown)) {
         fprintf(out, "%s",
                 shown->native && shown->native->threads > 1

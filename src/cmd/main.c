@@ -106,6 +106,10 @@ static int dispatch(int argc, char **argv)
     const char *verb = argv[1];
     if (strcmp(verb, "-h") == 0 || strcmp(verb, "--help") == 0)
         return run_help(NULL);
+    if (strcmp(verb, "help") == 0 && argc > 3) {
+        fprintf(stderr, "assay: help takes one verb; see 'assay -h'\n");
+        return AS_EXIT_USAGE;
+    }
     if (strcmp(verb, "help") == 0)
         return run_help(argv[2]);
     if (strcmp(verb, "--version") == 0) {

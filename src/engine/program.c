@@ -127,11 +127,17 @@ static bool search(const char *name, const char *search_path, char *path, struct
     return as_error_set_status(err, AS_EXIT_NOT_FOUND, "%s: not found along PATH", name);
 }
 
+/* Folders along PATH have these, too, but nobody means them. */
+static bool is_folder(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 static bool locate(const char *name, const char *search_path, char *path, struct as_error *err)
 {
     if (name[0] == '\0')
         return as_error_set_status(err, AS_EXIT_NOT_FOUND, "the program's name is empty");
-    if (search_path != NULL && strchr(name, '/') == NULL)
+    if (search_path != NULL && strchr(name, '/') == NULL && !is_folder(name))
         return search(name, search_path, path, err);
     size_t length = strlen(name);
     if (length >= PATH_MAX)

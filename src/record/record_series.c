@@ -85,6 +85,20 @@ static void find_threads(struct as_record_series *all)
     as_record_threads_sort(&all->threads);
 }
 
+/* Says how many threads the last row stands for, if that is one of several. */
+static void note_other_threads(const struct as_record_series *all)
+{
+    uint32_t threads = all->modelled->result.engine.threads, own = 0;
+    size_t n = all->threads.list.len;
+    if (n < 2 || all->threads.list.data[n - 1].number != AS_NO_THREAD)
+        return;
+    for (size_t i = 0; i + 1 < n; i++)
+        own += i == 0 || all->threads.list.data[i].number != all->threads.list.data[i - 1].number;
+    if (own < threads)
+        as_store_add_quality(all->code->writer, "other_threads", threads - own,
+                             "threads share one row, 'other threads': those that ran longest have rows of their own");
+}
+
 static uint64_t golden_units(const struct as_record_series *all)
 {
     return all->sampled ? as_sampled_summary(all->sampled)->units : all->modelled->result.cycles * AS_CYCLE_UNITS;
@@ -486,6 +500,7 @@ bool as_record_series_add(struct as_record_series *all, struct as_error *err)
     add_events(all);
     add_state_names(all);
     find_threads(all);
+    note_other_threads(all);
     add_threads(all);
     all->paths = as_record_paths_add(all);
     uint32_t golden = all->series;

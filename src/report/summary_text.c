@@ -279,7 +279,7 @@ static void put_surroundings(const struct as_summary *summary, FILE *out, const 
 /* Parts that are counts. */
 static bool is_count(const char *key)
 {
-    return strcmp(key, "call_paths_folded") == 0 || strcmp(key, "processes") == 0;
+    return strcmp(key, "call_paths_folded") == 0 || strcmp(key, "processes") == 0 || strcmp(key, "other_threads") == 0;
 }
 
 /* Counts of what a profile does not tell apart, or may not have. */

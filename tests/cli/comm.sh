@@ -312,6 +312,10 @@ by_chance html
 # Odd programs.
 check "one thread" "$ASSAY" comm --max 300k -- "$STATIC/demo"
 check "one thread: nothing to see" grep -q 'One thread alone: there is nobody to communicate with' <<<"$out"
+printf '.globl _start\n_start: mov $60, %%eax\n xor %%edi, %%edi\n syscall\n' >bare.S
+if check "a program without memory builds" cc -nostdlib -static -o bare bare.S; then
+    check_stdout_equals "0 threads that accessed memory, 3 instructions" "… has no thread to show" "$ASSAY" comm -- ./bare
+fi
 check_json "a thousand threads" 'd["threads"] == 1001 and len(d["matrix"]) == 1001' \
     "$ASSAY" comm --json --top 1 -- "$sharing" write -t 1000 -n 20
 check_json "a program that forks: processes do not communicate" 'd["exact"]["total"] == 0 and d["threads"] > 2' \

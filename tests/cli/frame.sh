@@ -21,6 +21,7 @@ check "no verb: usage on stderr" grep -q '^Usage: assay VERB' <<<"$err"
 check_fails 2 "unknown verb '${first}x' \(did you mean '$first'\?\)" "a mistyped verb" "$ASSAY" "${first}x"
 check_fails 2 "unknown verb 'zzzzzzzz'; see 'assay -h'" "a foreign verb" "$ASSAY" zzzzzzzz
 check_fails 2 "unknown verb 'zzzzzzzz'" "help on a foreign verb" "$ASSAY" help zzzzzzzz
+check_fails 2 "help takes one verb; see 'assay -h'" "help on two verbs" "$ASSAY" help "$first" "$first"
 check_fails 2 "unknown option '--zzz'" "an option before the verb" "$ASSAY" --zzz
 check_fails 2 "unknown verb 'a\?b\?\[31m'" "control characters in a verb" "$ASSAY" $'a\nb\e[31m'
 

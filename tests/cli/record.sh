@@ -155,6 +155,8 @@ else
     skip "a RISC-V program" "there is no cross-compiler"
 fi
 check "many threads" record -q -o many.db -- "$STATIC/threads" -t 64 -w 5 -r 1
+check_same "… of which those without a row are counted" 1 \
+    "$("$ASSAY" report --limit 1 many.db | tr -s '\n ' ' ' | grep -cE "note: [0-9]+ threads share one row, 'other threads'")"
 adds_up many many.db
 
 # A recursion of 60,000 calls, whose frames take 15 MB.

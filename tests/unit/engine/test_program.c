@@ -260,6 +260,11 @@ static void test_search(void **state)
     assert_false(find("plain", path)); /* there but forbidden: 126, like a shell */
     assert_int_equal(error.status, AS_EXIT_CANNOT_RUN);
     assert_false(find("here", "/nonexistent"));
+    for (size_t i = 0; i < 2; i++) { /* folders that are not searched for */
+        assert_false(find(i ? ".." : ".", path));
+        assert_non_null(strstr(error.message, i ? "..: this is a directory" : ".: this is a directory"));
+        assert_null(strstr(error.message, "/"));
+    }
     char old[PATH_MAX];
     assert_non_null(getcwd(old, sizeof old));
     assert_int_equal(chdir(dir), 0);
