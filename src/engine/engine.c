@@ -142,6 +142,8 @@ bool as_engine_run(struct as_engine *engine, const struct as_sink *sink, void *c
     if (ok && !result->started && reader->refusal[0])
         ok = as_error_set_status(err, AS_EXIT_CANNOT_RUN, "%s cannot be run: %s", engine->options->argv[0],
                                  reader->refusal);
+    else if (ok && !result->started && result->end.asked) /* by a signal that QEMU got before the program was there */
+        ok = as_error_set_status(err, 128 + result->end.asked_by, "interrupted before the program started");
     else if (ok && !result->started)
         ok = as_error_set(err, "QEMU ended before the program started (status %d)", result->end.exit_status);
     return ok;

@@ -125,6 +125,14 @@ check_fails 125 'QEMU 99\.0' "QEMU too new" stat --qemu ./future -- true
 check_fails 125 'silent' "a QEMU that says nothing" stat --qemu ./silent -- true
 check_fails 125 'stranger is not QEMU' "a QEMU that is none" stat --qemu ./stranger -- true
 check_fails 125 'QEMU ended before the program started' "a QEMU that dies" stat --qemu ./dying -- true
+cat >slow <<'END'
+#!/bin/sh
+[ "$1" = --version ] && echo "qemu-x86_64 version 7.2.0" && exit
+kill -TERM $PPID
+exec sleep 60
+END
+chmod +x slow
+check_fails 143 'interrupted before the program started' "a signal before QEMU has the program" stat --qemu ./slow -- true
 other_qemu() { "$ASSAY" stat --qemu "$(command -v qemu-riscv64)" -- true; }
 check_status 126 "the other architecture's QEMU" other_qemu
 check "the other architecture's QEMU: said so" test -n "$err"
