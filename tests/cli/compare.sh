@@ -166,7 +166,7 @@ check_fails 2 'a file for one machine' "a trace of two machines" compare --core 
 
 # ---- machines -------------------------------------------------------------------------------------------------------
 # A signal ends the runs on all machines. A run that it cut off compares with nothing.
-cut() { rm -f runs && compare --samplers none --core boom-tip,boom-tea,zen4-like "${@:3}" -- sh -c "$interrupting" sh "$1" "$2"; }
+cut() { rm -f runs && compare --samplers none --core boom-tip,boom-tea,zen4-like "${@:3}" -- sh -c "$INTERRUPTING" sh "$1" "$2"; }
 check_fails 130 'interrupted on the first of 3 machines' "SIGINT in the first of three runs" cut 1 INT -o none
 check_same "… is the last run" 1 "$(wc -l <runs)"
 check "… and there is no result" test ! -e none
@@ -177,7 +177,7 @@ holds "… leaves the first machine, and names the others" 'd["complete"] is Fal
 check_status 130 "SIGINT in the third" cut 3 INT
 check_same "… leaves two machines" "2 Interrupted: there is no whole run on zen4-like" "$(grep -c '^boom-t.. ' <<<"$out") $(grep Interrupted <<<"$out")"
 check_same "… and says so" 1 "$(grep -c '^assay: interrupted on machine 3 of 3' <<<"$err")"
-check_status 130 "the only machine" eval 'rm -f runs && compare --json -o alone.json --core boom-tip -- sh -c "$interrupting" sh 1 INT'
+check_status 130 "the only machine" eval 'rm -f runs && compare --json -o alone.json --core boom-tip -- sh -c "$INTERRUPTING" sh 1 INT'
 holds "… is reported as far as it went" 'd["complete"] is False and d["signal"] == 2 and "missing_cores" not in d' alone.json
 
 for core in $cores; do

@@ -173,7 +173,7 @@ took_signal() {
 
 # A script for sh: its run number $1, counted in the file `runs`, sends the signal $2 to Assay, and would go on for ever.
 # shellcheck disable=SC2016,SC2034 # for that sh; used where this is read
-interrupting='echo >>runs; n=0
+INTERRUPTING='echo >>runs; n=0
     while read -r _; do n=$((n + 1)); done <runs
     [ $n != "$1" ] || { kill -"$2" $PPID; while :; do :; done; }'
 

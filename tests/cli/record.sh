@@ -377,12 +377,12 @@ check_same "SIGTERM that the program handles: its own status" 4 $?
 db "… and the signal by name" 'meta("partial") == "the program was sent signal 15 (Terminated); the program handled that and ended by itself, with status 4"' told.db
 # A signal ends all runs: those before it are the profile.
 rm -f runs
-check_status 130 "several runs, the second interrupted" record --repeat 3 -o several.db -- sh -c "$interrupting" sh 2 INT
+check_status 130 "several runs, the second interrupted" record --repeat 3 -o several.db -- sh -c "$INTERRUPTING" sh 2 INT
 check_same "… is the last run" "2 1" "$(wc -l <runs) $(one several.db "SELECT count(*) FROM runs")"
 check_same "… which is said" 1 "$(grep -c '^assay: run 2 of 3: interrupted; the profile contains the runs before it' <<<"$err")"
 rm -f runs
 check_fails 143 'interrupted: not all weights have been measured' "one run for each weight, the second interrupted" \
-    record -q --region 0..+10k,weight=2 --region 20k..,weight=3 -o weights.db -- sh -c "$interrupting" sh 2 TERM
+    record -q --region 0..+10k,weight=2 --region 20k..,weight=3 -o weights.db -- sh -c "$INTERRUPTING" sh 2 TERM
 # A fault may be QEMU's.
 "$ASSAY" record -o fault.db -- sh -c 'kill -SEGV $$' >/dev/null 2>fault.txt
 check_same "a program that faults: its status" 139 $?

@@ -105,7 +105,7 @@ else
 fi
 
 # ---- a signal ends all of it ------------------------------------------------------------------------------------------
-cut() { rm -f runs && whatif --rank 2 "${@:3}" -- sh -c "$interrupting" sh "$1" "$2"; }
+cut() { rm -f runs && whatif --rank 2 "${@:3}" -- sh -c "$INTERRUPTING" sh "$1" "$2"; }
 check_fails 143 'interrupted before the first experiment' "SIGTERM in the run as it is" cut 1 TERM -q
 check_same "… is the last run" 1 "$(wc -l <runs)"
 check_fails 130 'interrupted before one experiment was whole' "SIGINT in the first experiment" cut 2 INT -q -o none
