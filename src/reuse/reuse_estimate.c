@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static int by_weight(const void *a, const void *b)
+int as_estimated_by_weight(const void *a, const void *b)
 {
     const struct as_estimated_pair *x = a, *y = b;
     if (x->weight != y->weight)
@@ -114,7 +114,7 @@ struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *wat
     for (size_t i = 0; i < estimate->pairs.len; i++)
         estimate->pairs.data[i].distance /= estimate->pairs.data[i].weight;
     if (estimate->pairs.len)
-        qsort(estimate->pairs.data, estimate->pairs.len, sizeof *estimate->pairs.data, by_weight);
+        qsort(estimate->pairs.data, estimate->pairs.len, sizeof *estimate->pairs.data, as_estimated_by_weight);
     if (sites)
         name_pairs(estimate, sites);
     as_map_free(&places);

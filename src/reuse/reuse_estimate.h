@@ -27,6 +27,8 @@ struct as_reuse_estimate {
 /* `sites`: what the instructions of outcomes stand for; NULL: for themselves. */
 struct as_reuse_estimate *as_reuse_estimate_new(const struct as_reuse_watch *watch, uint64_t accesses,
                                                 const struct as_code_sites *sites);
+/* Whether x is behind y in the order of the pairs: for qsort. */
+int as_estimated_by_weight(const void *x, const void *y);
 void as_reuse_estimate_free(struct as_reuse_estimate *estimate);
 
 /* Share of the accesses that an LRU cache of so many granules misses. */

@@ -22,6 +22,7 @@ struct maker {
     AS_VEC(struct leaf) leaves;
     AS_VEC(struct as_guest_stack) stacks;
     struct as_strings *names; /* their place */
+    uint64_t offset;          /* of the object that was named last from where it was first */
     uint32_t last;            /* object of the line before, where it is one piece without blocks; UINT32_MAX: none */
     struct as_map of_site;    /* place of the object + 1 */
 };
@@ -34,6 +35,16 @@ static void free_object(struct as_reuse_object *object)
     free(object->hottest_name);
 }
 
+/* Equal for the same object, also of a library that was opened again elsewhere: by its file and the place in it. */
+static char *key_of(const struct as_guest_object *object, struct as_space *space)
+{
+    struct as_variable variable;
+    if (object->kind != AS_GUEST_GLOBAL || !space || !as_space_variable(space, object->start, &variable))
+        return as_guest_object_key(object);
+    return as_format("%s %s %" PRIx64 " %" PRIu32, object->name, variable.module, variable.module_offset,
+                     object->process);
+}
+
 /* The place of the object at an address in the list. */
 static uint32_t name_object(struct maker *maker, uint32_t process, uint64_t address)
 {
@@ -42,12 +53,13 @@ static uint32_t name_object(struct maker *maker, uint32_t process, uint64_t addr
     const struct as_image *image = as_guest_memory_image(maker->memory, process);
     struct as_reuse_object object = {0};
     as_guest_object_find(&object.what, &lookup, image ? image->space : NULL, process, address);
-    char *key = as_guest_object_key(&object.what);
+    char *key = key_of(&object.what, image ? image->space : NULL);
     size_t before = as_strings_count(maker->names);
     uint32_t place = as_strings_intern(maker->names, key);
     if (place == before)
         *as_vec_push(&maker->objects->list) = object;
-    else
+    maker->offset = object.what.start - maker->objects->list.data[place].what.start;
+    if (place != before)
         free_object(&object);
     free(key);
     return place;
@@ -111,9 +123,10 @@ static void take_line(struct maker *maker, uint64_t key, const struct as_reuse_m
     uint64_t first = address + (line->used ? (uint64_t)__builtin_ctzll(line->used) << scale : 0);
     struct as_reuse_object *last = maker->last != UINT32_MAX ? &maker->objects->list.data[maker->last] : NULL;
     uint32_t place = maker->last;
+    maker->offset = 0;
     if (!last || last->what.process != process || first < last->what.start || first >= last->what.end)
         place = object_at(maker, process, first);
-    add_line(&maker->objects->list.data[place], first, line);
+    add_line(&maker->objects->list.data[place], first - maker->offset, line);
     maker->last = is_one_piece(maker, &maker->objects->list.data[place]) ? place : UINT32_MAX;
 }
 

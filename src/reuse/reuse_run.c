@@ -9,6 +9,7 @@
 #include "lens/weave.h"
 #include "model/access_buffer.h"
 #include "model/access_stream.h"
+#include "reuse/same_code.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -232,6 +233,19 @@ static void find_objects(struct as_reuse_run *run)
     run->result.objects = &run->objects;
 }
 
+/* Code of libraries that were closed and opened again. */
+static void join_same(struct as_reuse_run *run)
+{
+    struct as_same_code *same = as_same_code_new(run->engine);
+    if (run->exact)
+        as_same_code_join(same, as_reuse_all_threads(run->exact));
+    if (run->exact && as_reuse_all_sockets(run->exact))
+        as_same_code_join(same, as_reuse_all_sockets(run->exact));
+    if (run->estimate)
+        as_same_code_join_estimate(same, run->estimate);
+    as_same_code_free(same);
+}
+
 void as_reuse_run_finish(struct as_reuse_run *run)
 {
     const struct as_reuse_watch *watch;
@@ -250,6 +264,7 @@ void as_reuse_run_finish(struct as_reuse_run *run)
         result->estimate = run->estimate =
             as_reuse_estimate_new(watch, as_reuse_feed_accesses(run->feed), as_reuse_feed_sites(run->feed));
     find_objects(run);
+    join_same(run);
     if (run->exact)
         result->n_advice = as_reuse_advise(as_reuse_all_threads(run->exact), as_reuse_all_sockets(run->exact),
                                            result->advice, AS_REUSE_ADVICE_MOST);

@@ -561,6 +561,7 @@ bool as_space_variable(struct as_space *space, uint64_t address, struct as_varia
                                      .module_name = map->module->name,
                                      .start = symbol->address + map->bias,
                                      .size = symbol->size,
+                                     .module_offset = symbol->address,
                                      .is_object = symbol->raw[0] != '.'};
     return true;
 }

@@ -102,6 +102,7 @@ struct as_variable {
     const char *name;                 /* demangled */
     const char *module, *module_name; /* path, and its last component */
     uint64_t start, size;             /* size 0: unknown */
+    uint64_t module_offset;           /* of its start, as in as_location */
     bool is_object;                   /* false: a section */
 };
 bool as_space_variable(struct as_space *space, uint64_t address, struct as_variable *variable);

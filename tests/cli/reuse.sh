@@ -597,6 +597,35 @@ shares = [float(row["value"]) for row in rows if row["what"] == "advice"]
 assert shares and abs(sum(shares) - sum(a["share"] for a in document["advice"])) < 1e-9
 END
 
+# A library that is opened three times is one: its code by the file, and its data.
+cat >again.c <<'END'
+static long table[4096];
+long work(long n);
+long work(long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += table[i * 7 & 4095] += i;
+    return sum;
+}
+END
+cat >opens.c <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    for (int round = 0; round < 3; round++) {
+        void *library = dlopen(argv[1], RTLD_NOW);
+        long (*work)(long) = library ? (long (*)(long))dlsym(library, "work") : 0;
+        if (!work || work(20000) < 0 || dlclose(library) != 0)
+            return 1;
+    }
+    return 0;
+}
+END
+gcc -O1 -g -shared -fPIC -o again.so again.c
+gcc -O1 -g -o opens opens.c -ldl
+check_json "a library that is opened again" '(lambda tables, work: len(tables) == 1 and tables[0]["misses"] >= 3 * 512 and tables[0]["lines"] >= 3 * 512 and len(work) == len(set(c["at"]["address"] for c in work)) and any(c["touches"] == 60000 for c in work))([o for o in d["objects"] if o["name"] == "table"], [c for c in d["code"] if c["at"]["function"] == "work"])' "$ASSAY" reuse --json -- ./opens ./again.so
+
 # Several processes, nothing at all, and wrong words.
 check_json "children" 'len({t["process"] for t in d["by_thread"]}) == 3 and d["exit_status"] == 3' "$ASSAY" reuse --json -- sh -c 'ls >/dev/null; (exit 1); exit 3'
 check_json "a part without accesses" 'd["samples"] == 0 and d["histogram"] == []' "$ASSAY" reuse --json --from walk --max 1 -- ./walks w
