@@ -342,6 +342,18 @@ static void test_unfinished(void **state)
     as_counter_free(counter);
 }
 
+/* Whose counts they are. */
+static void test_names_of_threads(void **state)
+{
+    struct as_counter *counter = as_counter_new(false);
+    struct as_thread thread = {.number = 2, .process = 7, .pid = 11, .tid = 13};
+    as_counter_sink.thread_start(counter, &thread);
+    const struct as_thread_counts *counts = as_counter_thread(counter, 1);
+    assert_true(counts->number == 2 && counts->process == 7 && counts->pid == 11 && counts->tid == 13);
+    as_counter_sink.thread_end(counter, &thread);
+    as_counter_free(counter);
+}
+
 /* Code that was translated and never ran. */
 static void test_never_run(void **state)
 {
@@ -360,8 +372,10 @@ static void test_never_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_blocks_only), TEST(test_recorded),  TEST(test_disagreeing), TEST(test_regions_of_running_threads),
-        TEST(test_unfinished),  TEST(test_never_run),
+        TEST(test_blocks_only), TEST(test_recorded),
+        TEST(test_disagreeing), TEST(test_regions_of_running_threads),
+        TEST(test_unfinished),  TEST(test_names_of_threads),
+        TEST(test_never_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
