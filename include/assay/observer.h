@@ -103,7 +103,8 @@ struct as_access_turn {
 };
 
 /* When a turn was, by clocks that go alike for all threads: a thread's executed instructions, and those of others while
- * it waited in system calls or had not started yet. Looks of a thread that waits by looking take no time beyond that of the others. */
+ * it waited in system calls or had not started yet. While a thread polls memory until
+ * another one writes to it, its clock does not run ahead of theirs. */
 struct as_access_time {
     uint64_t clock, end; /* of the turn's begin, and behind its last access */
     uint32_t image;      /* another number: the thread executes another program now */

@@ -137,8 +137,8 @@ const struct as_command as_command_annotate = {
         "function; '*' marks instructions with a twentieth of the time or more. Instructions that were not executed, "
         "or that have no samples, are read from the function's file if it has not changed, and have no share.",
     .options = options_table,
-    .examples = "  assay annotate main\n"
-                "  assay annotate libc.so.6:memcpy after.db\n"
-                "  assay annotate --series tea --json main\n",
+    .examples = "assay annotate main\n"
+                "assay annotate libc.so.6:memcpy after.db\n"
+                "assay annotate --series tea --json main\n",
     .run = run_annotate,
 };

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Numbers that nobody gave are as here until defaults are put in their place. */
+/* The value of a number that was not given, until its default replaces it. */
 #define NOT_GIVEN UINT64_MAX
 
 /* auto, and behind it those of enum as_method. */
@@ -92,7 +92,7 @@ static const struct as_option options_table[] = {
      .choices = method_choices,
      .help =
          "How counts are made of a recording's samples: the samples of a block over its instructions (ip), the same "
-         "with addresses put right by the branch stack (fixed), over its micro-operations (uops), all runs of "
+         "with addresses corrected by the branch stack (fixed), over its micro-operations (uops), all runs of "
          "each branch stack (lbr), or its branches without their order, as profiles keep them (flow). auto takes lbr "
          "where there are branch stacks, and flow where a profile has branches."},
     {.name = "balance",
@@ -122,7 +122,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct as_blocks_options, debug_path),
      .value = "DIRS",
-     .help = "Look for separate debug files in these directories too, with ':' between them."},
+     .help = "Also look for separate debug files in these directories, separated by ':', before /usr/lib/debug."},
     {.name = "methods",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct as_blocks_options, methods),
@@ -603,14 +603,14 @@ const struct as_command as_command_blocks = {
         "counts, from branch stacks or from sampled addresses, and says how far to believe them. --methods shows for a "
         "program which way of sampling would be right.",
     .options = options_table,
-    .examples = "  assay blocks -- ./prog arg\n"
-                "  assay blocks --function main -- ./prog\n"
-                "  assay blocks --never --module prog -- ./prog\n"
-                "  assay blocks --for autofdo -o prog.prof -- ./prog\n"
-                "  assay blocks --for bolt -o prog.fdata -- ./prog\n"
-                "  assay blocks perf.data\n"
-                "  assay blocks assay.db\n"
-                "  assay blocks --methods -- ./prog\n"
-                "  assay blocks --csv -o blocks.csv -- ./prog\n",
+    .examples = "assay blocks -- ./prog arg\n"
+                "assay blocks --function main -- ./prog\n"
+                "assay blocks --never --module prog -- ./prog\n"
+                "assay blocks --for autofdo -o prog.prof -- ./prog\n"
+                "assay blocks --for bolt -o prog.fdata -- ./prog\n"
+                "assay blocks perf.data\n"
+                "assay blocks assay.db\n"
+                "assay blocks --methods -- ./prog\n"
+                "assay blocks --csv -o blocks.csv -- ./prog\n",
     .run = run_blocks,
 };

@@ -309,12 +309,12 @@ const struct as_command as_command_comm = {
         "processor's PMU, an imported recording, or a modelled PMU), it shows what perf c2c does: the lines, who "
         "loads and stores where, and which loads hit a line that another core had modified (HITM).",
     .options = options_table,
-    .examples = "  assay comm -- ./prog\n"
-                "  assay comm --json -- ./prog > comm.json\n"
-                "  assay comm --sampling=operations --period 50k -- ./prog\n"
-                "  assay comm --source=timer -- ./prog\n"
-                "  perf c2c record ./prog && assay comm perf.data\n"
-                "  assay record --source=pmu:skylake --event loads --event stores -- ./prog\n"
-                "  assay comm assay.db\n",
+    .examples = "assay comm -- ./prog\n"
+                "assay comm --json -- ./prog > comm.json\n"
+                "assay comm --sampling=operations --period 50k -- ./prog\n"
+                "assay comm --source=timer -- ./prog\n"
+                "perf c2c record ./prog && assay comm perf.data\n"
+                "assay record --source=pmu:skylake --event loads --event stores -- ./prog\n"
+                "assay comm assay.db\n",
     .run = run_comm,
 };

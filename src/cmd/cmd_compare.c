@@ -602,10 +602,10 @@ const struct as_command as_command_compare = {
                    "monitors, Intel PEBS) and TIP; and samplers that also record the events that an instruction met: "
                    "IBS, SPE, RIS and TEA. All of them sample the same cycles.",
     .options = options_table,
-    .examples = "  assay compare -- ./prog\n"
-                "  assay compare --core zen4-like --max 100M --json -- ./prog > compare.json\n"
-                "  assay compare --sweep 100,1000,10000 -- ./prog\n"
-                "  assay compare --core boom-tip,golden-cove-like,zen4-like -- ./prog\n"
-                "  assay compare --pics main -- ./prog\n",
+    .examples = "assay compare -- ./prog\n"
+                "assay compare --core zen4-like --max 100M --json -- ./prog > compare.json\n"
+                "assay compare --sweep 100,1000,10000 -- ./prog\n"
+                "assay compare --core boom-tip,golden-cove-like,zen4-like -- ./prog\n"
+                "assay compare --pics main -- ./prog\n",
     .run = run_compare,
 };

@@ -284,7 +284,7 @@ static int run_jobs(int argc, char **argv)
     if (parsed != AS_PARSE_OK)
         return parsed == AS_PARSE_HELP ? AS_EXIT_OK : AS_EXIT_USAGE;
     if (rest == argc)
-        status = as_cli_usage(&as_command_jobs, "which folder?");
+        status = as_cli_usage(&as_command_jobs, "the folder is missing");
     else if (command.json && command.csv)
         status = as_cli_usage(&as_command_jobs, "either --json or --csv");
     else
@@ -309,9 +309,9 @@ const struct as_command as_command_jobs = {
         "so "
         "runs side by side give the precision of one that takes as many times longer.",
     .options = options_table,
-    .examples = "  assay jobs sweep --core boom-tea,zen4-like -- ./prog\n"
-                "  assay jobs rob --set back.rob=64,128,256 -j 4 -- ./prog\n"
-                "  assay jobs long --repeat 8 --record=--sampled -- ./prog\n"
-                "  assay jobs --slurm --partition main --time 3600 sweep\n",
+    .examples = "assay jobs sweep --core boom-tea,zen4-like -- ./prog\n"
+                "assay jobs rob --set back.rob=64,128,256 -j 4 -- ./prog\n"
+                "assay jobs long --repeat 8 --record=--sampled -- ./prog\n"
+                "assay jobs --slurm --partition main --time 3600 sweep\n",
     .run = run_jobs,
 };

@@ -43,8 +43,8 @@ static bool read_words(char *const *words, size_t given, struct as_merge_input *
             return as_error_set_status(
                 err, AS_EXIT_USAGE,
                 "--weights: '%.60s' is not a weight (3, 0.25 or 37/1024: more than 0, up to 18 digits)", words[i]);
-    return given == n || as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profiles", given,
-                                             given == 1 ? "" : "s", n);
+    return given == n || as_error_set_status(err, AS_EXIT_USAGE, "--weights has %zu weight%s for %zu profile%s", given,
+                                             given == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }
 
 static bool read_weights(const char *list, struct as_merge_input *inputs, size_t n, struct as_error *err)

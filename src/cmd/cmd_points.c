@@ -457,9 +457,9 @@ const struct as_command as_command_points = {
         "sweep' runs the whole program on the modelled core instead, and shows the error of all ways to choose points: "
         "phases, dimensions, thresholds and coverage.",
     .options = options_table,
-    .examples = "  assay points -- ./prog\n"
-                "  assay points --interval 1M --max-k 10 --json -- ./prog\n"
-                "  assay points --bb p.bb --simpoints p.sp --weights p.w --cpi off -- ./prog\n"
-                "  assay points --from-bb prog.bb --csv\n",
+    .examples = "assay points -- ./prog\n"
+                "assay points --interval 1M --max-k 10 --json -- ./prog\n"
+                "assay points --bb p.bb --simpoints p.sp --weights p.w --cpi off -- ./prog\n"
+                "assay points --from-bb prog.bb --csv\n",
     .run = run_points,
 };

@@ -606,13 +606,13 @@ const struct as_command as_command_record = {
                    "machine itself and is sampled; such a profile has times, but no cycle stacks.\n\nIf the program "
                    "dies or is interrupted, the profile covers the run up to then and is marked as partial.",
     .options = options_table,
-    .examples = "  assay record -- ./prog\n"
-                "  assay record --core zen4-like --max 100M -o before.db -- ./prog\n"
-                "  assay record --repeat 5 -- ./prog\n"
-                "  assay record --source=timer -- ./prog\n"
-                "  assay record --source=timer --accesses -- ./prog && assay report --data\n"
-                "  assay record --pid 1234 --duration 10\n"
-                "  assay record --system-wide --duration 10 && assay report --by command\n"
-                "  assay report\n",
+    .examples = "assay record -- ./prog\n"
+                "assay record --core zen4-like --max 100M -o before.db -- ./prog\n"
+                "assay record --repeat 5 -- ./prog\n"
+                "assay record --source=timer -- ./prog\n"
+                "assay record --source=timer --accesses -- ./prog && assay report --data\n"
+                "assay record --pid 1234 --duration 10\n"
+                "assay record --system-wide --duration 10 && assay report --by command\n"
+                "assay report\n",
     .run = run_record,
 };

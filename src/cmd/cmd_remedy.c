@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/split.h"
+#include "cmd/arch_option.h"
 #include "cmd/commands.h"
 #include "cmd/model_options.h"
 #include "cmd/operands.h"
@@ -18,8 +19,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const char *const archs[] = {[AS_ARCH_X86_64] = "x86_64", [AS_ARCH_RISCV64] = "riscv64", NULL};
 
 struct remedy_command {
     const char *function, *pmu, *core, *output, *at;
@@ -45,7 +44,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct remedy_command, nops),
      .value = "N",
      .max = 10000,
-     .help = "So many nops before each of them."},
+     .help = "How many nops to put before each of them."},
     {.name = "pmu",
      .type = AS_OPTION_STRING,
      .offset = offsetof(struct remedy_command, pmu),
@@ -57,7 +56,7 @@ static const struct as_option options_table[] = {
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct remedy_command, arch),
      .value = "x86_64|riscv64",
-     .choices = archs,
+     .choices = as_arch_choices,
      .help = "What the assembly is for (default x86_64)."},
     {.name = "at",
      .type = AS_OPTION_STRING,
@@ -97,7 +96,8 @@ static bool count_nops(const struct remedy_command *command, uint32_t *nops, str
         return as_error_set_status(err, AS_EXIT_USAGE, "--event has no effect with --at");
     *nops = (uint32_t)command->nops;
     if (!command->pmu)
-        return command->nops > 0 || as_error_set_status(err, AS_EXIT_USAGE, "how many nops? --nops=N or --pmu=NAME");
+        return command->nops > 0 ||
+               as_error_set_status(err, AS_EXIT_USAGE, "the number of nops is missing: give --nops=N or --pmu=NAME");
     if (!as_pmu_load(command->pmu, &pmu, err) ||
         !as_machine_load(command->core ? command->core : "skylake-like", &machine, err))
         return false;
@@ -141,7 +141,7 @@ static bool apply(const struct remedy_command *command, const char *file, struct
                   struct as_remedy_result *result, uint32_t *nops, struct as_error *err)
 {
     struct as_remedy_options options = {
-        .arch = (enum as_arch)command->arch, .function = command->function, .event = event_of(command)};
+        .arch = as_arch_chosen(command->arch), .function = command->function, .event = event_of(command)};
     struct as_error reason = AS_ERROR_INIT;
     size_t size = 0;
     char *bytes = NULL;
@@ -242,8 +242,8 @@ const struct as_command as_command_remedy = {
                    "program is slower then, and its samples are right; 'assay trust --shadow' says how many nops it "
                    "takes and what they cost.",
     .options = options_table,
-    .examples = "  assay remedy --function hot --pmu skylake hot.s -o hot-nops.s\n"
-                "  assay remedy --function hot --pmu skylake hot.o -o hot-nops.o\n"
-                "  assay remedy --event branches --nops 46 hot.s\n",
+    .examples = "assay remedy --function hot --pmu skylake hot.s -o hot-nops.s\n"
+                "assay remedy --function hot --pmu skylake hot.o -o hot-nops.o\n"
+                "assay remedy --event branches --nops 46 hot.s\n",
     .run = run_remedy,
 };

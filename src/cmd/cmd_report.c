@@ -496,13 +496,13 @@ const struct as_command as_command_report = {
                    "callees, with its components as a stacked bar. Each sign of a bar is one combination of events "
                    "that the instructions met; '.' is time without any.",
     .options = options_table,
-    .examples = "  assay report\n"
-                "  assay report --by line --symbol 'parse*'\n"
-                "  assay report --event ST-LLC --sort ST-LLC --by instruction\n"
-                "  assay report --calls\n"
-                "  assay report --data\n"
-                "  assay report after.db --diff before.db\n"
-                "  assay report --html page.html\n"
-                "  assay report --html page.html --reuse reuse.json\n",
+    .examples = "assay report\n"
+                "assay report --by line --symbol 'parse*'\n"
+                "assay report --event ST-LLC --sort ST-LLC --by instruction\n"
+                "assay report --calls\n"
+                "assay report --data\n"
+                "assay report after.db --diff before.db\n"
+                "assay report --html page.html\n"
+                "assay report --html page.html --reuse reuse.json\n",
     .run = run_report,
 };

@@ -212,16 +212,16 @@ const struct as_command as_command_reuse = {
     .summary = "How far apart use and reuse of memory are",
     .usage = "[options] [--] PROGRAM [ARGS…]",
     .description =
-        "Runs the program in QEMU's user mode and says for each access how long ago, in distinct cache lines, "
+        "Runs the program in QEMU's user mode and determines for each access how long ago, in distinct cache lines, "
         "the same line was used before: by thread, and between threads in the cache that they share, with "
         "invalidations. That gives the miss ratio of caches of every size, the code whose data comes too "
         "late, and what could be done about it. The exit status is the program's.",
     .options = as_reuse_options_table,
-    .examples = "  assay reuse -- ./prog\n"
-                "  assay reuse --core golden-cove-like --json -- ./prog > reuse.json\n"
-                "  assay reuse --granularity 8 --csv -- ./prog\n"
-                "  assay reuse --allocations -- ./prog\n"
-                "  assay reuse --html -o reuse.html -- ./prog\n"
-                "  assay reuse --method=watch --exact -- ./prog\n",
+    .examples = "assay reuse -- ./prog\n"
+                "assay reuse --core golden-cove-like --json -- ./prog > reuse.json\n"
+                "assay reuse --granularity 8 --csv -- ./prog\n"
+                "assay reuse --allocations -- ./prog\n"
+                "assay reuse --html -o reuse.html -- ./prog\n"
+                "assay reuse --method=watch --exact -- ./prog\n",
     .run = run_reuse,
 };

@@ -372,7 +372,7 @@ const struct as_command as_command_script = {
         "for each iteration; those after the first are marked with '…'. This is a lot of text: use --from, --max and "
         "the filters.",
     .options = options_table,
-    .examples = "  assay script --from main --max 50 -- ./prog\n"
-                "  assay script --symbol hot --class load,store -o accesses.txt -- ./prog\n",
+    .examples = "assay script --from main --max 50 -- ./prog\n"
+                "assay script --symbol hot --class load,store -o accesses.txt -- ./prog\n",
     .run = run_script,
 };

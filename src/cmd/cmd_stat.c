@@ -496,9 +496,9 @@ const struct as_command as_command_stat = {
                    "the programs that they execute are counted too. The exit status is the program's, or 128 plus the "
                    "number of the signal that killed it.",
     .options = options_table,
-    .examples = "  assay stat -- ls -l\n"
-                "  assay stat --json -- ./prog arg > counts.json\n"
-                "  assay stat --from main --max 100M -- ./prog\n"
-                "  assay stat --footprint -- ./prog\n",
+    .examples = "assay stat -- ls -l\n"
+                "assay stat --json -- ./prog arg > counts.json\n"
+                "assay stat --from main --max 100M -- ./prog\n"
+                "assay stat --footprint -- ./prog\n",
     .run = run_stat,
 };

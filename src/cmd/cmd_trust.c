@@ -1,6 +1,7 @@
 /* assay trust: how far a sampler can be trusted. */
 #include "base/log.h"
 #include "base/split.h"
+#include "cmd/arch_option.h"
 #include "cmd/commands.h"
 #include "cmd/default_core.h"
 #include "cmd/model_options.h"
@@ -18,14 +19,12 @@
 struct trust_command {
     struct as_trust_options trust;
     const char *source, *experiments, *shadow;
-    int arch; /* as in arch_names */
+    int arch; /* as in as_arch_choices */
     uint64_t runs, scale, max;
     const char *output;
     bool json, csv, html, keys, events, list, again;
     struct as_strlist series;
 };
-
-static const char *const arch_names[] = {"x86-64", "riscv64", NULL};
 
 static const struct as_option options_table[] = {
     {.name = "source",
@@ -50,9 +49,9 @@ static const struct as_option options_table[] = {
     {.name = "arch",
      .type = AS_OPTION_CHOICE,
      .offset = offsetof(struct trust_command, arch),
-     .value = "x86-64|riscv64",
-     .choices = arch_names,
-     .help = "The programs' code (default x86-64). In RISC-V there is no snippet3: user code cannot flush a line."},
+     .value = "x86_64|riscv64",
+     .choices = as_arch_choices,
+     .help = "The programs' code (default x86_64). In RISC-V there is no snippet3: user code cannot flush a line."},
     AS_CORE_OPTION(struct trust_command, trust.core, "one that fits the PMU", "."),
     AS_SET_OPTION(struct trust_command, trust.set, AS_SET_HELP),
     {.name = "pmu-set",
@@ -90,7 +89,7 @@ static const struct as_option options_table[] = {
      .offset = offsetof(struct trust_command, max),
      .value = "N",
      .min = 1,
-     .help = "Measure N instructions then, in all (default 20M)."},
+     .help = "With --again: measure N instructions in all (default 20M)."},
     {.name = "list",
      .type = AS_OPTION_FLAG,
      .offset = offsetof(struct trust_command, list),
@@ -407,7 +406,7 @@ static int start(struct trust_command *command, const char *operand)
     struct as_trust_subject subject;
     command->trust.runs = (uint32_t)command->runs;
     command->trust.scale = (uint32_t)command->scale;
-    command->trust.riscv = command->arch == 1;
+    command->trust.riscv = as_arch_chosen(command->arch) == AS_ARCH_RISCV64;
     if (command->keys) {
         as_pmu_keys(print_key, NULL);
         return AS_EXIT_OK;
@@ -477,18 +476,18 @@ const struct as_command as_command_trust = {
         "right mode; what do they cost.\n\n"
         "The sampler is a modelled PMU on a modelled core, this machine's PMU, or its kernel's clocks. What is "
         "expected is known from the code of the programs, not from another sampler.\n\n"
-        "Of a profile it says what error to expect of its samples by function, block and instruction. Two "
+        "Of a profile it reports the error to expect of its samples by function, block and instruction. Two "
         "profiles of one program are held against each other: how far they are apart by instruction, line, "
         "function and module, and whether chance explains it.",
     .options = options_table,
-    .examples = "  assay trust skylake\n"
-                "  assay trust --shadow=loads --experiments=bias cascade-lake\n"
-                "  assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
-                "  assay trust --json zen3\n"
-                "  assay trust --shadow=all --html -o skylake.html skylake\n"
-                "  assay trust --source=timer\n"
-                "  assay trust --source=pmu --shadow=loads\n"
-                "  assay trust --again assay.db\n"
-                "  assay trust pebs.db ibs.db\n",
+    .examples = "assay trust skylake\n"
+                "assay trust --shadow=loads --experiments=bias cascade-lake\n"
+                "assay trust --pmu-set off_by_one=yes --experiments=bias zen2\n"
+                "assay trust --json zen3\n"
+                "assay trust --shadow=all --html -o skylake.html skylake\n"
+                "assay trust --source=timer\n"
+                "assay trust --source=pmu --shadow=loads\n"
+                "assay trust --again assay.db\n"
+                "assay trust pebs.db ibs.db\n",
     .run = run_trust,
 };

@@ -144,10 +144,10 @@ const struct as_command as_command_whatif = {
         "stacks promise next to the one that the second run shows; only the latter includes what hides behind a cause "
         "or is exposed when it is gone. The program runs once more for each cause; its standard output is not shown.",
     .options = options_table,
-    .examples = "  assay whatif -- ./prog\n"
-                "  assay whatif --ideal ST-L1@main+0x1c --ideal FL-MB -- ./prog\n"
-                "  assay whatif --separate counters -- ./prog\n"
-                "  assay whatif --separate heap:make_counters/24 -- ./prog\n"
-                "  assay whatif --change memory.llc.latency=10 --core zen4-like -- ./prog\n",
+    .examples = "assay whatif -- ./prog\n"
+                "assay whatif --ideal ST-L1@main+0x1c --ideal FL-MB -- ./prog\n"
+                "assay whatif --separate counters -- ./prog\n"
+                "assay whatif --separate heap:make_counters/24 -- ./prog\n"
+                "assay whatif --change memory.llc.latency=10 --core zen4-like -- ./prog\n",
     .run = run_whatif,
 };

@@ -78,7 +78,7 @@ const char *as_trust_shadow_failure(const struct as_trust_shadow *shadow, char *
     if (shadow->even)
         return NULL;
     if (shadow->few)
-        snprintf(text, size, "%s%s samples: it cannot be told", shadow->samples ? "only " : "",
+        snprintf(text, size, "%s%s samples: not enough to tell", shadow->samples ? "only " : "",
                  shadow->samples ? AS_COUNT(shadow->samples) : "no");
     else
         snprintf(text, size, "no number of nops up to %u is enough", shadow->nops);

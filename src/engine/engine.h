@@ -314,12 +314,12 @@ struct as_sink {
      * a system call, or of which nothing was measured. */
     void (*cut)(void *context, struct as_thread *thread, const struct as_block *from, uint64_t next);
     /* Where this is given, accesses of counted stretches go through a sieve (sieve.h) instead of not being recorded,
-     * and all executions that have accesses beyond it, or end in a call, a return or a jump, are told here, in order, besides
+     * and all executions that have accesses beyond it, or end in a call, a return or a jump, are reported here, in order, besides
      * being counted. There may be more accesses than the sieve lets through. In the last instructions before a border
      * (as_region_run_near) all executions are, as `near`, with where they led. */
     void (*passed)(void *context, struct as_thread *thread, const struct as_block_exec *exec);
-    /* Where this is given, most of the executions that are `near` are told here, many at a time. Calls, returns and jumps
-     * between functions are told by `passed` as well, as far as they still matter, but not as `near`. */
+    /* Where this is given, most of the executions that are `near` are reported here, many at a time. Calls, returns and jumps
+     * between functions are reported by `passed` as well, as far as they still matter, but not as `near`. */
     void (*trail)(void *context, struct as_thread *thread, const struct as_trail *trail);
     /* Accesses were not recorded, for as long as a counted stretch allowed it, and are from here on. If the program has one
      * thread, it waits at this very instruction. */

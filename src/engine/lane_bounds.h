@@ -16,9 +16,9 @@
 
 struct as_reader;
 
-/* Before lanes that are new are looked for. */
+/* Call this before looking for new lanes. */
 void as_bounds_take(struct as_reader *reader);
-/* Behind that: some could not be started yet. */
+/* Call this after it: some of the new lanes could not be started yet. */
 void as_bounds_hold_parents(struct as_reader *reader);
 /* The position up to which a lane may be read, never before what has been read; UINT64_MAX: any. */
 uint64_t as_bounds_limit(const struct as_reader *reader, uint32_t lane);

@@ -18,9 +18,9 @@ bool as_engine_part(const struct as_engine_result *result, uint64_t measured, ch
         snprintf(text, size, "%s%s of %s instructions (%.3g %%)", first ? "the first " : "", AS_COUNT(measured),
                  AS_COUNT(result->executed), 100 * (double)measured / (double)result->executed);
     else if (all)
-        snprintf(text, size, "the first %s instructions of an unknown number", AS_COUNT(measured));
+        snprintf(text, size, "the first %s instructions of a run of unknown length", AS_COUNT(measured));
     else
-        snprintf(text, size, "%s of the first %s instructions of an unknown number", AS_COUNT(measured),
+        snprintf(text, size, "%s of the first %s instructions of a run of unknown length", AS_COUNT(measured),
                  AS_COUNT(result->executed));
     return true;
 }

@@ -147,7 +147,8 @@ static void put_text(const void *state, FILE *out, const struct as_term *term)
     while ((node = as_tree_walk_next(&walk)))
         put_node(tree, out, term, &columns, node);
     if (walk.left_out)
-        fprintf(out, "%s smaller branches are left out; --limit 0 shows all\n", AS_COUNT(walk.left_out));
+        fprintf(out, "%s smaller branch%s left out; --limit 0 shows all\n", AS_COUNT(walk.left_out),
+                walk.left_out == 1 ? " is" : "es are");
     if (columns.bar) {
         fputc('\n', out);
         as_legend_text(&tree->legend, tree->view, out, term);

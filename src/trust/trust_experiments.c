@@ -193,7 +193,7 @@ static bool run_shadow(struct as_trust_subject *subject, struct as_trust_report 
         if (!first.uneven && first.samples < AS_TRUST_LEAST * first.n)
             as_trust_say(report, "shadow: of %s there are %s samples of %s: %s", snippet->setting,
                          first.samples ? "too few" : "no", snippet->event,
-                         first.samples ? "it cannot be told" : "nothing can be said");
+                         first.samples ? "not enough to tell" : "nothing can be said");
         else if (first.uneven && first.largest > 1.2 / (double)first.n)
             as_trust_say(report, "shadow: of %s, %s gets %.0f %% of the samples of %s in place of %.0f %%",
                          snippet->setting, first.name, 100 * first.largest, snippet->event, 100 / (double)first.n);

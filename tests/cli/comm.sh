@@ -348,8 +348,8 @@ ending() {
 by_chance ending
 
 # What is not all of a run is marked as such, in each format; and a pattern is none of starting threads.
-check_json "a part of a run" 'd["part"] == "the first 100,000 instructions of an unknown number"' "$ASSAY" comm --json --max 100k -- "$sharing" write -t 2 -n 100000
-check_stdout_equals 2 "… on the page, in its text and in its picture" sh -c '"$0" comm --html --max 100k -- "$1" write -t 2 -n 100000 | grep -c "the first 100,000 instructions of an unknown number"' "$ASSAY" "$sharing"
+check_json "a part of a run" 'd["part"] == "the first 100,000 instructions of a run of unknown length"' "$ASSAY" comm --json --max 100k -- "$sharing" write -t 2 -n 100000
+check_stdout_equals 2 "… on the page, in its text and in its picture" sh -c '"$0" comm --html --max 100k -- "$1" write -t 2 -n 100000 | grep -c "the first 100,000 instructions of a run of unknown length"' "$ASSAY" "$sharing"
 "$ASSAY" comm --json -o killed.json -- sh -c 'kill -KILL $$'
 holds "a program that was killed" 'd["part"].endswith(" instructions, until it was killed")' killed.json
 "$ASSAY" comm -o killed.txt -- sh -c 'kill -KILL $$'

@@ -60,7 +60,7 @@ check_same "… to the byte" "$(bytes first.json | cksum)" "$(bytes second.json 
 check "a program that sleeps" compare -o sleeps.txt -- sleep 0.01
 check "… is said to" grep -q '^note: the program sleeps' sleeps.txt
 check_stdout_equals "" "-o leaves stdout to the program" compare -o text.txt --max 200k -- "$WORKLOADS/demo" 1
-check "… a part of the run has the linker's share" grep -qE "^'.*demo' on .*: the first 200,000 instructions of an unknown number, [0-9]+ % of them in ld-" text.txt
+check "… a part of the run has the linker's share" grep -qE "^'.*demo' on .*: the first 200,000 instructions of a run of unknown length, [0-9]+ % of them in ld-" text.txt
 check "the text has the same figures" grep -qE '^tip +[0-9]+ ' text.txt
 check_json "stdout is the document alone" 'd["instructions"] > 0' compare --json -- sh -c 'echo noise'
 check_same "… and the program's own goes to stderr" noise "$(grep -v '^assay' <<<"$err")"

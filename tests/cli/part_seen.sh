@@ -4,7 +4,7 @@
 # sanitized-only: what is said is the same in both builds
 . "$(dirname "$0")/lib.sh"
 
-first='the first 5,000 instructions of an unknown number'
+first='the first 5,000 instructions of a run of unknown length'
 ways() {
     printf '%s\n' reuse 'reuse --method=lines' 'reuse --method=watch' comm blocks 'blocks --methods' stat
 }

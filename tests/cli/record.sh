@@ -285,10 +285,10 @@ check_stdout_equals $'1\n2\n3\n1\n2\n3' "every run reads the same input" input
 check "--from, --skip, --to" record -q -o region.db --from main --skip 1000 --max 100k -- "$demo" 1
 db "… cut the run" 'int(meta("instructions")) == 100000 and meta("region") == "--from main --skip 1k --max 100k"' region.db
 db "… and which part that is, in words" 'meta("part").startswith("100,000 of the first ") and
-    meta("part").endswith(" instructions of an unknown number") and not q("SELECT 1 FROM quality WHERE key = \"start_up\"")' region.db
+    meta("part").endswith(" instructions of a run of unknown length") and not q("SELECT 1 FROM quality WHERE key = \"start_up\"")' region.db
 check "the first instructions" record -o first.db --max 120k -- "$WORKLOADS/demo" 1
 check_same "… are named in the headline, with the dynamic linker's part" 1 \
-    "$(grep -c '^demo on .*: the first 120,000 instructions of an unknown number, [0-9]* % of them in ld-' <<<"$err")"
+    "$(grep -c '^demo on .*: the first 120,000 instructions of a run of unknown length, [0-9]* % of them in ld-' <<<"$err")"
 check_same "… their error is that of the part" 1 "$(grep -c '^error 0.00 %: every cycle of this part of the run' <<<"$err")"
 check_same "… and the start-up has a remedy" 1 \
     "$(tr -s '\n ' ' ' <<<"$err" | grep -c 'note: [0-9.]* % of the instructions ([0-9,]*) are in the dynamic linker: start-up dominates; --from main or --skip leaves them out; --budget or --sampled')"

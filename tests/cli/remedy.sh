@@ -46,9 +46,10 @@ holds "one or two of four equal loads had most samples" "$most > 0.4" before.jso
 # About 790 samples: five standard deviations are 0.077.
 holds "… now each has its share" "abs($most - 0.25) < 0.077" after.json
 
-check_stderr_line 'how many nops' "no number" "$ASSAY" remedy hot.s
+check_stderr_line 'the number of nops is missing' "no number" "$ASSAY" remedy hot.s
 check_stderr_line "there is no function 'cold'" "no such function" "$ASSAY" remedy --nops 3 --function cold hot.s
 check_fails 125 'hot.s: the file has no loads among' "assembly of another processor" "$ASSAY" remedy --arch riscv64 --nops 3 hot.s
+check "x86_64 with a hyphen" "$ASSAY" remedy --arch x86-64 --nops 3 -o /dev/null hot.s
 check_fails 2 'core has no effect without --pmu' "a core without a PMU" "$ASSAY" remedy --nops 3 --core zen4-like hot.s
 check_fails 2 'event has no effect with --at' "an event and places" "$ASSAY" remedy --nops 3 --event stores --function hot --at 1 hot.s
 check_status 125 "nowhere to write" "$ASSAY" remedy --nops 3 hot.s -o absent/nops.s
