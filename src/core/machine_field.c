@@ -325,8 +325,10 @@ const char *as_field_hint(const struct as_field *field, const char *value, char 
     const char *end = number_end(value, is_real(field->kind)), *name = end ? end + strspn(end, " \t") : "";
     const struct unit *unit =
         end && !find_unit(field->kind, name, strcmp) ? find_unit(field->kind, name, strcasecmp) : NULL;
-    snprintf(text, size, unit ? "; did you mean %.*s%s?" : "", end ? (int)(end - value) : 0, value,
-             unit ? unit->name : "");
+    if (unit)
+        snprintf(text, size, "; did you mean %.*s%s?", (int)(end - value), value, unit->name);
+    else
+        *text = 0;
     return text;
 }
 

@@ -128,6 +128,7 @@ check_fails 125 'QEMU ended before the program started' "a QEMU that dies" stat 
 cat >slow <<'END'
 #!/bin/sh
 [ "$1" = --version ] && echo "qemu-x86_64 version 7.2.0" && exit
+until grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$PPID/status; do :; done # it catches SIGTERM
 kill -TERM $PPID
 exec sleep 60
 END
