@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* To add a format: a file export_NAME.c, its line here and in meson.build, and its part of doc/format/export.md. */
+/* To add a format: a file export_NAME.c, its declaration in export_internal.h, its line here and in meson.build, and its part of
+ * doc/format/export.md. */
 const struct as_export_format *const as_export_formats[] = {
     &as_export_pprof,  &as_export_folded, &as_export_callgrind, &as_export_speedscope,
     &as_export_script, &as_export_csv,    &as_export_json,      NULL,

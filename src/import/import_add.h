@@ -36,7 +36,7 @@ uint32_t as_import_add_touch(struct as_import *import, const struct as_import_to
 void as_import_add_to_access(struct as_import *import, uint32_t number, uint64_t units, uint64_t samples);
 /* Sets the kind and size of the next sample's access, for samples that do not contain them. 0: not known. */
 void as_import_expect_access(struct as_import *import, uint8_t kind, uint32_t size);
-/* Counts samples whose address was found in this way (enum as_store_how). */
+/* Counts samples whose address was found in this way (enum as_store_access_how). */
 void as_import_count_found(struct as_import *import, uint8_t how, uint64_t samples);
 
 #endif

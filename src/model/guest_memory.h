@@ -26,7 +26,7 @@ char *as_guest_shared_name(const char *path);
 const struct as_guest_region *as_guest_region_at(const struct as_guest_region *regions, size_t n, uint32_t process,
                                                  uint64_t address);
 
-/* A place in the program that allocates. */
+/* A call that allocates. */
 struct as_guest_site {
     uint32_t process, call;           /* call: enum as_agent_call */
     uint64_t frames[AS_GUEST_FRAMES]; /* return addresses, innermost first; 0: none */

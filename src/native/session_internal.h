@@ -39,7 +39,7 @@ struct as_native_unsettled {
     uint64_t time; /* its processor time then, in nanoseconds */
 };
 
-/* A place in the program at which regions start or stop. */
+/* An instruction at which regions start or stop. */
 struct as_native_site {
     uint64_t address;
     uint32_t landmark;

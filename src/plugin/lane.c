@@ -25,8 +25,9 @@
  *   given              from then on              has_turn, and then follow_recording
  *   questions, asked   that the thread waits     wait_at_gate, as_lane_take_turn -> answer (gear.c), give_turn (pace.c)
  *
- * The others (live_threads, threads_settled, brief, woken, orders, quantum, detached) say nothing about other memory: a value that
- * is old for a moment does no harm. Pairs that rely on one order of all, because each side stores one word and then loads the other's
+ * The others (live_threads, threads_settled, brief, woken, orders, quantum, detached, throttle_*, gates_closed, quick, slack, stands_at,
+ * next_thread, cheap_switch, lanes_used, leaks, processor, record_accesses) say nothing about other memory: a value that is old for a
+ * moment does no harm. `room` is the futex behind consumed and writer_waits. Pairs that rely on one order of all, because each side stores one word and then loads the other's
  * (so that one of the two always sees the other):
  *
  *   published, reader_waits          as_lane_publish here, wait_for_bell (reader.c)

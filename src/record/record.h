@@ -4,7 +4,8 @@
  * the processor's events (record_native.c). What is the same for all sources (the program, its environment, the runs
  * and how they ended) is written by record_program.c. A new source is one line in the table of record_source.c.
  *
- * Other folders include only this header and, for verbs that run programs, modelled.h, meter.h and input.h.
+ * Other folders include only this header and, for verbs that run programs, choose_points.h, modelled.h
+ * and input.h.
  */
 #ifndef AS_RECORD_H
 #define AS_RECORD_H

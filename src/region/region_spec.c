@@ -151,7 +151,7 @@ static const char *behind(const char *text, const char *prefix)
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* A place in the program: marker, address or symbol. */
+/* A marker, an address or a symbol. */
 static bool read_landmark(const struct spec *spec, const char *text, struct as_point *point, struct as_error *err)
 {
     struct as_landmark landmark = {.kind = AS_LANDMARK_SYMBOL};

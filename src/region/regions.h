@@ -24,7 +24,7 @@ enum as_mode {
     AS_MODE_DETAIL, /* modelled and measured */
 };
 
-/* A place in the program at which regions start or stop. */
+/* At what regions start or stop. */
 enum as_landmark_kind { AS_LANDMARK_SYMBOL, AS_LANDMARK_ADDRESS, AS_LANDMARK_MARKER };
 enum { AS_MARKER_ANY = -1, AS_MARKER_MOST = 2047 };
 struct as_landmark {
