@@ -96,9 +96,9 @@ static struct {
 /* The file's directory, if the file is called as QEMUs are; else "". */
 static void directory_of(const char *path, char directory[PATH_MAX], struct stat *file)
 {
-    const char *name = strrchr(path, '/');
-    bool known = name && strncmp(name, "/qemu-", 6) == 0 && stat(path, file) == 0;
-    snprintf(directory, PATH_MAX, "%.*s", known ? (int)(name - path) + 1 : 0, path);
+    const char *name = as_path_base(path);
+    bool known = strncmp(name, "qemu-", 5) == 0 && stat(path, file) == 0;
+    snprintf(directory, PATH_MAX, "%.*s", known ? (int)(name - path) : 0, path);
 }
 
 static bool is_of_build(const struct stat *file)

@@ -134,8 +134,6 @@ static void summary_json(const struct as_page_document *document, struct as_json
     counted_json(json, "instructions", summary->instructions);
     counted_json(json, "cycles", summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
-    if (summary->sampled)
-        as_json_double(json, "seconds_error", summary->seconds_error);
     counted_json(json, "threads", count_threads(document->view));
     as_json_u64(json, "samples", summary->samples);
     as_json_u64(json, "lost", summary->lost);

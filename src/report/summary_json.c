@@ -38,6 +38,8 @@ void as_summary_error_json(const struct as_summary *summary, struct as_json *jso
     for (size_t i = 0; i < AS_SUMMARY_LEVELS; i++)
         as_json_double(json, as_summary_levels[i], summary->error_by[i]);
     as_json_end(json);
+    if (summary->sampled)
+        as_json_double(json, "seconds_error", summary->seconds_error);
     as_json_double(json, "runs_apart", summary->runs_apart);
     as_json_double(json, "unnamed", summary->expected ? summary->unnamed : NAN);
     as_json_double(json, "guessed", summary->expected ? summary->guessed : NAN);
@@ -189,8 +191,6 @@ void as_summary_json(const struct as_summary *summary, struct as_json *json, con
     if (summary->cycles && summary->instructions)
         as_json_double(json, "ipc", (double)summary->instructions / (double)summary->cycles);
     as_json_double(json, "seconds", summary->seconds);
-    if (summary->sampled)
-        as_json_double(json, "seconds_error", summary->seconds_error);
     as_json_u64(json, "period", summary->period);
     as_json_u64(json, "samples", summary->samples);
     as_json_u64(json, "lost", summary->lost);
