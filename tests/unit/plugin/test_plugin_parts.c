@@ -53,25 +53,7 @@ struct qemu_plugin_tb {
     struct qemu_plugin_insn insns[4];
 };
 
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index)
-{
-    return (struct qemu_plugin_insn *)&tb->insns[index];
-}
-
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn)
-{
-    return insn->bytes;
-}
-
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
-{
-    return insn->size;
-}
-
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
-{
-    return insn->address;
-}
+#include "made_insns.h"
 
 static struct {
     uint32_t words[STATE / 4];

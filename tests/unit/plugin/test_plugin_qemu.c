@@ -95,25 +95,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
     return tb->n;
 }
 
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index)
-{
-    return (struct qemu_plugin_insn *)&tb->insns[index];
-}
-
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn)
-{
-    return insn->bytes;
-}
-
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
-{
-    return insn->size;
-}
-
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
-{
-    return insn->address;
-}
+#include "made_insns.h"
 
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn)
 {
