@@ -4,9 +4,7 @@
  * usage: test_comm_run VICTIM PLUGIN */
 #include "comm/comm_run.h"
 
-#include "engine/find_qemu.h"
-
-#include "unit.h"
+#include "unit_engine.h"
 
 #include <string.h>
 
@@ -23,15 +21,8 @@ struct bed {
 
 static void open_bed(struct bed *bed, const struct as_comm_options *comm)
 {
-    struct as_qemu qemu;
     struct as_error err = AS_ERROR_INIT;
-    static char *argv[2];
-    if (!as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err))
-        unit_skip("%s", err.message);
-    argv[0] = arguments[1];
-    bed->options = (struct as_engine_options)AS_ENGINE_OPTIONS_DEFAULT;
-    bed->options.argv = argv;
-    bed->options.plugin = plugin;
+    bed->options = unit_engine_options(arguments[1], plugin);
     bed->options.observed = bed->options.causal = true;
     bed->run = as_comm_run_new(comm);
     void *context;

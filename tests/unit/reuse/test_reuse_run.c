@@ -4,10 +4,9 @@
  * usage: test_reuse_run VICTIM PLUGIN */
 #include "reuse/reuse_run.h"
 
-#include "engine/find_qemu.h"
 #include "reuse/reuse_ratios.h"
 
-#include "unit.h"
+#include "unit_engine.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,15 +42,8 @@ static struct as_reuse_run_options options_of(enum as_reuse_method method)
 
 static void open_bed(struct bed *bed, const struct as_reuse_run_options *reuse)
 {
-    struct as_qemu qemu;
     struct as_error err = AS_ERROR_INIT;
-    static char *argv[2];
-    if (!as_qemu_find(AS_ARCH_X86_64, NULL, &qemu, &err))
-        unit_skip("%s", err.message);
-    argv[0] = arguments[1];
-    bed->options = (struct as_engine_options)AS_ENGINE_OPTIONS_DEFAULT;
-    bed->options.argv = argv;
-    bed->options.plugin = plugin;
+    bed->options = unit_engine_options(arguments[1], plugin);
     bed->run = as_reuse_run_new(reuse);
     as_reuse_run_ask(bed->run, &bed->options);
     void *context;
